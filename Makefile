@@ -1,0 +1,70 @@
+# Needs Python 3.11 or later (PYTHON=... names another), make and a package registry as pip is set up for it.
+PYTHON ?= python3
+WORKERS ?= 2# test processes; each starts a PostgreSQL of its own
+
+BIN := .venv/bin
+RUN := .venv/.installed
+DEV := .venv/.installed-dev
+BENCH := .venv/.installed-bench
+
+.PHONY: help run demo test check openapi coverage bench soak lock clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(RUN) ## start the service, on http://127.0.0.1:8000 and a SQLite file
+	$(BIN)/knacka serve
+
+demo: $(RUN) ## play a match through the API and show its books
+	$(BIN)/python -m api.demo
+
+test: $(DEV) ## all tests, on SQLite and on a real PostgreSQL
+	$(BIN)/pytest -n $(WORKERS)
+
+check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/test_imports.py
+	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
+
+openapi: $(RUN) ## write openapi/openapi.json anew
+	mkdir -p openapi
+	$(BIN)/knacka openapi > openapi/openapi.json.new
+	mv openapi/openapi.json.new openapi/openapi.json
+
+coverage: $(DEV) ## branch coverage of the games
+	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
+
+bench: $(BENCH) ## measure, beside other referees where there are any
+	$(BIN)/python -m tests.benchmarks
+
+soak: $(DEV) ## the service under load for a long while
+	$(BIN)/python -m tests.benchmarks.soak
+
+lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra bench -c requirements-dev.lock -o requirements-bench.lock pyproject.toml
+	@! grep -nE '://|^-' requirements*.lock
+
+clean: ## remove what can be made again; databases stay
+	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUN): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Knacka needs Python 3.11 or later, and $(PYTHON) is not: try make PYTHON=python3.12"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV): $(RUN) requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(BENCH): $(DEV) requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	@touch $@

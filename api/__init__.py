@@ -1,0 +1,1 @@
+"""The HTTP service, and where the parts are put together."""

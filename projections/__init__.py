@@ -1,0 +1,1 @@
+"""What readers ask for: books built from the events, without any rules."""

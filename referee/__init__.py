@@ -1,0 +1,1 @@
+"""The referee: pure rules inside, the event store at its edge."""

@@ -1,0 +1,39 @@
+"""Fixtures for all tests. A store test asks for `store_url` and runs on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests.stores import Postgres, empty_database, running_postgres
+
+# No deadline: how long an example takes says more about the machine than about us.
+settings.register_profile("knacka", deadline=None, print_blob=True)
+settings.load_profile("knacka")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, one for each test process. Never skipped: if it cannot start, tests fail."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/knacka.db"
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> Iterator[str]:
+    with empty_database(postgres) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """The URL of a store with nothing in it, for each of the two databases we support."""
+    name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
+    url: str = request.getfixturevalue(name)
+    return url

