@@ -1,0 +1,159 @@
+"""What a seat or an official can do: one tagged union, tag ``act``, and the knock.
+
+An act says what somebody wants to do. Whether it may be done is for the ruleset; here it is only read.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from referee.cards import Card, Seat
+
+Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
+Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
+Offence = Literal[
+    "wrong_cut",
+    "early_pick_up",
+    "misdeal",
+    "fold_question",
+    "exit_knock",
+    "revoke",
+    "not_heading",
+    "near_zero",
+    "thanks",
+    "exposed_card",
+    "wrong_count",
+    "led_out_of_turn",
+]
+
+
+class Act(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
+    """Anything that can be sent to a match as an act."""
+
+
+class SeatAct(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """An act by a seat."""
+
+    seat: Seat
+
+
+class Draw(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="draw"):
+    """Draw for the first deal at a real table; the card that was drawn."""
+
+    card: Card
+
+
+class Cut(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="cut"):
+    """Cut the pack before the deal."""
+
+
+class Deal(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="deal"):
+    """Deal. In house dealing nothing more; at a real table ``hands`` by seat, or ``counts`` with closed hands."""
+
+    hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
+    counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=52)], ...], Meta(max_length=8)] | None = None
+    stock: Hand | None = None
+
+
+class KnockForCards(
+    SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="knock_for_cards"
+):
+    """The dealer's "knack för kort och felgiv"."""
+
+
+class PickUp(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="pick_up"):
+    """Take up one's own cards."""
+
+
+class RequestCards(
+    SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="request_cards"
+):
+    """Ask for a new hand; at a real table ``cards`` may say what was received."""
+
+    cards: Hand | None = None
+
+
+class KeepCards(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="keep_cards"):
+    """Be content with the hand."""
+
+
+class Bid(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="bid"):
+    """Bid or pass: a number of tricks, ``"pass"`` or ``"rodskagg"``."""
+
+    bid: Annotated[int, Meta(ge=-99, le=99)] | Literal["pass", "rodskagg"]
+
+
+class Ask(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="ask"):
+    """Ask the others whether they go along."""
+
+
+class Answer(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="answer"):
+    """Answer the question: go along (``play``) or throw in the cards (``fold``)."""
+
+    answer: Literal["play", "fold"]
+
+
+class KnockOut(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="knock_out"):
+    """Knock and say "knack för min utgång"."""
+
+
+class Play(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="play"):
+    """Play a card."""
+
+    card: Card
+
+
+class Report(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="report"):
+    """Report at a real table what the cards cannot show."""
+
+    accused: Seat
+    fault: Fault
+
+
+class Score(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="score"):
+    """Write the deal into the protocol; after that it is too late to knock for it."""
+
+
+class Void(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="void"):
+    """By the official: the deal under way counts for nothing and is dealt again."""
+
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
+AnyAct = (
+    Draw
+    | Cut
+    | Deal
+    | KnockForCards
+    | PickUp
+    | RequestCards
+    | KeepCards
+    | Bid
+    | Ask
+    | Answer
+    | KnockOut
+    | Play
+    | Report
+    | Score
+    | Void
+)
+
+
+class Knock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A knock on the table: ``seat`` says that ``accused`` did something wrong.
+
+    ``offence`` names it; without it the referee looks for the oldest that stands open.
+    """
+
+    seat: Seat
+    accused: Seat
+    offence: Offence | None = None
+    note: Annotated[str, Meta(max_length=500)] = ""
+
+
+Request = AnyAct | Knock
+
+
+def act_name(request: Request) -> str:
+    """The name that a request goes by on the wire."""
+    return "knock" if isinstance(request, Knock) else str(request.__struct_config__.tag)

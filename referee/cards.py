@@ -1,0 +1,62 @@
+"""Cards, the pack and the seats: text outside, bit masks inside.
+
+A card is written suit then rank, ``"SA"``, ``"HT"``, ``"D7"``, in code, JSON and logs alike. A set of cards
+(a hand, a suit, what was seen) is an ``int`` with one bit a card; within a suit a higher rank is a higher bit.
+"""
+
+from collections.abc import Iterable
+from random import Random
+from typing import Annotated
+
+from msgspec import Meta
+
+Card = Annotated[str, Meta(pattern="^[SHDC][2-9TJQKA]$", description="Suit then rank: SA, HT, D7.")]
+Seat = Annotated[int, Meta(ge=0, le=7, description="0 to n-1, clockwise.")]
+Cards = int
+"""A set of cards: one bit each."""
+
+SUITS = "SHDC"
+RANKS = "23456789TJQKA"
+
+PACK: tuple[str, ...] = tuple(suit + rank for suit in SUITS for rank in RANKS)
+"""The 52 cards, suit by suit, two to ace."""
+
+BIT: dict[str, Cards] = {card: 1 << place for place, card in enumerate(PACK)}
+CARD: dict[Cards, str] = {bit: card for card, bit in BIT.items()}
+ALL: Cards = (1 << len(PACK)) - 1
+SUIT: dict[str, Cards] = {suit: sum(BIT[suit + rank] for rank in RANKS) for suit in SUITS}
+SUIT_OF: dict[Cards, Cards] = {bit: SUIT[card[0]] for bit, card in CARD.items()}
+HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
+
+
+def cards_of(texts: Iterable[str]) -> Cards:
+    """The set of these cards; each text must name a card of the pack."""
+    mask = 0
+    for text in texts:
+        mask |= BIT[text]
+    return mask
+
+
+def texts_of(cards: Cards) -> tuple[str, ...]:
+    """The cards of a set as texts, in the order of the pack."""
+    texts = []
+    while cards:
+        bit = cards & -cards
+        texts.append(CARD[bit])
+        cards ^= bit
+    return tuple(texts)
+
+
+def left_of(seat: int, seats: int) -> int:
+    """The next seat clockwise of ``seats``."""
+    return (seat + 1) % seats
+
+
+def clockwise(first: int, seats: int) -> tuple[int, ...]:
+    """All seats, clockwise from ``first``."""
+    return (*range(first, seats), *range(first))
+
+
+def shuffled(seed: str) -> tuple[str, ...]:
+    """The pack in the order that this seed gives: the same for ever, so that a deal can be checked from it."""
+    return tuple(Random(seed).sample(PACK, len(PACK)))

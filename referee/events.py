@@ -1,0 +1,287 @@
+"""The facts common to all games, and the envelope that places them in a match.
+
+This module is all that projections may know of the referee. A fact carries codes and numbers and the ruling that
+was made, never a sentence; its ``TOPIC`` stands in the database for ever.
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar, Literal
+from uuid import UUID
+
+import msgspec
+
+Dealing = Literal["house", "table"]
+Enforcement = Literal["refuse", "penalise"]
+Viewer = int | Literal["official", "spectator"]
+"""Who looks: a seat, the official, or anybody else."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that happened in a match and stays so."""
+
+    TOPIC: ClassVar[str]
+
+    def seen_by(self, viewer: "Viewer", public: bool) -> "Event":
+        """The event as this viewer may see it; ``public``: the deal is over and its cards lie open."""
+        return self
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A fact in its place: event number ``originator_version`` of match ``originator_id``.
+
+    ``actor`` is the seat that acted, or ``"official"``; ``act`` the id of the act that made it (its
+    Idempotency-Key) and ``digest`` what was asked; ``prev`` the SHA-256 of the row before it in the match.
+    """
+
+    originator_id: UUID
+    originator_version: int
+    at: datetime
+    actor: int | str
+    act: str
+    digest: str
+    prev: str
+    event: Event
+
+
+class Stakes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
+
+    currency: str
+    unit: int
+
+
+class Breach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An act against the rules that stands until somebody knocks. Only officials may see it.
+
+    ``seat`` did it, ``payer`` goes up ``points`` by ``rule`` if it is knocked for. After ``closes_after``
+    completed tricks of the deal it is too late; ``None``: when the deal is scored.
+    """
+
+    offence: str
+    seat: int
+    rule: str
+    payer: int
+    points: int
+    closes_after: int | None = None
+    shown_by: tuple[int, ...] = ()
+    """Earlier events that prove it, beside the one that carries it."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One number on a line of the protocol: why it stands there, and the events that show it."""
+
+    seat: int
+    points: int
+    rule: str
+    events: tuple[int, ...]
+
+
+class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
+
+    TOPIC: ClassVar[str] = "match/opened"
+    ruleset: str
+    edition: int
+    options: dict[str, Any]
+    players: tuple[str, ...]
+    dealing: Dealing
+    enforcement: Enforcement
+    points: tuple[int, ...]
+    taken_over: bool = False
+    first_dealer: int | None = None
+    stakes: Stakes | None = None
+    tokens: tuple[str, ...]
+    official: str
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Without the tokens' hashes, for everybody."""
+        return msgspec.structs.replace(self, tokens=(), official="")
+
+
+class CardDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat drew a card for the first deal."""
+
+    TOPIC: ClassVar[str] = "dealer/card-drawn"
+    seat: int
+    card: str
+
+
+class FirstDealerDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The highest card drawn gave the first deal."""
+
+    TOPIC: ClassVar[str] = "dealer/drawn"
+    seat: int
+    rule: str
+
+
+class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The cards of a deal lie before the seats. ``hands`` by seat, or with closed hands only ``counts``.
+
+    ``seed`` made the shuffle in house dealing; ``stock`` is what is left, when it is known and needed.
+    """
+
+    TOPIC: ClassVar[str] = "deal/dealt"
+    deal: int
+    dealer: int
+    hands: tuple[tuple[str, ...], ...] | None = None
+    counts: tuple[int, ...]
+    stock: tuple[str, ...] = ()
+    seed: str | None = None
+    face_up: bool = False
+    """Hands are up as soon as they are dealt: each seat sees its own."""
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Before the deal is over: the own hand when hands are up, nothing else that was face down."""
+        if viewer == "official":
+            return self
+        if public:
+            return msgspec.structs.replace(self, breaches=())
+        hands = None
+        if self.hands is not None and self.face_up:
+            hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
+        return msgspec.structs.replace(self, hands=hands, stock=(), seed=None, breaches=())
+
+
+class CardPlayed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A card was played to the trick."""
+
+    TOPIC: ClassVar[str] = "card/played"
+    seat: int
+    card: str
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Without the breaches."""
+        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
+
+
+class TrickTaken(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A trick was won. ``trick`` counts from 1. Uncontested: nobody was left to play against."""
+
+    TOPIC: ClassVar[str] = "trick/taken"
+    seat: int
+    trick: int
+    uncontested: bool = False
+    grace_until: datetime | None = None
+    """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
+
+
+class Reported(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat reported what the cards cannot show."""
+
+    TOPIC: ClassVar[str] = "fault/reported"
+    seat: int
+    accused: int
+    fault: str
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Without the breaches."""
+        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
+
+
+class KnockUpheld(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A knock was right. ``rests_on``: the event numbers that prove it."""
+
+    TOPIC: ClassVar[str] = "knock/upheld"
+    case: int
+    seat: int
+    accused: int
+    offence: str
+    rule: str
+    payer: int
+    penalty: int
+    rests_on: tuple[int, ...]
+    named: str | None = None
+    note: str = ""
+
+
+class KnockDismissed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing can be punished)."""
+
+    TOPIC: ClassVar[str] = "knock/dismissed"
+    case: int
+    seat: int
+    accused: int
+    reason: str
+    rule: str
+    named: str | None = None
+    offence: str | None = None
+    rests_on: tuple[int, ...] = ()
+    note: str = ""
+    within_deal: bool = False
+    """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Too late and for nothing look alike until the deal is over."""
+        if viewer == "official" or public or not self.within_deal or self.reason != "late":
+            return self
+        return msgspec.structs.replace(self, reason="nothing", offence=None, rests_on=())
+
+
+class PenaltyImposed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat goes up ``points`` when the deal is written into the protocol."""
+
+    TOPIC: ClassVar[str] = "penalty/imposed"
+    seat: int
+    points: int
+    rule: str
+    case: int | None = None
+
+
+class DealScored(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A deal was written into the protocol. All tuples go by seat.
+
+    ``before`` plus the ``entries`` of a seat gives its ``points``. ``answers``: ``"in"`` (has a trick),
+    ``"play"``, ``"fold"`` or ``None`` (was not asked).
+    """
+
+    TOPIC: ClassVar[str] = "deal/scored"
+    deal: int
+    dealer: int
+    kind: str
+    declarer: int | None
+    contract: int | str | None
+    tricks: tuple[int, ...]
+    answers: tuple[str | None, ...]
+    penalties: tuple[int, ...]
+    before: tuple[int, ...]
+    points: tuple[int, ...]
+    entries: tuple[Entry, ...]
+    eliminated: tuple[int, ...] = ()
+    """Everybody who is out of the match after this deal."""
+
+
+class PlayEnded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """No more cards are played in the deal; it waits to be written into the protocol."""
+
+    TOPIC: ClassVar[str] = "deal/play-ended"
+    kind: str
+
+
+class DealVoided(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An official voided the deal under way: it is dealt again."""
+
+    TOPIC: ClassVar[str] = "deal/voided"
+    deal: int
+    reason: str = ""
+
+
+class PlayerEliminated(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A player is out of the match."""
+
+    TOPIC: ClassVar[str] = "player/eliminated"
+    seat: int
+    rule: str
+
+
+class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The match is over. ``settlement``: what each seat receives (or pays, below zero) in minor units."""
+
+    TOPIC: ClassVar[str] = "match/won"
+    seat: int
+    by: str
+    rule: str
+    points: tuple[int, ...]
+    settlement: tuple[int, ...] | None = None

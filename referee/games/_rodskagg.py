@@ -1,0 +1,183 @@
+"""What the sister games of Rödskägg share: their facts, their bids, and asking for new hands.
+
+Plain functions of plain values; each game still reads whole in its own module.
+"""
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from referee.cards import clockwise
+from referee.events import Breach, Event, Viewer
+
+BidValue = int | Literal["pass", "rodskagg"]
+BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
+"""Low to high (A17, B28)."""
+RODSKAGG: Literal["rodskagg"] = "rodskagg"
+PASS: Literal["pass"] = "pass"
+
+
+class CardsCut(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat cut the pack."""
+
+    TOPIC: ClassVar[str] = "deal/cut"
+    seat: int
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Without the breaches."""
+        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
+
+
+class KnockedForCards(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The dealer said "knack för kort och felgiv"."""
+
+    TOPIC: ClassVar[str] = "deal/formula-said"
+    seat: int
+
+
+class PickedUp(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat took up its cards; ``hand`` when the referee knows them."""
+
+    TOPIC: ClassVar[str] = "deal/picked-up"
+    seat: int
+    hand: tuple[str, ...] | None = None
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """The hand is its holder's until the deal is over."""
+        if viewer == "official":
+            return self
+        hand = self.hand if public or viewer == self.seat else None
+        return msgspec.structs.replace(self, hand=hand, breaches=())
+
+
+class MisdealFound(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A wrong number of cards was found: the same dealer deals again (B27)."""
+
+    TOPIC: ClassVar[str] = "deal/misdeal-found"
+    seat: int
+    rule: str
+    breaches: tuple[Breach, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Without the breaches."""
+        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
+
+
+class HandRequested(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat without an honour asked for six new cards; ``cards`` as received at a real table."""
+
+    TOPIC: ClassVar[str] = "deal/hand-requested"
+    seat: int
+    cards: tuple[str, ...] | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """The new cards are their holder's until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, cards=None)
+
+
+class HandKept(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat was content with its hand."""
+
+    TOPIC: ClassVar[str] = "deal/hand-kept"
+    seat: int
+
+
+class NewHands(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """New hands were dealt to those who asked, by seat (empty: unchanged); ``stock`` is what is left.
+
+    ``last``: the thrown-in cards had to be shuffled in, so that nobody may ask again (A15-A16).
+    """
+
+    TOPIC: ClassVar[str] = "deal/new-hands"
+    seats: tuple[int, ...]
+    hands: tuple[tuple[str, ...], ...] | None = None
+    stock: tuple[str, ...] = ()
+    last: bool = False
+    seed: str | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Each seat sees its own new hand; the rest lies open when the deal is over."""
+        if viewer == "official" or public:
+            return self
+        hands = self.hands
+        if hands is not None:
+            hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(hands))
+        return msgspec.structs.replace(self, hands=hands, stock=(), seed=None)
+
+
+class BidMade(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat bid or passed."""
+
+    TOPIC: ClassVar[str] = "auction/bid"
+    seat: int
+    bid: BidValue
+
+
+class AuctionWon(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The last bid became the contract, its bidder declarer."""
+
+    TOPIC: ClassVar[str] = "auction/won"
+    seat: int
+    contract: BidValue
+
+
+class QuestionAsked(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The others were asked whether they go along; ``of``: who must answer, in turn."""
+
+    TOPIC: ClassVar[str] = "question/asked"
+    seat: int
+    of: tuple[int, ...]
+
+
+class QuestionAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat goes along, or throws in its cards."""
+
+    TOPIC: ClassVar[str] = "question/answered"
+    seat: int
+    answer: Literal["play", "fold"]
+
+
+class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat said "knack för min utgång". ``valid``: it stood at zero then."""
+
+    TOPIC: ClassVar[str] = "exit/knocked"
+    seat: int
+    valid: bool
+
+
+FACTS: tuple[type[Event], ...] = (
+    CardsCut,
+    KnockedForCards,
+    PickedUp,
+    MisdealFound,
+    HandRequested,
+    HandKept,
+    NewHands,
+    BidMade,
+    AuctionWon,
+    QuestionAsked,
+    QuestionAnswered,
+    KnockedOut,
+)
+
+
+def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
+    """The first bid is free, each later one must be higher than the one before (A20-A21, B33-B34)."""
+    return BIDS if last is None else BIDS[BIDS.index(last) + 1 :]
+
+
+def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
+    """Six cards each in two packets of three, in the order of ``seats`` (A10, A13, B18-B19)."""
+    many = len(seats)
+    return tuple(
+        stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
+    )
+
+
+def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
+    """The seats that play, clockwise, beginning on the dealer's left; the dealer last."""
+    return tuple(seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active)

@@ -1,0 +1,421 @@
+"""Drawing for the deal, cutting, dealing, the formula, picking up, and new hands (B13-B27, B-O20)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
+from referee.cards import ALL, BIT, HONOURS, RANKS, cards_of, shuffled, texts_of
+from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
+from referee.games._rodskagg import (
+    CardsCut,
+    HandKept,
+    HandRequested,
+    KnockedForCards,
+    MisdealFound,
+    NewHands,
+    PickedUp,
+    forehand_first,
+    packets_of_three,
+)
+from referee.games.rodskagg_kortoxen.states import (
+    Auction,
+    Cards,
+    Drawing,
+    Exchanging,
+    PickingUp,
+    Playing,
+    Table,
+    Undealt,
+)
+from referee.offences import Ledger
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
+from referee.ruleset import Moment
+
+HAND = 6
+"""Cards to each (B18)."""
+FIVE_UP = 5
+"""What an error costs (B11)."""
+
+
+def closes_after(table: Table, tricks: int) -> int | None:
+    """After how many complete tricks it is too late to knock (B-O2); ``None``: when the deal is scored."""
+    return tricks if table.options.knock_window == "next_trick" and tricks <= HAND else None
+
+
+def breach(table: Table, offence: str, seat: int, rule: str, tricks: int, *shown_by: int, payer: int) -> Breach:
+    """An offence that costs five, to be knocked for until ``tricks`` tricks are complete."""
+    return Breach(
+        offence=offence,
+        seat=seat,
+        rule=rule,
+        payer=payer,
+        points=FIVE_UP,
+        closes_after=closes_after(table, tricks),
+        shown_by=shown_by,
+    )
+
+
+# Drawing for the first deal
+
+
+def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
+    """B14-B15, B-O24: the contenders draw clockwise; among those level for the highest card again."""
+    if act.seat != (turn := state.contenders[len(state.drawn)]):
+        raise OutOfTurn("out_of_turn", "B14", turn=turn)
+    if act.card in (card for _, card in state.drawn):
+        raise NoSuchCard("card_seen", "B4", card=act.card)
+    drawn = (*state.drawn, (act.seat, act.card))
+    event = CardDrawn(seat=act.seat, card=act.card)
+    if len(drawn) < len(state.contenders) or len(highest(drawn)) > 1:
+        return (event,)
+    return event, FirstDealerDrawn(seat=highest(drawn)[0], rule="B15")
+
+
+def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
+    """The seats whose card has the highest rank (B5)."""
+    top = max(RANKS.index(card[1]) for _, card in drawn)
+    return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
+
+
+def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
+    """B14-B15 in house dealing: the referee draws for everybody."""
+    events: list[Event] = []
+    contenders, pack = state.contenders, shuffled(seed)
+    while len(contenders) > 1:
+        drawn = tuple(zip(contenders, pack, strict=False))
+        pack = pack[len(drawn) :] or pack
+        events += (CardDrawn(seat=seat, card=card) for seat, card in drawn)
+        contenders = highest(drawn)
+    return *events, FirstDealerDrawn(seat=contenders[0], rule="B15")
+
+
+def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
+    """The state after a card was drawn."""
+    drawn = (*state.drawn, (event.seat, event.card))
+    if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
+        return replace(state, contenders=highest(drawn), drawn=())
+    return replace(state, drawn=drawn)
+
+
+def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> Undealt:
+    """The state when the first dealer is known."""
+    return Undealt(table=replace(state.table, dealer=event.seat), ledger=state.ledger)
+
+
+# Cutting and dealing
+
+
+def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
+    """B16-B17, B-O6: only the dealer may cut; anybody else who does can be knocked for it."""
+    table = state.table
+    if not table.options.deal_ritual:
+        raise WrongPhase("no_ritual", "B16")
+    if act.seat == table.dealer:
+        if state.cut:
+            raise WrongPhase("already_cut", "B16")
+        return (CardsCut(seat=act.seat),)
+    if not table.penalise:
+        raise AgainstTheRules("only_dealer_cuts", "B16", dealer=table.dealer)
+    payer = act.seat if table.options.wrong_cut_penalty_to == "cutter" else table.dealer
+    return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, "B17", 1, payer=payer),)),)
+
+
+def cards_cut(state: Undealt, event: CardsCut, number: int) -> Undealt:
+    """The state after a cut."""
+    by_dealer = state.cut or event.seat == state.table.dealer
+    return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
+
+
+def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """B13, B18-B19, B27: the dealer gives six cards each, three and three; after a misdeal the same dealer again."""
+    table = state.table
+    if isinstance(state, PickingUp) and not state.found:
+        raise WrongPhase("already_dealt", "B13")
+    if act.seat != table.dealer:
+        raise OutOfTurn("not_dealer", "B13", dealer=table.dealer)
+    forgotten = (
+        isinstance(state, PickingUp)
+        and table.options.deal_ritual
+        and table.penalise
+        and not state.cards.formula
+        and table.dealer not in state.picked
+    )
+    breaches = (misdeal_breach(state),) if isinstance(state, PickingUp) and forgotten else ()
+    if table.house:
+        if act.hands is not None or act.counts is not None or act.stock is not None:
+            raise AgainstTheRules("house_deals", None)
+        return (replace(_house_deal(table, moment.seed), breaches=breaches),)
+    if (act.hands is None) == (act.counts is None):
+        raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
+    counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
+    if len(counts) != table.seats:
+        raise AgainstTheRules("one_hand_a_seat", "B18", seats=table.seats)
+    if act.stock is not None and act.hands is None:
+        raise AgainstTheRules("stock_needs_hands", None)
+    texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
+    if len(texts) != len(set(texts)):
+        twice = sorted({card for card in texts if texts.count(card) > 1})
+        raise NoSuchCard("card_twice", "B4", cards=twice)
+    right = tuple(HAND if seat in table.active else 0 for seat in range(table.seats))
+    to_nobody = any(count for seat, count in enumerate(counts) if seat not in table.active)  # B-O36
+    if to_nobody or (counts != right and not table.penalise):
+        raise AgainstTheRules("six_cards_each", "B18", counts=right)
+    dealt = Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=act.hands,
+        counts=counts,
+        stock=act.stock or (),
+        face_up=not table.options.deal_ritual,
+        breaches=breaches,
+    )
+    if counts == right or table.options.deal_ritual:
+        return (dealt,)
+    wrong = next(seat for seat in table.active if counts[seat] != HAND)
+    return dealt, MisdealFound(seat=wrong, rule="B27")
+
+
+def _house_deal(table: Table, seed: str) -> Dealt:
+    """B18-B19: six each from the shuffled pack, in packets of three, beginning on the dealer's left."""
+    order = forehand_first(table.dealer, table.active, table.seats)
+    pack = shuffled(seed)
+    given = dict(zip(order, packets_of_three(pack, order), strict=True))
+    hands = tuple(given.get(seat, ()) for seat in range(table.seats))
+    return Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=hands,
+        counts=tuple(map(len, hands)),
+        stock=pack[HAND * len(order) :] if table.options.honour_redeal else (),
+        seed=seed,
+        face_up=not table.options.deal_ritual,
+    )
+
+
+def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Exchanging | Auction:
+    """The state when the cards are out."""
+    table, ledger = state.table, state.ledger.noted(event.breaches, number)
+    known = event.hands is not None
+    hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (ALL,) * table.seats
+    cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
+    misdealt = any(event.counts[seat] != HAND for seat in table.active)
+    if table.options.deal_ritual or misdealt:
+        return PickingUp(table=table, ledger=ledger, cards=cards, misdealt=misdealt)
+    return _hands_up(table, ledger, cards)
+
+
+def _hands_up(table: Table, ledger: Ledger, cards: Cards) -> Exchanging | Auction:
+    to_speak = forehand_first(table.dealer, table.active, table.seats)
+    if table.options.honour_redeal:
+        left = len(BIT) - HAND * len(table.active)
+        return Exchanging(table=table, ledger=ledger, cards=cards, to_speak=to_speak, stock_left=left)
+    return Auction(table=table, ledger=ledger, cards=cards, to_speak=to_speak)
+
+
+# The formula and picking up
+
+
+def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tuple[Event, ...]:
+    """B20-B22, B-O7: the dealer says it, once, and before he takes up his own cards."""
+    table = state.table
+    if not table.options.deal_ritual:
+        raise WrongPhase("no_ritual", "B20")
+    if act.seat != table.dealer:
+        raise AgainstTheRules("only_dealer_says_it", "B20", dealer=table.dealer)
+    if state.cards.formula:
+        raise WrongPhase("already_said", "B20")
+    if table.dealer in state.picked:
+        raise AgainstTheRules("formula_too_late", "B22")
+    return (KnockedForCards(seat=act.seat),)
+
+
+def knocked_for_cards(state: PickingUp, event: KnockedForCards, number: int) -> PickingUp:
+    """The state after the formula."""
+    return replace(state, cards=replace(state.cards, formula=number))
+
+
+def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
+    """B22-B27: nobody takes up cards before the formula; who does can be knocked for it."""
+    table, cards, seat = state.table, state.cards, act.seat
+    if not table.options.deal_ritual:
+        raise WrongPhase("no_ritual", "B23")
+    if seat in state.picked:
+        raise WrongPhase("already_picked_up", "B23")
+    breaches: tuple[Breach, ...] = ()
+    if not cards.formula:
+        if not table.penalise:
+            raise AgainstTheRules("before_the_formula", "B22" if seat == table.dealer else "B23")
+        rule = "B26" if state.misdealt and seat == table.dealer else "B24"
+        breaches = (breach(table, "early_pick_up", seat, rule, 1, cards.event, payer=seat),)
+        if state.misdealt and seat == table.dealer:
+            breaches = (misdeal_breach(state), *breaches)
+    hand = texts_of(cards.hands[seat]) if cards.known else None
+    picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
+    if state.misdealt and not state.found and cards.counts[seat] != HAND:
+        return picked_up, MisdealFound(seat=seat, rule="B27")
+    return (picked_up,)
+
+
+def misdeal_breach(state: PickingUp | Auction | Playing | Exchanging) -> Breach:
+    """B25: the dealer who forgot the formula pays for the misdeal."""
+    dealer = state.table.dealer
+    return breach(state.table, "misdeal", dealer, "B25", 1, state.cards.event, payer=dealer)
+
+
+def picked_up(state: PickingUp, event: PickedUp, number: int) -> PickingUp | Exchanging | Auction:
+    """The state after a seat took up its cards; when all have, the bidding opens (B-O37)."""
+    ledger = state.ledger.noted(event.breaches, number)
+    picked = (*state.picked, event.seat)
+    if len(picked) < len(state.table.active) or state.misdealt:
+        return replace(state, ledger=ledger, picked=picked)
+    return _hands_up(state.table, ledger, state.cards)
+
+
+def misdeal_found(state: PickingUp | Exchanging | Auction | Playing, event: MisdealFound, number: int) -> PickingUp:
+    """The state when everybody knows that the cards are wrong (B27)."""
+    ledger = state.ledger.noted(event.breaches, number)
+    if isinstance(state, PickingUp):
+        return replace(state, ledger=ledger, misdealt=True, found=True)
+    return PickingUp(
+        table=state.table,
+        ledger=ledger,
+        cards=state.cards,
+        picked=state.table.active,
+        misdealt=True,
+        found=True,
+    )
+
+
+# Reports of what the cards cannot show
+
+
+def report(
+    state: PickingUp | Exchanging | Auction | Playing | Undealt, act: Report, moment: Moment
+) -> tuple[Event, ...]:
+    """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
+
+    A reported misdeal with closed hands is a misdeal: the same dealer deals again, in both enforcements (B27).
+    """
+    table = state.table
+    if table.house:
+        raise AgainstTheRules("house_sees", None)
+    if act.accused not in table.active:
+        raise AgainstTheRules("not_in_match", "B63", seat=act.accused)
+    reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
+    if act.fault in ("misdeal", "wrong_count"):
+        if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
+            raise WrongPhase("nothing_dealt", "B27")
+        if state.cards.known and not (isinstance(state, PickingUp) and state.misdealt):
+            raise AgainstTheRules("six_cards_seen", "B18")
+        forgot = table.options.deal_ritual and not state.cards.formula
+        by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
+        breaches = (misdeal_breach(state),) if forgot and by_dealer and table.penalise else ()
+        return reported, MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
+    if not table.penalise:
+        raise WrongPhase("nothing_to_punish", "B12")
+    rule = {"early_pick_up": "B24", "wrong_cut": "B17"}.get(act.fault, "B11")
+    if rule != "B11" and not table.options.deal_ritual:
+        raise WrongPhase("no_ritual", "B16" if rule == "B17" else "B23")
+    tricks = 1 + len(state.won) + bool(state.trick or state.won) if isinstance(state, Playing) else 1
+    payer = act.accused
+    if act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer":
+        payer = table.dealer
+    return (replace(reported, breaches=(breach(table, act.fault, act.accused, rule, tricks, payer=payer),)),)
+
+
+# New hands (honour_redeal)
+
+
+def _to_speak(state: Exchanging, seat: int) -> None:
+    if seat != state.to_speak[0]:
+        raise OutOfTurn("out_of_turn", "B-O20", turn=state.to_speak[0])
+
+
+def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
+    """B-O20 (A11-A16): a hand without ace or court card may be exchanged."""
+    _to_speak(state, act.seat)
+    cards = state.cards
+    if cards.known and cards.hands[act.seat] & HONOURS:
+        raise AgainstTheRules("has_honour", "B-O20")
+    if act.cards is not None:
+        if state.table.house or not cards.known:
+            raise AgainstTheRules("cards_not_wanted", None)
+        if len(act.cards) != HAND:
+            raise AgainstTheRules("six_cards_each", "B18", counts=HAND)
+        new = cards_of(act.cards)
+        if new.bit_count() != HAND or new & (elsewhere := _elsewhere(state, act.seat)):
+            raise NoSuchCard("card_twice", "B4", cards=[card for card in act.cards if BIT[card] & elsewhere])
+    elif cards.known and not cards.stock:
+        raise AgainstTheRules("cards_needed", "B-O20")
+    requested = HandRequested(seat=act.seat, cards=act.cards)
+    return (requested, *_round_over(hand_requested(state, requested, 0), moment.seed))
+
+
+def _elsewhere(state: Exchanging, seat: int) -> int:
+    """Cards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
+    others = sum(hand for other, hand in enumerate(state.cards.hands) if other != seat)
+    received = sum(cards_of(got) for _, got in state.asked)
+    if state.stock_left < HAND * (len(state.asked) + 1):
+        return others | received
+    return others | received | state.thrown | state.cards.hands[seat]
+
+
+def keep_cards(state: Exchanging, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
+    """B-O20: content with the hand."""
+    _to_speak(state, act.seat)
+    kept = HandKept(seat=act.seat)
+    after = hand_kept(state, kept, 0)
+    return (kept, *(_round_over(after, moment.seed) if isinstance(after, Exchanging) else ()))
+
+
+def hand_requested(state: Exchanging, event: HandRequested, number: int) -> Exchanging:
+    """The state after a seat asked for a new hand."""
+    return replace(state, to_speak=state.to_speak[1:], asked=(*state.asked, (event.seat, event.cards or ())))
+
+
+def hand_kept(state: Exchanging, event: HandKept, number: int) -> Exchanging | Auction:
+    """The state after a seat kept its hand; when nobody asks any more the bidding opens."""
+    left = state.to_speak[1:]
+    if left or state.asked:
+        return replace(state, to_speak=left)
+    return _bidding(state)
+
+
+def _bidding(state: Exchanging) -> Auction:
+    table = state.table
+    to_speak = forehand_first(table.dealer, table.active, table.seats)
+    return Auction(table=table, ledger=state.ledger, cards=state.cards, to_speak=to_speak)
+
+
+def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
+    """The new hands, when everybody has spoken: in packets of three, clockwise, to those who asked (A13, A15)."""
+    if state.to_speak:
+        return ()
+    cards = state.cards
+    seats = tuple(seat for seat, _ in state.asked)
+    last = state.stock_left < HAND * len(seats)
+    if not cards.known:
+        return (NewHands(seats=seats, last=last),)
+    given = {seat: got for seat, got in state.asked if got}
+    said = {card for got in given.values() for card in got}
+    stock = tuple(card for card in cards.stock if card not in said)
+    waiting = tuple(seat for seat in seats if seat not in given)
+    shuffle = None
+    if len(stock) < HAND * len(waiting):
+        thrown = state.thrown | sum(cards.hands[seat] for seat in seats)
+        shuffle = seed
+        stock += tuple(card for card in shuffled(seed) if BIT[card] & thrown and card not in said)
+    given |= dict(zip(waiting, packets_of_three(stock, waiting), strict=True))
+    hands = tuple(given.get(seat, ()) for seat in range(state.table.seats))
+    return (NewHands(seats=seats, hands=hands, stock=stock[HAND * len(waiting) :], last=last, seed=shuffle),)
+
+
+def new_hands(state: Exchanging, event: NewHands, number: int) -> Exchanging | Auction:
+    """The state when those who asked hold new cards; they may ask again unless the stock has run out (A14, A16)."""
+    cards, thrown = state.cards, state.thrown
+    if event.hands is not None:
+        thrown |= sum(cards.hands[seat] for seat in event.seats)
+        hands = tuple(cards_of(new) if new else old for new, old in zip(event.hands, cards.hands, strict=True))
+        cards = replace(cards, hands=hands, stock=event.stock)
+    left = state.stock_left - HAND * len(event.seats)
+    after = replace(state, cards=cards, thrown=thrown, asked=(), to_speak=event.seats, stock_left=left)
+    return _bidding(after) if event.last else after

@@ -1,0 +1,224 @@
+"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+
+from typing import Any
+
+from msgspec import to_builtins
+
+from referee.acts import (
+    Act,
+    Answer,
+    Ask,
+    Bid,
+    Cut,
+    Deal,
+    KeepCards,
+    KnockForCards,
+    KnockOut,
+    PickUp,
+    Play,
+    RequestCards,
+    Score,
+    Void,
+)
+from referee.cards import HONOURS, texts_of
+from referee.events import Viewer
+from referee.games.rodskagg_kortoxen import auction, play, scoring
+from referee.games.rodskagg_kortoxen.states import (
+    Auction,
+    Drawing,
+    Exchanging,
+    Over,
+    PickingUp,
+    Played,
+    Playing,
+    State,
+    Undealt,
+)
+from referee.ruleset import Shown
+from referee.tricks import playable
+
+
+def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
+    """What the viewer may do now within the rules, ready to send.
+
+    Where the content is the table's to say it is left out: the cards of a deal at a real table, a drawn card.
+    Under ``penalise`` more is accepted than is listed: what the rules forbid and punish.
+    """
+    if viewer == "official":
+        return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
+    if not isinstance(viewer, int) or viewer not in state.table.active:
+        return ()
+    match state:
+        case Playing():
+            return _playing(state, viewer)
+        case Auction():
+            if viewer != state.to_speak[0]:
+                return ()
+            return tuple(Bid(seat=viewer, bid=bid) for bid in auction.allowed_bids(state, viewer))
+        case PickingUp():
+            return _picking_up(state, viewer)
+        case Exchanging():
+            if viewer != state.to_speak[0]:
+                return ()
+            keep = KeepCards(seat=viewer)
+            if state.cards.known and state.cards.hands[viewer] & HONOURS:
+                return (keep,)
+            return keep, RequestCards(seat=viewer)
+        case Undealt():
+            return _undealt(state, viewer)
+        case Played():
+            return _played(state, viewer)
+    return ()
+
+
+def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+    if seat != state.table.dealer:
+        return ()
+    may_cut = state.table.options.deal_ritual and not state.cut
+    return (Cut(seat=seat), Deal(seat=seat)) if may_cut else (Deal(seat=seat),)
+
+
+def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
+    acts: tuple[Act, ...] = ()
+    dealer, ritual = state.table.dealer, state.table.options.deal_ritual
+    down = seat not in state.picked and ritual
+    if seat == dealer and down and not state.cards.formula:
+        acts += (KnockForCards(seat=seat),)
+    if down and state.cards.formula:
+        acts += (PickUp(seat=seat),)
+    if seat == dealer and state.found:
+        acts += (Deal(seat=seat),)
+    return acts
+
+
+def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+    pending = state.question.pending
+    acts: tuple[Act, ...] = ()
+    if pending:
+        if seat == pending[0]:
+            acts = (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
+    else:
+        if seat == state.turn and (state.trick or not (play.exit_owed(state) or play.question_due(state))):
+            allowed = playable(state.hands[seat], state.led) if state.cards.known else state.hands[seat]
+            acts = tuple(Play(seat=seat, card=card) for card in texts_of(allowed))
+        if play.question_time(state) and seat == play.asker(state):
+            acts += (Ask(seat=seat),)
+    if play.may_knock_out(state, seat):
+        acts += (KnockOut(seat=seat),)
+    return acts
+
+
+def _played(state: Played, seat: int) -> tuple[Act, ...]:
+    acts: tuple[Act, ...] = ()
+    if state.play is not None and state.kind == "number" and play.may_knock_out(state.play, seat):
+        acts += (KnockOut(seat=seat),)
+    if state.table.penalise:
+        acts += (Score(seat=seat),)
+    return acts
+
+
+def to_act(state: State) -> tuple[int, ...]:
+    """The seats that are awaited."""
+    table = state.table
+    match state:
+        case Playing():
+            if state.question.pending:
+                return state.question.pending[:1]
+            if not state.trick and play.question_due(state) and not play.exit_owed(state):
+                return (play.asker(state),)
+            return (state.turn,)
+        case Auction() | Exchanging():
+            return state.to_speak[:1]
+        case Undealt():
+            return (table.dealer,)
+        case Drawing():
+            return (state.contenders[len(state.drawn)],)
+        case PickingUp():
+            if state.found or (not state.cards.formula and table.dealer not in state.picked):
+                return (table.dealer,)
+            return tuple(seat for seat in table.active if seat not in state.picked)
+        case Played():
+            if table.penalise or state.play is None:
+                return table.active
+            return () if scoring.nothing_due(state) else (state.play.won[-1][0],)
+    return ()
+
+
+def due(state: State) -> tuple[str, ...]:
+    """What the rules demand before the play goes on."""
+    playing = state.play if isinstance(state, Played) and state.kind == "number" else state
+    if not isinstance(playing, Playing):
+        return ()
+    owed: tuple[str, ...] = ()
+    if playing.question.pending:
+        owed += ("answer",)
+    if play.exit_owed(playing):
+        owed += ("knock_out",)
+    if play.question_due(playing):
+        owed += ("ask",)
+    return owed
+
+
+def _hand(state: Any, seat: int) -> tuple[str, ...] | None:
+    """The cards that a seat holds and has seen, if the referee knows them."""
+    if isinstance(state, Played):
+        state = state.play
+    cards = getattr(state, "cards", None)
+    if cards is None or not cards.known:
+        return None
+    if isinstance(state, PickingUp) and seat not in state.picked:
+        return None
+    return texts_of(state.hands[seat] if isinstance(state, Playing) else cards.hands[seat])
+
+
+def view(state: State, viewer: Viewer) -> Shown:
+    """The match as this viewer may see it."""
+    table = state.table
+    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    contract = playing.contract if playing else None
+    calls = contract.calls if contract else state.calls if isinstance(state, Auction | Played) else None
+    official = viewer == "official"
+    cards = getattr(state, "cards", None)
+    hands = None
+    if official and cards is not None and cards.known:
+        held = playing.hands if playing else cards.hands
+        hands = tuple(map(texts_of, held))
+    counts = None
+    if cards is not None:
+        gone = [0] * table.seats
+        if playing:
+            # Everybody who plays on has played to every trick; who folded keeps two.
+            folded = {seat for seat, answer, _ in playing.question.answers if answer == "fold"}
+            here = {seat for seat, _ in playing.trick}
+            full = sum(1 for _ in playing.won)
+            for seat in table.active:
+                gone[seat] = min(full, play.ASKED_AFTER) if seat in folded else full + (seat in here)
+        counts = tuple(max(0, count - away) for count, away in zip(cards.counts, gone, strict=True))
+    breaches = None
+    if official:
+        done = len(playing.won) if playing else 0
+        breaches = tuple(
+            {**to_builtins(standing.breach), "event": standing.event} for standing in state.ledger.open(done)
+        )
+    return Shown(
+        phase=str(type(state).__struct_config__.tag),
+        deal=table.deal,
+        dealer=None if isinstance(state, Drawing) else table.dealer,
+        to_act=to_act(state),
+        active=table.active,
+        points=table.points,
+        penalties=tuple(state.ledger.points(seat) for seat in range(table.seats)),
+        hand=_hand(state, viewer) if isinstance(viewer, int) else None,
+        hands=hands,
+        cards_left=counts,
+        picked_up=state.picked if isinstance(state, PickingUp) else None,
+        bids=calls,
+        contract=contract.bid if contract else None,
+        declarer=contract.declarer if contract else None,
+        trick=playing.trick if playing else None,
+        tricks=playing.tricks if playing else None,
+        answers=scoring.answers(table, playing) if playing and playing.question.event else None,
+        due=due(state),
+        breaches=breaches,
+        winner=state.winner if isinstance(state, Over) else None,
+    )

@@ -1,0 +1,236 @@
+"""The phases of a match and what stands in each (B7, B16-B80).
+
+Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
+"""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.events import Stakes
+from referee.games._rodskagg import BidValue
+from referee.offences import Ledger
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices that the sources leave to the table; each names its rule or open point."""
+
+    rodskagg_defenders_score: Annotated[
+        Literal["none", "one_per_trick"], Meta(description="B65: what the others subtract in rödskägg.")
+    ] = "none"
+    rodskagg_stop_at_first_loss: Annotated[
+        bool, Meta(description="B64: play stops when another player takes a trick in rödskägg.")
+    ] = True
+    forgotten_question_others_free: Annotated[
+        bool, Meta(description="B55, B-O16: after a forgotten question the others risk nothing.")
+    ] = True
+    uncontested_tricks: Annotated[
+        Literal["to_declarer", "void"],
+        Meta(description="B-O25: tricks five and six when all others have folded."),
+    ] = "to_declarer"
+    honour_redeal: Annotated[bool, Meta(description="B-O20: a hand without ace or court card may be exchanged.")] = (
+        False
+    )
+    max_players: Annotated[int, Meta(ge=3, le=8, description="B-O23: the most that may take part.")] = 8
+    bid_cap_by_score: Annotated[bool, Meta(description="B32, B-O19: no number bid above one's own points.")] = False
+    knock_window: Annotated[Literal["deal_end", "next_trick"], Meta(description="B-O2: how late one may knock.")] = (
+        "deal_end"
+    )
+    false_knock_penalty: Annotated[
+        Literal[0, 5], Meta(description="B-O3: what a knock for nothing costs the knocker.")
+    ] = 0
+    wrong_cut_penalty_to: Annotated[
+        Literal["cutter", "dealer"], Meta(description="B17, B-O6: who pays for a wrong cut.")
+    ] = "cutter"
+    fold_question_by: Annotated[
+        Literal["declarer", "fourth_trick_winner"], Meta(description="B56-B57, B-O18: who asks.")
+    ] = "declarer"
+    overshoot: Annotated[
+        Literal["bounce", "negative"], Meta(description="B72, B75-B76: more tricks than points.")
+    ] = "bounce"
+    exact_zero: Annotated[
+        bool, Meta(description="B70, B77-B78: false: who knocks out wins, and the deal is broken off.")
+    ] = True
+    zero_tie_fallback: Annotated[
+        Literal["earliest_zero"], Meta(description="B-O12: several at zero, nobody knocked.")
+    ] = "earliest_zero"
+    money_negative: Annotated[
+        Literal["zero", "absolute", "signed"], Meta(description="B-O21, B-O39: what points below zero pay.")
+    ] = "zero"
+    deal_ritual: Annotated[
+        bool, Meta(description="B16-B27: cutting, the formula and picking up are acts, with their offences.")
+    ] = True
+    question_grace_seconds: Annotated[
+        int, Meta(ge=0, le=60, description="B-O29: so long only the asker may lead to trick five.")
+    ] = 0
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole of a deal."""
+
+    options: Options
+    seats: int
+    penalise: bool
+    house: bool
+    stakes: Stakes | None
+    points: tuple[int, ...]
+    active: tuple[int, ...]
+    deal: int
+    dealer: int
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+    """Cards are drawn for the first deal (B14-B15); ``contenders`` still draw."""
+
+    table: Table
+    contenders: tuple[int, ...]
+    drawn: tuple[tuple[int, str], ...] = ()
+    ledger: Ledger = Ledger()
+
+
+class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+    """The dealer is to deal."""
+
+    table: Table
+    ledger: Ledger = Ledger()
+    cut: bool = False
+
+
+class Cards(msgspec.Struct, frozen=True, kw_only=True):
+    """The cards of a deal as they were dealt, and the number of the event that says so."""
+
+    event: int
+    hands: tuple[int, ...]
+    counts: tuple[int, ...]
+    known: bool
+    stock: tuple[str, ...] = ()
+    formula: int = 0
+    """The event in which the dealer said "knack för kort och felgiv", or 0."""
+
+
+class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
+    """The cards lie before the seats (B20-B27)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    picked: tuple[int, ...] = ()
+    misdealt: bool = False
+    """Somebody has a wrong number of cards, as the referee knows."""
+    found: bool = False
+    """And everybody knows it."""
+
+
+class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
+    """Hands without an honour may be exchanged (B-O20: A11-A16)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    to_speak: tuple[int, ...]
+    asked: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    """Who asked in this round, and the cards received if they were said."""
+    thrown: int = 0
+    """The cards thrown in, as a mask."""
+    stock_left: int = 0
+
+
+class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+    """The bidding (B28-B38)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    to_speak: tuple[int, ...]
+    calls: tuple[tuple[int, BidValue], ...] = ()
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True):
+    """What is played, by whom (B38-B40)."""
+
+    event: int
+    declarer: int
+    bid: BidValue
+    calls: tuple[tuple[int, BidValue], ...]
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """The question after trick four (B46-B52)."""
+
+    event: int = 0
+    """When it was asked, or 0."""
+    pending: tuple[int, ...] = ()
+    answers: tuple[tuple[int, str, int], ...] = ()
+    """Seat, answer and event."""
+    forgotten: int = 0
+    """The event of the lead that made it too late, or 0."""
+    grace_until: datetime | None = None
+
+
+class Exits(msgspec.Struct, frozen=True, kw_only=True):
+    """Who reached zero, and who knocked for it (B67-B71). By seat, event numbers; 0: not."""
+
+    zero: tuple[int, ...]
+    knocked: tuple[int, ...]
+    owed: bool = False
+    """The winner of the last trick reached zero by it."""
+
+
+class Void(msgspec.Struct, frozen=True, kw_only=True):
+    """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
+
+    seat: int
+    suit: int
+    trick: int
+    event: int
+    lead: int
+
+
+class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+    """The play of the cards (B41-B57)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    contract: Contract
+    hands: tuple[int, ...]
+    order: tuple[int, ...]
+    """The seats that play on, clockwise."""
+    turn: int
+    tricks: tuple[int, ...]
+    exits: Exits
+    led: int = 0
+    best: int = 0
+    winner: int = 0
+    trick: tuple[tuple[int, str], ...] = ()
+    lead: int = 0
+    """Event number of the lead."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    question: Question = Question()
+    voids: tuple[Void, ...] = ()
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+    """No more cards are played; the deal waits to be written into the protocol (B-O28)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    kind: str
+    play: Playing | None = None
+    calls: tuple[tuple[int, BidValue], ...] = ()
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+    """The match is won."""
+
+    table: Table
+    ledger: Ledger
+    winner: int
+    by: str
+
+
+State = Drawing | Undealt | PickingUp | Exchanging | Auction | Playing | Played | Over

@@ -1,0 +1,158 @@
+"""Breaches that stand until somebody knocks, and what a knock makes of them (B11-B12, B-O1 to B-O5, B-O32).
+
+A knock is judged from what the match has recorded, at once. It is upheld when a breach of the accused stands
+open in its window: the offence named, else the oldest. Otherwise it is dismissed, and why is part of the ruling.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from referee.acts import Knock
+from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed
+
+Status = Literal["open", "knocked"]
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """A breach, the event in which it happened and what became of it."""
+
+    breach: Breach
+    event: int
+    status: Status = "open"
+
+
+class Penalty(msgspec.Struct, frozen=True, kw_only=True):
+    """Points knocked up in a deal, for its line in the protocol."""
+
+    seat: int
+    points: int
+    rule: str
+    events: tuple[int, ...]
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """What has been done wrong in the deal, and what it cost so far."""
+
+    standings: tuple[Standing, ...] = ()
+    penalties: tuple[Penalty, ...] = ()
+    past: tuple[Standing, ...] = ()
+    """Of the deal before: nothing there can be punished any more, but a knock for it is answered rightly."""
+    cases: int = 0
+
+    def points(self, seat: int) -> int:
+        """Penalty points of a seat in this deal."""
+        return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
+
+    def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
+        """With these breaches standing open since ``event``."""
+        standings = (*self.standings, *(Standing(breach=breach, event=event) for breach in breaches))
+        return msgspec.structs.replace(self, standings=standings)
+
+    def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
+        """After a ruling: an upheld breach cannot be knocked for again (B-O5)."""
+        standings = self.standings
+        if isinstance(event, KnockUpheld):
+            done = next(
+                place
+                for place, standing in enumerate(standings)
+                if standing.status == "open"
+                and standing.breach.seat == event.accused
+                and standing.breach.offence == event.offence
+                and standing.event == event.rests_on[-1]
+            )
+            knocked = msgspec.structs.replace(standings[done], status="knocked")
+            standings = (*standings[:done], knocked, *standings[done + 1 :])
+        return msgspec.structs.replace(self, standings=standings, cases=event.case)
+
+    def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
+        """After a penalty, which stands on the ruling before it."""
+        penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=(number - 1, number))
+        return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
+
+    def closed(self) -> "Ledger":
+        """The deal is scored: what nobody knocked for has lapsed, and a new line begins (B-O2)."""
+        return Ledger(past=self.standings, cases=self.cases)
+
+    def voided(self) -> "Ledger":
+        """The deal counts for nothing; penalties already knocked stay (B-O38)."""
+        return msgspec.structs.replace(self, past=self.standings, standings=())
+
+    def open(self, tricks_done: int) -> tuple[Standing, ...]:
+        """The breaches that can still be knocked for when so many tricks of the deal are complete."""
+        return tuple(
+            standing
+            for standing in self.standings
+            if standing.status == "open"
+            and (standing.breach.closes_after is None or tricks_done < standing.breach.closes_after)
+        )
+
+
+def adjudicate(
+    ledger: Ledger,
+    knock: Knock,
+    *,
+    tricks_done: int,
+    general_rule: str,
+    fine: int,
+    fine_rule: str,
+) -> tuple[Event, ...]:
+    """The ruling on a knock, and the penalty it brings.
+
+    ``general_rule`` is cited by a dismissal; ``fine`` goes to a knock for nothing or too late, not to one for the
+    same offence again (B-O3, B-O5, B-O32).
+    """
+    case = ledger.cases + 1
+
+    def matches(standing: Standing) -> bool:
+        return standing.breach.seat == knock.accused and knock.offence in (None, standing.breach.offence)
+
+    still_open = [standing for standing in ledger.open(tricks_done) if matches(standing)]
+    if still_open:
+        standing = still_open[0]
+        breach = standing.breach
+        upheld = KnockUpheld(
+            case=case,
+            seat=knock.seat,
+            accused=knock.accused,
+            offence=breach.offence,
+            rule=breach.rule,
+            payer=breach.payer,
+            penalty=breach.points,
+            rests_on=(*breach.shown_by, standing.event),
+            named=knock.offence,
+            note=knock.note,
+        )
+        return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
+    theirs = [standing for standing in ledger.standings if matches(standing)]
+    within_deal = bool(theirs)
+    theirs = theirs or [standing for standing in ledger.past if matches(standing)]
+    again = bool(theirs) and all(standing.status == "knocked" for standing in theirs)
+    dismissed = KnockDismissed(
+        case=case,
+        seat=knock.seat,
+        accused=knock.accused,
+        reason="again" if again else "late" if theirs else "nothing",
+        rule=general_rule,
+        named=knock.offence,
+        offence=theirs[-1].breach.offence if theirs else None,
+        rests_on=(theirs[-1].event,) if theirs else (),
+        note=knock.note,
+        within_deal=within_deal,
+    )
+    if fine and not again:
+        return dismissed, PenaltyImposed(seat=knock.seat, points=fine, rule=fine_rule, case=case)
+    return (dismissed,)
+
+
+def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
+    """Where the referee refuses what the rules forbid, no offence ever stands (B-O32)."""
+    return KnockDismissed(
+        case=ledger.cases + 1,
+        seat=knock.seat,
+        accused=knock.accused,
+        reason="enforced",
+        rule=rule,
+        named=knock.offence,
+        note=knock.note,
+    )

@@ -1,0 +1,204 @@
+"""Plays a conformance match step by step and compares every refusal, ruling and score.
+
+Over decide/evolve here; over HTTP in ``test_over_http.py`` through the same :class:`Player` protocol. The form of
+the matches is described in ``README.md`` beside the data.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import UUID
+
+import msgspec
+
+from referee.acts import AnyAct, Knock, Request
+from referee.events import DealScored, Event, KnockDismissed, KnockUpheld, MatchOpened, MatchWon, Recorded
+from referee.games import RULESETS
+from referee.match import Match, fold
+from referee.refusals import Refused, WrongPhase
+from referee.ruleset import Moment
+
+HERE = Path(__file__).parent
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def matches(ruleset: str) -> Iterator[dict[str, Any]]:
+    """The conformance matches of a ruleset."""
+    with (HERE / f"{ruleset}.jsonl").open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+class Refusal(Exception):
+    """A step was refused: by which rule, if any."""
+
+    def __init__(self, rule: str | None, phase: bool) -> None:
+        super().__init__(rule)
+        self.rule, self.phase = rule, phase
+
+
+class Player(Protocol):
+    """Something that a match can be played on."""
+
+    def act(self, actor: int | str, body: dict[str, Any]) -> None:
+        """Sends an act; raises :class:`Refusal`."""
+
+    def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
+        """Sends a knock, gives ``verdict``, ``rule``, ``penalty`` and ``payer``; raises :class:`Refusal`."""
+
+    def legal(self, actor: int | str) -> list[dict[str, Any]]:
+        """The legal acts of an actor."""
+
+    def line(self) -> dict[str, Any] | None:
+        """The last line of the protocol."""
+
+    def end(self) -> dict[str, Any] | None:
+        """Who won and how, when the match is over."""
+
+
+class Direct:
+    """The match in memory: decide, evolve, nothing else."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        rules = RULESETS[given["ruleset"]]
+        options = msgspec.to_builtins(msgspec.convert(given["options"], rules.options))
+        opened = MatchOpened(
+            ruleset=rules.key,
+            edition=rules.edition,
+            options=options,
+            players=tuple(f"P{seat + 1}" for seat in range(given["players"])),
+            dealing=given["dealing"],
+            enforcement=given["enforcement"],
+            points=tuple(given["opening"]["points"]),
+            first_dealer=given["first_dealer"],
+            stakes=msgspec.convert(given["stakes"], MatchOpened.__annotations__["stakes"]),
+            tokens=(),
+            official="",
+        )
+        self.history: list[Recorded] = []
+        self.match: Match | None = None
+        self._stand((opened,), "official")
+
+    def _stand(self, events: tuple[Event, ...], actor: int | str) -> None:
+        version = len(self.history)
+        new = [
+            Recorded(UUID(int=1), number, NOW, actor, "", "", "", event)
+            for number, event in enumerate(events, version + 1)
+        ]
+        self.history += new
+        self.match = fold(self.match, new)
+
+    def _decide(self, actor: int | str, request: Request) -> tuple[Event, ...]:
+        match = self.match
+        assert match is not None
+        try:
+            events = match.rules.decide(match.state, request, Moment(match.version, NOW, "seed"))
+        except Refused as refused:
+            raise Refusal(refused.rule, isinstance(refused, WrongPhase)) from None
+        self._stand(events, actor)
+        return events
+
+    def act(self, actor: int | str, body: dict[str, Any]) -> None:
+        self._decide(actor, msgspec.convert(body, AnyAct))
+
+    def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
+        ruling = self._decide(actor, msgspec.convert(body, Knock))[0]
+        if isinstance(ruling, KnockUpheld):
+            case = {"verdict": "upheld", "rule": ruling.rule, "penalty": ruling.penalty, "payer": ruling.payer}
+            return case
+        assert isinstance(ruling, KnockDismissed)
+        return {"verdict": "dismissed"}
+
+    def legal(self, actor: int | str) -> list[dict[str, Any]]:
+        assert self.match is not None
+        viewer: Any = actor
+        return [msgspec.to_builtins(act) for act in self.match.rules.legal(self.match.state, viewer)]
+
+    def line(self) -> dict[str, Any] | None:
+        lines = [recorded.event for recorded in self.history if isinstance(recorded.event, DealScored)]
+        return msgspec.to_builtins(lines[-1]) if lines else None
+
+    def end(self) -> dict[str, Any] | None:
+        last = self.history[-1].event
+        if not isinstance(last, MatchWon):
+            return None
+        return {
+            "winner": last.seat,
+            "by": last.by,
+            "points": list(last.points),
+            "settlement": None if last.settlement is None else list(last.settlement),
+        }
+
+
+def play(player: Player, given: dict[str, Any]) -> list[str]:
+    """Plays the match; gives a sentence for each disagreement, none if all agrees."""
+    faults: list[str] = []
+    for number, step in enumerate(given["steps"]):
+        for fault in _step(player, step):
+            faults.append(f"{given['ruleset']} {given['seed']} step {number} {json.dumps(step)[:300]}: {fault}")
+        if faults:
+            return faults
+    end = given["end"]
+    if end is not None:
+        got = player.end()
+        if got is None:
+            return [f"{given['seed']}: the match should be over"]
+        for name in ("winner", "by", "points", "settlement"):
+            if name in end and got[name] != end[name]:
+                faults.append(f"{given['seed']}: {name} is {got[name]}, expected {end[name]}")
+    return faults
+
+
+def _step(player: Player, step: dict[str, Any]) -> Iterator[str]:
+    expect, also = step["expect"], step.get("also", [])
+    if step["call"] == "legal-acts":
+        got = sorted(player.legal(step["as"]), key=str_of)
+        if got != sorted(step["acts"], key=str_of):
+            yield f"legal acts are {got}"
+        return
+    try:
+        case = player.knock(step["as"], step["body"]) if step["call"] == "knocks" else None
+        if case is None:
+            player.act(step["as"], step["body"])
+    except Refusal as refusal:
+        if expect == "ok":
+            if not step.get("optional"):
+                yield f"refused by {refusal.rule}"
+        elif "refused" not in (expect, *also) and not fits(refusal, (expect, *also)):
+            yield f"refused by {refusal.rule}"
+    else:
+        if case is not None and "dismissed" in also and case["verdict"] == "dismissed":
+            return
+        if expect != "ok":
+            yield "accepted"
+        for name in ("verdict", "penalty", "payer"):
+            if case is not None and name in step and case[name] != step[name]:
+                yield f"{name} is {case[name]}"
+        if case is not None and "rule" in step and case["rule"] not in (step["rule"], *also):
+            yield f"rule is {case['rule']}"
+    if "book" in step:
+        yield from _book(player, step["book"])
+
+
+def fits(refusal: Refusal, expected: tuple[str, ...]) -> bool:
+    """Whether the refusal is one of those expected; ids that begin with ``x:`` have no rule."""
+    return refusal.rule in expected or ("x:phase" in expected and refusal.phase) or "x:card" in expected
+
+
+def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
+    line = player.line()
+    if line is None:
+        yield "no line in the protocol"
+        return
+    for name, value in book.items():
+        got = line.get(name)
+        if name == "eliminated":
+            got = sorted(line.get("eliminated", ()))
+        if msgspec.to_builtins(got) != value and json.dumps(got) != json.dumps(value):
+            yield f"{name} is {got}, expected {value}"
+
+
+def str_of(body: dict[str, Any]) -> str:
+    """A body in one order of its fields."""
+    return json.dumps(body, sort_keys=True)
