@@ -1,0 +1,386 @@
+"""The commit queue: one thread decides and commits all requests that wait, in one transaction.
+
+Nothing is answered before it is committed. On a conflict (another process was first) what was decided is dropped,
+the matches are loaded again, and the requests are decided one by one. An act's id is in its rows, so that a
+repeat, and an acknowledgement lost on the way back, are recognised from the match itself.
+"""
+
+import logging
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from hashlib import sha256
+from queue import Empty, SimpleQueue
+from uuid import UUID, uuid4
+
+import msgspec
+from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
+
+from referee.acts import Request
+from referee.events import DealScored, Event, MatchOpened, Recorded
+from referee.games import RULESETS
+from referee.match import Match, fold
+from referee.rows import FIRST, act_of_row, row_hash, to_row
+from referee.ruleset import Moment
+from referee.store import Loaded, Referee, UnknownMatch
+
+log = logging.getLogger(__name__)
+
+BATCH_MAX = 256
+"""Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
+WAITING_MAX = 10_000
+"""Requests that may wait; more are told to come back."""
+ATTEMPTS = 3
+"""How often a request is decided again after another process was first."""
+OWN = "~"
+"""Begins the ids that the desk gives to acts without an Idempotency-Key."""
+
+
+class Stale(Exception):
+    """The match has moved on from the version that the caller expected."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+class KeyReused(Exception):
+    """The Idempotency-Key was used before, for something else."""
+
+
+class Busy(Exception):
+    """Too many requests wait, or the store does not answer; try again."""
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as it reaches the desk. ``expected``: the version that ``If-Match`` names.
+
+    ``key`` is the client's Idempotency-Key; it may not begin with ``~``.
+    """
+
+    match_id: UUID
+    actor: int | str
+    request: Request | MatchOpened
+    key: str | None = None
+    expected: int | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request came to: the match after it, and the events it made."""
+
+    match: Match
+    events: tuple[Recorded, ...]
+    repeated: bool = False
+
+
+class _Made(msgspec.Struct, frozen=True):
+    """The events of one keyed act, as numbers, and what was asked."""
+
+    first: int
+    last: int
+    digest: str
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A cached match, the hash of its last row, and its keyed acts if they have been read."""
+
+    match: Match
+    head: str
+    acts: dict[tuple[int | str, str], _Made] | None
+    """Touched by the writer's thread alone, and dropped with the entry when a transaction fails."""
+
+
+class _Job(msgspec.Struct, frozen=True):
+    """A command on its way: ``act`` is its key or, without one, an id of the desk's own."""
+
+    command: Command
+    act: str
+    future: Future[Outcome]
+
+
+class _Work:
+    """What a transaction is about to store, and the matches as they would stand after it."""
+
+    def __init__(self) -> None:
+        self.entries: dict[UUID, _Entry] = {}
+        self.rows: list[StoredEvent] = []
+        self.history: list[Recorded] = []
+
+
+def digest_of(request: Request | MatchOpened) -> str:
+    """What was asked, in few characters: to tell a repeat from another use of its key."""
+    return sha256(msgspec.json.encode(request)).hexdigest()[:16]
+
+
+def utc_now() -> datetime:
+    """The time, UTC."""
+    return datetime.now(UTC)
+
+
+class Desk:
+    """Takes requests from any thread, answers each when it is committed."""
+
+    def __init__(
+        self,
+        referee: Referee,
+        *,
+        cache_matches: int = 2000,
+        clock: Callable[[], datetime] = utc_now,
+        seed: Callable[[], str] = lambda: secrets.token_hex(16),
+        committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
+    ) -> None:
+        """``committed`` is called on the writer's thread with all that a transaction stored."""
+        self.referee = referee
+        self._cache_matches = cache_matches
+        self._clock, self._seed, self._committed = clock, seed, committed
+        self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+        self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._closed = False
+        self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
+        self._writer.start()
+
+    # From outside
+
+    def submit(self, command: Command) -> Future[Outcome]:
+        """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
+        :class:`~referee.store.UnknownMatch` or :class:`Busy`."""
+        if self._closed or self._waiting.qsize() >= WAITING_MAX:
+            raise Busy
+        future: Future[Outcome] = Future()
+        self._waiting.put(_Job(command, command.key or OWN + uuid4().hex, future))
+        return future
+
+    def cached(self, match_id: UUID) -> Match | None:
+        """The match, if it is at hand."""
+        entry = self._cache.get(match_id)
+        return entry.match if entry else None
+
+    def match(self, match_id: UUID, *, min_version: int = 0) -> Match:
+        """The match, from the cache or the store. Raises :class:`~referee.store.UnknownMatch`."""
+        match = self.cached(match_id)
+        if match is not None and match.version >= min_version:
+            return match
+        loaded = self.referee.load(match_id)
+        self._keep({match_id: _Entry(loaded.match, loaded.head, None)})
+        return loaded.match
+
+    def overtaken(self, match_id: UUID, version: int) -> None:
+        """Tells that event ``version`` of a match is stored: a cached match that is older is forgotten."""
+        with self._lock:
+            entry = self._cache.get(match_id)
+            if entry is not None and entry.match.version < version:
+                del self._cache[match_id]
+
+    def close(self) -> None:
+        """Finishes what waits, then ends."""
+        self._closed = True
+        self._waiting.put(None)
+        self._writer.join()
+
+    # The writer's thread
+
+    def _write(self) -> None:
+        while True:
+            batch, last = self._next_batch()
+            try:
+                self._commit(batch)
+            except Exception:
+                log.exception("the desk could not answer %d requests", len(batch))
+                self._forget([job.command.match_id for job in batch])
+                for job in batch:
+                    if not job.future.done():
+                        job.future.set_exception(Busy())
+            if last:
+                return
+
+    def _next_batch(self) -> tuple[list[_Job], bool]:
+        """Whatever waits, and whether the desk closes after it."""
+        batch: list[_Job] = []
+        job = self._waiting.get()
+        while job is not None:
+            batch.append(job)
+            if len(batch) == BATCH_MAX:
+                return batch, False
+            try:
+                job = self._waiting.get_nowait()
+            except Empty:
+                return batch, False
+        return batch, True
+
+    def _commit(self, batch: list[_Job]) -> None:
+        """Decides each in order, several of one match building on one another, and stores all at once."""
+        work = _Work()
+        answers: list[tuple[_Job, Outcome | Exception]] = []
+        for job in batch:
+            try:
+                answers.append((job, self._decide(job, work)))
+            except Exception as refusal:
+                answers.append((job, refusal))
+        if work.rows:
+            try:
+                self.referee.recorder.insert_events(work.rows)
+            except PersistenceError as error:
+                log.info("%s: deciding %d requests again", type(error).__name__, len(batch))
+                self._forget(work.entries)
+                for job in batch:
+                    self._answer(job, self._alone(job))
+                return
+        self._keep(work.entries)
+        for job, answer in answers:
+            self._answer(job, answer)
+        self._told(work)
+
+    def _alone(self, job: _Job) -> Outcome | Exception:
+        """One request by itself, decided again while others are first; with ``If-Match`` only if nobody was.
+
+        Its own earlier attempt may have been stored although the acknowledgement was lost: then that is the
+        answer.
+        """
+        match_id = job.command.match_id
+        for _ in range(ATTEMPTS):
+            work = _Work()
+            try:
+                outcome = self._stored_before(job) or self._decide(job, work)
+                if work.rows:
+                    self.referee.recorder.insert_events(work.rows)
+            except IntegrityError:
+                self._forget([match_id])
+            except PersistenceError:
+                log.exception("the store does not answer")
+                self._forget([match_id])
+                return Busy()
+            except Exception as refusal:
+                return refusal
+            else:
+                self._keep(work.entries)
+                self._told(work)
+                return outcome
+        return Busy()
+
+    def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
+        if isinstance(answer, Exception):
+            job.future.set_exception(answer)
+        else:
+            job.future.set_result(answer)
+
+    def _told(self, work: _Work) -> None:
+        """After the answers: followers are woken, and a scored deal leaves a snapshot."""
+        if work.history:
+            self._committed(work.history)
+        for recorded in work.history:
+            if isinstance(recorded.event, DealScored):
+                entry = self._cache.get(recorded.originator_id)
+                if entry is not None:
+                    try:
+                        self.referee.take_snapshot_of(Loaded(entry.match, entry.head))
+                    except PersistenceError:
+                        log.warning("no snapshot of match %s", recorded.originator_id, exc_info=True)
+
+    def _decide(self, job: _Job, work: _Work) -> Outcome:
+        """The outcome of a request; what it changes goes into ``work``."""
+        command, at = job.command, self._clock()
+        request, match_id = command.request, command.match_id
+        if isinstance(request, MatchOpened):
+            rules = RULESETS[request.ruleset]
+            moment = Moment(1, at, self._seed())
+            return self._record(job, None, (request, *rules.begin(rules.start(request), moment)), at, work)
+        entry = work.entries.get(match_id) or self._entry(match_id)
+        if command.key is not None:
+            entry = self._with_acts(entry)
+            assert entry.acts is not None
+            made = entry.acts.get((command.actor, command.key))
+            if made is not None:
+                if made.digest != digest_of(request):
+                    raise KeyReused(command.key)
+                return self._again(entry.match, made, work)
+        match = entry.match
+        if command.expected is not None and command.expected != match.version:
+            raise Stale(match.version)
+        events = match.rules.decide(match.state, request, Moment(match.version, at, self._seed()))
+        return self._record(job, entry, events, at, work)
+
+    def _record(
+        self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work
+    ) -> Outcome:
+        command, act = job.command, job.act
+        version, prev, acts = (entry.match.version, entry.head, entry.acts) if entry else (0, FIRST, {})
+        digest = digest_of(command.request)
+        history: list[Recorded] = []
+        for number, event in enumerate(events, version + 1):
+            recorded = Recorded(command.match_id, number, at, command.actor, act, digest, prev, event)
+            row = to_row(recorded)
+            prev = row_hash(row)
+            history.append(recorded)
+            work.rows.append(row)
+        work.history += history
+        match = fold(entry.match if entry else None, history)
+        if acts is not None and command.key is not None:
+            acts[command.actor, act] = _Made(version + 1, match.version, digest)
+        work.entries[command.match_id] = _Entry(match, prev, acts)
+        return Outcome(match=match, events=tuple(history))
+
+    # Acts that were answered before
+
+    def _again(self, match: Match, made: _Made, work: _Work) -> Outcome:
+        """The outcome of an act already decided: stored, or earlier in this batch."""
+        numbers = range(made.first, made.last + 1)
+        here = [
+            recorded
+            for recorded in work.history
+            if recorded.originator_id == match.id and recorded.originator_version in numbers
+        ]
+        history = here or self.referee.history(match.id, after=made.first - 1, to=made.last)
+        return Outcome(match=match, events=tuple(history), repeated=True)
+
+    def _stored_before(self, job: _Job) -> Outcome | None:
+        """What an attempt stored whose acknowledgement was lost, read back from the match's rows."""
+        match_id = job.command.match_id
+        rows = self.referee.rows(match_id)
+        mine = [row.originator_version for row in rows if act_of_row(row.state).act == job.act]
+        if not mine or job.command.key is not None:
+            return None  # a client's key is found by every attempt
+        match = self.match(match_id, min_version=mine[-1])
+        return self._again(match, _Made(mine[0], mine[-1], ""), _Work())
+
+    def _with_acts(self, entry: _Entry) -> _Entry:
+        """The keyed acts of a match, read from its rows where they are not yet known."""
+        if entry.acts is not None:
+            return entry
+        acts: dict[tuple[int | str, str], _Made] = {}
+        for row in self.referee.rows(entry.match.id, to=entry.match.version):
+            act, number = act_of_row(row.state), row.originator_version
+            if not act.act.startswith(OWN):
+                before = acts.get((act.actor, act.act))
+                acts[act.actor, act.act] = _Made(before.first if before else number, number, act.digest)
+        return _Entry(entry.match, entry.head, acts)
+
+    # The cache
+
+    def _entry(self, match_id: UUID) -> _Entry:
+        entry = self._cache.get(match_id)
+        if entry is None:
+            loaded = self.referee.load(match_id)
+            entry = _Entry(loaded.match, loaded.head, None)
+        return entry
+
+    def _keep(self, work: dict[UUID, _Entry]) -> None:
+        with self._lock:
+            for match_id, entry in work.items():
+                cached = self._cache.get(match_id)
+                if cached is None or cached.match.version <= entry.match.version:
+                    self._cache[match_id] = entry
+                self._cache.move_to_end(match_id)
+            while len(self._cache) > self._cache_matches:
+                self._cache.popitem(last=False)
+
+    def _forget(self, matches: Iterable[UUID]) -> None:
+        with self._lock:
+            for match_id in matches:
+                self._cache.pop(match_id, None)
+
+
+__all__ = ["Busy", "Command", "Desk", "KeyReused", "Outcome", "Stale", "UnknownMatch"]
