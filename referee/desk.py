@@ -23,7 +23,8 @@ from referee.acts import Request
 from referee.events import DealScored, Event, MatchOpened, Recorded
 from referee.games import RULESETS
 from referee.match import Match, fold
-from referee.rows import FIRST, act_of_row, row_hash, to_row
+from referee.refusals import Refused
+from referee.rows import FIRST, act_of_row, from_row, row_hash, to_row
 from referee.ruleset import Moment
 from referee.store import Loaded, Referee, UnknownMatch
 
@@ -288,7 +289,21 @@ class Desk:
             rules = RULESETS[request.ruleset]
             moment = Moment(1, at, self._seed())
             return self._record(job, None, (request, *rules.begin(rules.start(request), moment)), at, work)
-        entry = work.entries.get(match_id) or self._entry(match_id)
+        entry = work.entries.get(match_id)
+        if entry is not None:
+            return self._decide_on(job, entry, at, work)
+        entry = self._entry(match_id)
+        try:
+            return self._decide_on(job, entry, at, work)
+        except (Refused, Stale):
+            newer = self._caught_up(entry)
+            if newer is entry:
+                raise
+            return self._decide_on(job, newer, at, work)
+
+    def _decide_on(self, job: _Job, entry: _Entry, at: datetime, work: _Work) -> Outcome:
+        command, request = job.command, job.command.request
+        assert not isinstance(request, MatchOpened)
         if command.key is not None:
             entry = self._with_acts(entry)
             assert entry.acts is not None
@@ -302,6 +317,13 @@ class Desk:
             raise Stale(match.version)
         events = match.rules.decide(match.state, request, Moment(match.version, at, self._seed()))
         return self._record(job, entry, events, at, work)
+
+    def _caught_up(self, entry: _Entry) -> _Entry:
+        """The entry, with what other processes have stored since: a refusal may not rest on an old state."""
+        rows = self.referee.rows(entry.match.id, after=entry.match.version)
+        if not rows:
+            return entry
+        return _Entry(fold(entry.match, map(from_row, rows)), row_hash(rows[-1]), None)
 
     def _record(
         self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work

@@ -105,8 +105,7 @@ class Direct:
     def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
         ruling = self._decide(actor, msgspec.convert(body, Knock))[0]
         if isinstance(ruling, KnockUpheld):
-            case = {"verdict": "upheld", "rule": ruling.rule, "penalty": ruling.penalty, "payer": ruling.payer}
-            return case
+            return {"verdict": "upheld", "rule": ruling.rule, "penalty": ruling.penalty, "payer": ruling.payer}
         assert isinstance(ruling, KnockDismissed)
         return {"verdict": "dismissed"}
 

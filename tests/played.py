@@ -1,0 +1,71 @@
+"""Matches to test stores, books and the service with: opened for real, played by random legal acts."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from referee.acts import Act, SeatAct
+from referee.desk import Command, Desk, Outcome
+from referee.events import Dealing, Enforcement, MatchOpened
+from referee.games import RULESETS
+from referee.match import Match
+
+KORTOXEN = "rodskagg-kortoxen"
+
+
+def opening(
+    *,
+    ruleset: str = KORTOXEN,
+    players: int = 3,
+    dealing: Dealing = "house",
+    enforcement: Enforcement = "penalise",
+    first_dealer: int | None = 0,
+    points: tuple[int, ...] | None = None,
+    **options: Any,
+) -> MatchOpened:
+    """A match about to be opened, with its options resolved."""
+    rules = RULESETS[ruleset]
+    return MatchOpened(
+        ruleset=rules.key,
+        edition=rules.edition,
+        options=msgspec.to_builtins(msgspec.convert(options, rules.options)),
+        players=tuple(f"P{seat + 1}" for seat in range(players)),
+        dealing=dealing,
+        enforcement=enforcement,
+        points=points or (rules.start_points,) * players,
+        first_dealer=first_dealer,
+        tokens=("",) * players,
+        official="",
+    )
+
+
+def opened(desk: Desk, **kwargs: Any) -> UUID:
+    """The id of a match opened at the desk."""
+    match_id = uuid4()
+    desk.submit(Command(match_id=match_id, actor="official", request=opening(**kwargs))).result(30)
+    return match_id
+
+
+def send(desk: Desk, match_id: UUID, act: SeatAct, **kwargs: Any) -> Outcome:
+    """The outcome of an act by its own seat."""
+    return desk.submit(Command(match_id=match_id, actor=act.seat, request=act, **kwargs)).result(30)
+
+
+def legal_acts(match: Match) -> list[Act]:
+    """What any seat may do now."""
+    return [act for seat in range(len(match.opened.players)) for act in match.rules.legal(match.state, seat)]
+
+
+def play_out(desk: Desk, match_id: UUID, acts: int, seed: int = 0) -> Iterator[Outcome]:
+    """Plays so many random legal acts, or until the match is over."""
+    chance = random.Random(seed)
+    for _ in range(acts):
+        choice = legal_acts(desk.match(match_id))
+        if not choice:
+            return
+        act = chance.choice(choice)
+        assert isinstance(act, SeatAct)
+        yield send(desk, match_id, act)

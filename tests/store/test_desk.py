@@ -1,0 +1,260 @@
+"""The commit queue over both stores: in order, all or nothing, once, and readable again."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
+
+from referee.acts import Bid, Deal, Knock
+from referee.desk import Command, Desk, KeyReused, Outcome, Stale
+from referee.events import DealScored
+from referee.match import fold
+from referee.refusals import Refused
+from referee.rows import row_hash
+from referee.store import Referee, UnknownMatch, construct, settings_for
+from tests.played import legal_acts, opened, opening, play_out, send
+
+
+@pytest.fixture
+def referee(store_url: str) -> Iterator[Referee]:
+    with construct(store_url) as referee:
+        yield referee
+
+
+@pytest.fixture
+def desk(referee: Referee) -> Iterator[Desk]:
+    desk = Desk(referee)
+    yield desk
+    desk.close()
+
+
+class TestStored:
+    """What was answered stands in the store, in order, and is all there is to know of the match."""
+
+    def test_a_match_loaded_again_is_the_match_that_was_played(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        for outcome in play_out(desk, match_id, 120):
+            assert referee.history(match_id)[-1] == outcome.events[-1]
+        played = desk.match(match_id)
+        assert played.state.table.deal > 1, "deals were scored, so that there is a snapshot"
+        assert referee.load(match_id).match == played
+        assert fold(None, referee.history(match_id)) == played
+
+    def test_a_scored_deal_leaves_a_snapshot_so_that_loading_reads_only_what_came_after(
+        self, desk: Desk, referee: Referee
+    ) -> None:
+        match_id = opened(desk, deal_ritual=False, enforcement="refuse")
+        outcomes = list(play_out(desk, match_id, 200))
+        scored = [
+            outcome.match.version
+            for outcome in outcomes
+            if any(isinstance(recorded.event, DealScored) for recorded in outcome.events)
+        ]
+        desk.close()
+        assert referee.snapshots is not None
+        kept = referee.snapshots.recorder.select_events(match_id)
+        assert len(kept) == len(scored)
+        assert all(
+            version >= number for version, number in zip((k.originator_version for k in kept), scored, strict=True)
+        )
+
+    def test_each_row_names_the_hash_of_the_row_before(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk)
+        list(play_out(desk, match_id, 30))
+        assert all(holds for _, holds in referee.chain(match_id))
+        head = referee.load(match_id).head
+        assert head == row_hash(referee.rows(match_id)[-1])
+
+    def test_a_row_changed_afterwards_breaks_the_chain(self, sqlite_url: str) -> None:
+        with construct(sqlite_url) as referee:
+            desk = Desk(referee)
+            match_id = opened(desk)
+            list(play_out(desk, match_id, 10))
+            desk.close()
+            with referee.factory.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+                cursor.execute(
+                    'UPDATE stored_events SET state = CAST(replace(CAST(state AS TEXT), \'"at":"20\', \'"at":"19\')'
+                    " AS BLOB) WHERE originator_id = ? AND originator_version = 4",
+                    (match_id.hex,),
+                )
+            assert [number for number, holds in referee.chain(match_id) if not holds] == [5]
+
+    def test_an_unknown_match_is_said_to_be_unknown(self, desk: Desk) -> None:
+        with pytest.raises(UnknownMatch):
+            desk.match(uuid4())
+        with pytest.raises(UnknownMatch):
+            send(desk, uuid4(), Deal(seat=0))
+
+
+class TestInOrder:
+    """Many requests, one transaction; several of one match build on one another."""
+
+    def test_a_refusal_stores_nothing_and_the_next_right_act_works(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        with pytest.raises(Refused):
+            send(desk, match_id, Bid(seat=1, bid=2))
+        assert len(referee.rows(match_id)) == 1
+        assert send(desk, match_id, Deal(seat=0)).match.version == 2
+
+    def test_what_waits_together_is_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        acts = [Deal(seat=0), Bid(seat=1, bid=1), Bid(seat=2, bid=2), Bid(seat=0, bid=1), Bid(seat=0, bid=3)]
+        futures: list[Future[Outcome]] = [
+            desk.submit(Command(match_id=match_id, actor=act.seat, request=act)) for act in acts
+        ]
+        done = [future.exception(30) or future.result().match.version for future in futures]
+        assert [done[0], done[1], done[2], done[4]] == [2, 3, 4, 6]
+        assert isinstance(done[3], Refused)
+        assert done[3].rule == "B34"
+
+    def test_if_match_names_the_version_that_is_meant(self, desk: Desk) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        with pytest.raises(Stale) as stale:
+            send(desk, match_id, Deal(seat=0), expected=7)
+        assert stale.value.version == 1
+        assert send(desk, match_id, Deal(seat=0), expected=1).match.version == 2
+
+    def test_closing_finishes_what_waits(self, referee: Referee) -> None:
+        desk = Desk(referee)
+        futures = [desk.submit(Command(match_id=uuid4(), actor="official", request=opening())) for _ in range(300)]
+        desk.close()
+        assert all(future.done() and future.exception() is None for future in futures)
+
+
+class TestOnce:
+    """An act with a key counts once, however often it is sent."""
+
+    def test_a_repeat_gets_the_first_answer(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        first = send(desk, match_id, Deal(seat=0), key="a")
+        send(desk, match_id, Bid(seat=1, bid=1))
+        again = send(desk, match_id, Deal(seat=0), key="a")
+        assert again.repeated
+        assert again.events == first.events
+        assert len(referee.rows(match_id)) == 3
+
+    def test_a_repeat_in_the_same_transaction_too(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        command = Command(match_id=match_id, actor=0, request=Deal(seat=0), key="a")
+        outcomes = [future.result(30) for future in [desk.submit(command) for _ in range(5)]]
+        assert [outcome.repeated for outcome in outcomes] == [False, True, True, True, True]
+        assert len({outcome.events for outcome in outcomes}) == 1
+
+    def test_a_repeat_is_recognised_by_another_process(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        first = send(desk, match_id, Deal(seat=0), key="a")
+        other = Desk(referee)
+        again = send(other, match_id, Deal(seat=0), key="a")
+        other.close()
+        assert again.repeated
+        assert again.events == first.events
+
+    def test_the_key_of_another_act_is_refused(self, desk: Desk) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        send(desk, match_id, Deal(seat=0), key="a")
+        send(desk, match_id, Bid(seat=1, bid=1), key="a")  # another seat's key is its own
+        with pytest.raises(KeyReused):
+            send(desk, match_id, Bid(seat=1, bid=2), key="a")
+
+    def test_a_knock_too(self, desk: Desk) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        knock = Command(match_id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
+        first, again = desk.submit(knock).result(30), desk.submit(knock).result(30)
+        assert again.events == first.events
+
+
+class TestTogether:
+    """Several processes over one store: somebody is first, nobody's act is lost or counted twice."""
+
+    def test_two_desks_take_turns_without_a_gap(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, players=4)
+        other = Desk(referee)
+        for turn in range(60):
+            act = legal_acts(referee.load(match_id).match)[0]
+            send(desk if turn % 3 else other, match_id, act)  # type: ignore[arg-type]
+        other.close()
+        numbers = [row.originator_version for row in referee.rows(match_id)]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) > 40
+        assert all(holds for _, holds in referee.chain(match_id))
+
+    def test_requests_of_others_in_the_same_batch_survive_a_conflict(self, desk: Desk, referee: Referee) -> None:
+        contested, quiet = opened(desk, deal_ritual=False), opened(desk, deal_ritual=False)
+        other = Desk(referee)
+        other.match(contested)
+        send(desk, contested, Deal(seat=0))  # other does not know of it
+        futures = [
+            other.submit(Command(match_id=contested, actor=1, request=Knock(seat=1, accused=0))),
+            other.submit(Command(match_id=quiet, actor=0, request=Deal(seat=0))),
+            other.submit(Command(match_id=contested, actor=0, request=Knock(seat=0, accused=1), expected=1)),
+        ]
+        done = [future.exception(30) for future in futures]
+        other.close()
+        assert done[:2] == [None, None]
+        assert isinstance(done[2], Stale)
+        assert [row.originator_version for row in referee.rows(contested)] == [1, 2, 3]
+        assert [row.originator_version for row in referee.rows(quiet)] == [1, 2]
+
+    def test_nothing_is_refused_for_an_old_state(self, desk: Desk) -> None:
+        """A process that has not seen the deal yet looks again before it says that there is none."""
+        match_id = opened(desk, deal_ritual=False)
+        other = Desk(desk.referee)
+        other.match(match_id)
+        send(desk, match_id, Deal(seat=0))
+        assert send(other, match_id, Bid(seat=1, bid=1)).match.version == 3
+        with pytest.raises(Refused):
+            send(other, match_id, Bid(seat=1, bid=2))
+        other.close()
+
+    def test_an_act_decided_on_an_old_state_is_decided_again(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False)
+        send(desk, match_id, Deal(seat=0))
+        other = Desk(referee)
+        other.match(match_id)
+        knock = Knock(seat=2, accused=0)
+        desk.submit(Command(match_id=match_id, actor=2, request=knock)).result(30)
+        outcome = send(other, match_id, Bid(seat=1, bid=1))
+        other.close()
+        assert outcome.match.version == 4
+
+
+class LostAcknowledgement(Referee):
+    """A real store whose answer to the next commit is lost on the way back, as when a connection drops."""
+
+    losing: type[Exception] | None = None
+
+    def construct_recorder(self) -> Any:
+        recorder = super().construct_recorder()
+        insert = recorder.insert_events
+
+        def insert_and_lose(rows: Sequence[StoredEvent], **kwargs: Any) -> Any:
+            ids = insert(rows, **kwargs)
+            if self.losing is not None:
+                error, self.losing = self.losing, None
+                raise error("the acknowledgement was lost")
+            return ids
+
+        recorder.insert_events = insert_and_lose  # type: ignore[method-assign]
+        return recorder
+
+
+@pytest.mark.parametrize("error", [IntegrityError, OperationalError])
+@pytest.mark.parametrize("key", [None, "a"])
+def test_an_act_that_counted_is_never_refused(store_url: str, error: type[Exception], key: str | None) -> None:
+    """The library tries again after a lost connection and meets its own rows: identical rows are ours."""
+    with LostAcknowledgement(env=settings_for(store_url)) as referee:
+        desk = Desk(referee)
+        match_id = opened(desk, deal_ritual=False)
+        referee.losing = error
+        outcome = send(desk, match_id, Deal(seat=0), key=key)
+        assert outcome.match.version == 2
+        assert [row.originator_version for row in referee.rows(match_id)] == [1, 2]
+        assert send(desk, match_id, Bid(seat=1, bid=1)).match.version == 3
+        referee.losing = error
+        new = uuid4()
+        opening_again = desk.submit(Command(match_id=new, actor="official", request=opening())).result(30)
+        assert opening_again.match.version == 1
+        desk.close()
