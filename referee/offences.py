@@ -42,6 +42,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     def points(self, seat: int) -> int:
         """Penalty points of a seat in this deal."""
+        if not self.penalties:
+            return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":

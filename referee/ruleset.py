@@ -78,5 +78,7 @@ class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
     """What the referee does by itself when a match is opened."""
     evolve: Callable[[Any, Event, int], Any]
     """The state after event number ``n``."""
+    to_act: Callable[[Any], tuple[int, ...]]
+    """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]

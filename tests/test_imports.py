@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted(
-    path.relative_to(ROOT) for top in ("referee", "projections") for path in ROOT.glob(f"{top}/**/*.py")
-)
+SOURCES = sorted(path.relative_to(ROOT) for top in ("referee", "projections") for path in ROOT.glob(f"{top}/**/*.py"))
 
 EDGE = {"referee.match", "referee.rows", "referee.store", "referee.desk"}
 WEB = {"litestar", "uvicorn"}

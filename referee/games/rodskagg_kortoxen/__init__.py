@@ -182,10 +182,11 @@ def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     if decision is None or isinstance(act, Void) or act.seat not in state.table.active:
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
-    ended = events[-1]
-    if isinstance(ended, PlayEnded) and (not state.table.penalise or ended.kind == "knocked_out"):
-        return _scored_by_itself(state, events, moment)
-    if isinstance(state, Played) and isinstance(act, KnockOut) and not state.table.penalise:
+    last = events[-1]
+    if isinstance(last, PlayEnded):
+        if not state.table.penalise or last.kind == "knocked_out":
+            return _scored_by_itself(state, events, moment)
+    elif isinstance(state, Played) and isinstance(last, KnockedOut) and not state.table.penalise:
         return _scored_by_itself(state, events, moment)
     return events
 
@@ -359,6 +360,7 @@ RULESET = Ruleset(
     decide=decide,
     begin=begin,
     evolve=evolve,
+    to_act=sight.to_act,
     legal=sight.legal,
     view=sight.view,
 )

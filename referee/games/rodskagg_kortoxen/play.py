@@ -58,7 +58,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
     if len(state.trick) + 1 < len(state.order):
         return (played,)
-    return (played, *_trick_over(state, winner, moment))
+    return played, *_trick_over(state, winner, moment)
 
 
 def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
@@ -301,9 +301,9 @@ def exit_owed(state: Playing) -> bool:
 def may_knock_out(state: Playing, seat: int) -> bool:
     """B67, B-O11: at zero in a number contract, not yet knocked."""
     return (
-        state.contract.bid != RODSKAGG
+        running_total(state, seat) == 0
+        and state.contract.bid != RODSKAGG
         and seat in state.table.active
-        and running_total(state, seat) == 0
         and not state.exits.knocked[seat]
     )
 

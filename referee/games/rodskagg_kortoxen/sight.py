@@ -20,7 +20,7 @@ from referee.acts import (
     Score,
     Void,
 )
-from referee.cards import HONOURS, texts_of
+from referee.cards import CARD, HONOURS, texts_of
 from referee.events import Viewer
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
@@ -35,7 +35,6 @@ from referee.games.rodskagg_kortoxen.states import (
     Undealt,
 )
 from referee.ruleset import Shown
-from referee.tricks import playable
 
 
 def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
@@ -92,20 +91,38 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    pending = state.question.pending
     acts: tuple[Act, ...] = ()
-    if pending:
-        if seat == pending[0]:
+    if state.trick:
+        if seat == state.turn:
+            acts = _cards_to_play(state, seat)
+    elif state.question.pending:
+        if seat == state.question.pending[0]:
             acts = (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
     else:
-        if seat == state.turn and (state.trick or not (play.exit_owed(state) or play.question_due(state))):
-            allowed = playable(state.hands[seat], state.led) if state.cards.known else state.hands[seat]
-            acts = tuple(Play(seat=seat, card=card) for card in texts_of(allowed))
+        if seat == state.turn and not (play.exit_owed(state) or play.question_due(state)):
+            acts = _cards_to_play(state, seat)
         if play.question_time(state) and seat == play.asker(state):
             acts += (Ask(seat=seat),)
     if play.may_knock_out(state, seat):
         acts += (KnockOut(seat=seat),)
     return acts
+
+
+_PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(8))
+"""Each seat's play of each card: the same acts again and again, so they are made once."""
+
+
+def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
+    """B41-B42; with closed hands every card that has not been seen may be the right one."""
+    hand = state.hands[seat]
+    allowed = hand & state.led or hand if state.cards.known else hand
+    plays = _PLAYS[seat]
+    acts = []
+    while allowed:
+        bit = allowed & -allowed
+        acts.append(plays[bit])
+        allowed ^= bit
+    return tuple(acts)
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
