@@ -12,6 +12,10 @@ from referee.games import RULESETS
 from referee.ruleset import Ruleset
 
 
+_DEAL_OVER = frozenset((DealScored, DealVoided, MatchWon))
+"""After these the cards of the deal lie open."""
+
+
 class Match(msgspec.Struct, frozen=True, kw_only=True):
     """A match as it stands after event number ``version``."""
 
@@ -57,6 +61,6 @@ def fold(match: Match | None, history: Iterable[Recorded]) -> Match:
         assert recorded.originator_version == version, "a history has no gap"
         event, at = recorded.event, recorded.at
         state = evolve(state, event, version)
-        if isinstance(event, DealScored | DealVoided | MatchWon):
+        if type(event) in _DEAL_OVER:
             public_to = version
     return msgspec.structs.replace(match, state=state, version=version, changed_at=at, public_to=public_to)

@@ -122,19 +122,21 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card."""
     seat, bit = event.seat, BIT[event.card]
+    hands = list(state.hands)
     if state.cards.known:
-        hands = list(state.hands)
         hands[seat] ^= bit
     else:
-        hands = [hand & ~bit for hand in state.hands]
+        hands = [hand & ~bit for hand in hands]
         state = _closed(state, seat, bit, number)
     trick = (*state.trick, (seat, event.card))
+    turn = next_in(state.order, seat)
     if not state.led:
-        state = _led(state, event, bit, number) if event.breaches or len(state.won) == ASKED_AFTER else state
+        if event.breaches or len(state.won) == ASKED_AFTER:
+            state = _led(state, event, number)
         return replace(
             state,
             hands=tuple(hands),
-            turn=next_in(state.order, seat),
+            turn=turn,
             trick=trick,
             led=SUIT_OF[bit],
             best=bit,
@@ -144,11 +146,11 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     if event.breaches:
         state = replace(state, ledger=state.ledger.noted(event.breaches, number))
     if bit & state.led and bit > state.best:
-        return replace(state, hands=tuple(hands), turn=next_in(state.order, seat), trick=trick, best=bit, winner=seat)
-    return replace(state, hands=tuple(hands), turn=next_in(state.order, seat), trick=trick)
+        return replace(state, hands=tuple(hands), turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, hands=tuple(hands), turn=turn, trick=trick)
 
 
-def _led(state: Playing, event: CardPlayed, bit: int, number: int) -> Playing:
+def _led(state: Playing, event: CardPlayed, number: int) -> Playing:
     """After a lead by which something may have been forgotten (B48, B68)."""
     state = replace(state, ledger=state.ledger.noted(event.breaches, number))
     if question_due(state):
