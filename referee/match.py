@@ -11,7 +11,6 @@ from referee.events import DealScored, DealVoided, MatchOpened, MatchWon, Record
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 
-
 _DEAL_OVER = frozenset((DealScored, DealVoided, MatchWon))
 """After these the cards of the deal lie open."""
 
