@@ -8,6 +8,7 @@ from referee.games._rodskagg import BIDS, PASS, RODSKAGG, AuctionWon, BidMade, B
 from referee.games.rodskagg_kortoxen.states import Auction, Contract, Exits, PickingUp, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.tricks import following
 
 
 def highest_bid(state: Auction) -> BidValue | None:
@@ -74,8 +75,8 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
         ledger=state.ledger,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        hands=state.cards.hands,
         order=table.active,
+        after=following(table.active, table.seats),
         turn=event.seat,
         tricks=none,
         exits=Exits(zero=none, knocked=none),

@@ -45,29 +45,25 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
     """
     if viewer == "official":
         return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
-    if not isinstance(viewer, int) or viewer not in state.table.active:
+    if viewer == "spectator" or viewer not in state.table.active:
         return ()
-    match state:
-        case Playing():
-            return _playing(state, viewer)
-        case Auction():
-            if viewer != state.to_speak[0]:
-                return ()
-            return tuple(Bid(seat=viewer, bid=bid) for bid in auction.allowed_bids(state, viewer))
-        case PickingUp():
-            return _picking_up(state, viewer)
-        case Exchanging():
-            if viewer != state.to_speak[0]:
-                return ()
-            keep = KeepCards(seat=viewer)
-            if state.cards.known and state.cards.hands[viewer] & HONOURS:
-                return (keep,)
-            return keep, RequestCards(seat=viewer)
-        case Undealt():
-            return _undealt(state, viewer)
-        case Played():
-            return _played(state, viewer)
-    return ()
+    phase = _LEGAL.get(type(state))
+    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
+    return acts
+
+
+def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return ()
+    return tuple(Bid(seat=seat, bid=bid) for bid in auction.allowed_bids(state, seat))
+
+
+def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return ()
+    if state.cards.known and state.cards.hands[seat] & HONOURS:
+        return (KeepCards(seat=seat),)
+    return KeepCards(seat=seat), RequestCards(seat=seat)
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -114,7 +110,7 @@ _PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} f
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """B41-B42; with closed hands every card that has not been seen may be the right one."""
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     allowed = hand & state.led or hand if state.cards.known else hand
     plays = _PLAYS[seat]
     acts = []
@@ -132,6 +128,16 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
     if state.table.penalise:
         acts += (Score(seat=seat),)
     return acts
+
+
+_LEGAL: dict[type, Any] = {
+    Undealt: _undealt,
+    PickingUp: _picking_up,
+    Exchanging: _exchanging,
+    Auction: _bidding,
+    Playing: _playing,
+    Played: _played,
+}
 
 
 def to_act(state: State) -> tuple[int, ...]:
@@ -185,7 +191,7 @@ def _hand(state: Any, seat: int) -> tuple[str, ...] | None:
         return None
     if isinstance(state, PickingUp) and seat not in state.picked:
         return None
-    return texts_of(state.hands[seat] if isinstance(state, Playing) else cards.hands[seat])
+    return texts_of(state.hand(seat) if isinstance(state, Playing) else cards.hands[seat])
 
 
 def view(state: State, viewer: Viewer) -> Shown:
@@ -198,8 +204,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     cards = getattr(state, "cards", None)
     hands = None
     if official and cards is not None and cards.known:
-        held = playing.hands if playing else cards.hands
-        hands = tuple(map(texts_of, held))
+        hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
     counts = None
     if cards is not None:
         gone = [0] * table.seats

@@ -195,12 +195,15 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     ledger: Ledger
     cards: Cards
     contract: Contract
-    hands: tuple[int, ...]
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
     exits: Exits
+    gone: int = 0
+    """The cards played so far, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
@@ -211,6 +214,10 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     """Seat and event of each trick taken."""
     question: Question = Question()
     voids: tuple[Void, ...] = ()
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
