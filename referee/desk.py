@@ -203,7 +203,8 @@ class Desk:
         batch: list[_Job] = []
         job = self._waiting.get()
         while job is not None:
-            batch.append(job)
+            if job.future.set_running_or_notify_cancel():  # else the caller has gone before its turn came
+                batch.append(job)
             if len(batch) == BATCH_MAX:
                 return batch, False
             try:
@@ -331,15 +332,16 @@ class Desk:
         command, act = job.command, job.act
         version, prev, acts = (entry.match.version, entry.head, entry.acts) if entry else (0, FIRST, {})
         digest = digest_of(command.request)
+        rows: list[StoredEvent] = []
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
             recorded = Recorded(command.match_id, number, at, command.actor, act, digest, prev, event)
-            row = to_row(recorded)
-            prev = row_hash(row)
+            rows.append(to_row(recorded))
+            prev = row_hash(rows[-1])
             history.append(recorded)
-            work.rows.append(row)
-        work.history += history
         match = fold(entry.match if entry else None, history)
+        work.rows += rows
+        work.history += history
         if acts is not None and command.key is not None:
             acts[command.actor, act] = _Made(version + 1, match.version, digest)
         work.entries[command.match_id] = _Entry(match, prev, acts)

@@ -13,6 +13,7 @@ from referee.events import Breach, Event, Viewer
 BidValue = int | Literal["pass", "rodskagg"]
 BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
 """Low to high (A17, B28)."""
+_HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
 
@@ -167,7 +168,7 @@ FACTS: tuple[type[Event], ...] = (
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
     """The first bid is free, each later one must be higher than the one before (A20-A21, B33-B34)."""
-    return BIDS if last is None else BIDS[BIDS.index(last) + 1 :]
+    return BIDS if last is None else _HIGHER[last]
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:

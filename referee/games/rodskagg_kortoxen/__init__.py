@@ -85,6 +85,8 @@ from referee.offences import Ledger, adjudicate, nothing_to_punish
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from referee.ruleset import Moment, Ruleset
 
+KNOCK_RULES = {"nothing": "B12", "late": "B-O2", "again": "B-O5", "fine": "B-O3"}
+"""What a dismissed knock, and the fine for it, rest on."""
 START = 12
 """Points at the start (B7)."""
 
@@ -231,9 +233,8 @@ def knock(state: State, act: Knock) -> tuple[Event, ...]:
         state.ledger,
         act,
         tricks_done=len(playing.won) if isinstance(playing, Playing) else 0,
-        general_rule="B12",
+        rules=KNOCK_RULES,
         fine=table.options.false_knock_penalty,
-        fine_rule="B-O3",
     )
 
 

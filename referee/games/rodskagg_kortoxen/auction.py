@@ -11,11 +11,6 @@ from referee.ruleset import Moment
 from referee.tricks import following
 
 
-def highest_bid(state: Auction) -> BidValue | None:
-    """The bid to beat."""
-    return next((bid for _, bid in reversed(state.calls) if bid != PASS), None)
-
-
 def capped(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """B32, B-O19: the bids that the seat's own points allow; rödskägg is never capped."""
     table = state.table
@@ -27,8 +22,8 @@ def capped(state: Auction, seat: int) -> tuple[BidValue, ...]:
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """B30, B32-B34: pass, and every higher bid."""
-    cap = capped(state, seat)
-    return (PASS, *(bid for bid in higher_bids(highest_bid(state)) if bid in cap))
+    higher, cap = higher_bids(state.highest), capped(state, seat)
+    return (PASS, *(higher if cap is BIDS else (bid for bid in higher if bid in cap)))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -40,7 +35,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if act.bid != PASS:
         if act.bid not in BIDS:
             raise AgainstTheRules("no_such_bid", "B28", allowed=allowed_bids(state, seat))
-        if act.bid not in higher_bids(highest_bid(state)):
+        if act.bid not in higher_bids(state.highest):
             raise AgainstTheRules("bid_too_low", "B34", allowed=allowed_bids(state, seat))
         if act.bid not in capped(state, seat):
             raise AgainstTheRules("bid_above_points", "B32", allowed=allowed_bids(state, seat))
@@ -49,11 +44,12 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         return made, AuctionWon(seat=seat, contract=RODSKAGG)
     if len(state.to_speak) > 1:
         return (made,)
-    calls = (*state.calls, (seat, act.bid))
-    won = next(((seat, bid) for seat, bid in reversed(calls) if bid != PASS), None)
-    if won is None:  # B37
-        return made, PlayEnded(kind="passed_out")
-    return made, AuctionWon(seat=won[0], contract=won[1])  # B38
+    if act.bid != PASS:
+        return made, AuctionWon(seat=seat, contract=act.bid)  # B38
+    if state.highest is None:
+        return made, PlayEnded(kind="passed_out")  # B37
+    declarer = next(seat for seat, bid in state.calls if bid == state.highest)
+    return made, AuctionWon(seat=declarer, contract=state.highest)
 
 
 def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -63,7 +59,9 @@ def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Eve
 
 def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
     """The state after a call."""
-    return replace(state, to_speak=state.to_speak[1:], calls=(*state.calls, (event.seat, event.bid)))
+    calls = (*state.calls, (event.seat, event.bid))
+    highest = state.highest if event.bid == PASS else event.bid
+    return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
 
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:

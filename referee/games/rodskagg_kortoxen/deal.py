@@ -151,7 +151,7 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
         raise AgainstTheRules("one_hand_a_seat", "B18", seats=table.seats)
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
-    texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
+    texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
     if len(texts) != len(set(texts)):
         twice = sorted({card for card in texts if texts.count(card) > 1})
         raise NoSuchCard("card_twice", "B4", cards=twice)
@@ -312,6 +312,10 @@ def report(
         return reported, MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
+    if act.fault == "wrong_cut" and act.accused == table.dealer:
+        raise AgainstTheRules("dealer_may_cut", "B16")
+    if isinstance(state, Undealt) and act.fault != "wrong_cut":
+        raise WrongPhase("nothing_dealt", "B27")
     rule = {"early_pick_up": "B24", "wrong_cut": "B17"}.get(act.fault, "B11")
     if rule != "B11" and not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B16" if rule == "B17" else "B23")
@@ -339,11 +343,10 @@ def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple
     if act.cards is not None:
         if state.table.house or not cards.known:
             raise AgainstTheRules("cards_not_wanted", None)
-        if len(act.cards) != HAND:
-            raise AgainstTheRules("six_cards_each", "B18", counts=HAND)
-        new = cards_of(act.cards)
-        if new.bit_count() != HAND or new & (elsewhere := _elsewhere(state, act.seat)):
-            raise NoSuchCard("card_twice", "B4", cards=[card for card in act.cards if BIT[card] & elsewhere])
+        if len(set(act.cards)) != HAND:
+            raise AgainstTheRules("cards_needed", "B-O20")
+        if cards_of(act.cards) & _elsewhere(state, act.seat):
+            raise NoSuchCard("card_elsewhere", "B4")  # which of them, and where, the seat may not know
     elif cards.known and not cards.stock:
         raise AgainstTheRules("cards_needed", "B-O20")
     requested = HandRequested(seat=act.seat, cards=act.cards)

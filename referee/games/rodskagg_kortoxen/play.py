@@ -302,7 +302,8 @@ def may_knock_out(state: Playing, seat: int) -> bool:
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
     """B67, B77-B78, B-O31: "knack för min utgång"."""
     playing = state.play if isinstance(state, Played) else state
-    if playing is None or (isinstance(state, Played) and state.kind != "number"):
+    ended = isinstance(state, Played) and state.kind != "number"
+    if playing is None or ended or playing.contract.bid == RODSKAGG:  # in rödskägg nobody subtracts (B-O9)
         raise WrongPhase("no_exit_now", "B67")
     seat, table = act.seat, state.table
     if playing.exits.knocked[seat]:

@@ -22,6 +22,7 @@ from referee.acts import (
 )
 from referee.cards import CARD, HONOURS, texts_of
 from referee.events import Viewer
+from referee.games._rodskagg import BIDS, PASS
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
@@ -55,7 +56,8 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
     if seat != state.to_speak[0]:
         return ()
-    return tuple(Bid(seat=seat, bid=bid) for bid in auction.allowed_bids(state, seat))
+    bids = _BIDS[seat]
+    return tuple([bids[bid] for bid in auction.allowed_bids(state, seat)])
 
 
 def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
@@ -104,8 +106,9 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return acts
 
 
+_BIDS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, *BIDS)} for seat in range(8))
 _PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(8))
-"""Each seat's play of each card: the same acts again and again, so they are made once."""
+"""Each seat's bids and plays: the same acts again and again, so they are made once."""
 
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -145,9 +148,11 @@ def to_act(state: State) -> tuple[int, ...]:
     table = state.table
     match state:
         case Playing():
+            if state.trick:
+                return (state.turn,)
             if state.question.pending:
                 return state.question.pending[:1]
-            if not state.trick and play.question_due(state) and not play.exit_owed(state):
+            if play.question_due(state) and not play.exit_owed(state):
                 return (play.asker(state),)
             return (state.turn,)
         case Auction() | Exchanging():

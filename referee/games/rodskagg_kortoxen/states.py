@@ -145,6 +145,8 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     cards: Cards
     to_speak: tuple[int, ...]
     calls: tuple[tuple[int, BidValue], ...] = ()
+    highest: BidValue | None = None
+    """The bid to beat."""
 
 
 class Contract(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,196 @@
+"""The problem types that a client can meet, as a page for its developers.
+
+``python -m api.problem_list > openapi/problems.md`` writes the page anew. The codes are read from the source of the
+referee, where each refusal is made, so that the page cannot forget one.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import referee
+from referee.games import RULESETS
+from referee.refusals import Refused
+from referee.sentences import refusal, title
+
+assert RULESETS, "the games are loaded, and with them any refusal of their own"
+
+STATUS = {"state": 409, "rule": 422}
+"""The HTTP status of a refusal, by ``Refused.status``."""
+
+
+class Own(NamedTuple):
+    """A problem that the API itself reports. ``code`` is the last part of its type."""
+
+    code: str
+    status: int
+    title: str
+    when: str
+
+
+OWN: tuple[Own, ...] = ()
+"""The API's own problems, in the order in which a request meets them."""
+
+EXAMPLES: dict[str, Any] = {
+    "allowed": ("pass", 5, 6, "rodskagg"),
+    "asker": 1,
+    "card": "H7",
+    "cards": ("H7", "SA"),
+    "counts": (6, 6, 6, 0),
+    "dealer": 0,
+    "pending": (2, 3),
+    "phase": "auction",
+    "players_max": 6,
+    "points": (12, 12, 0, 12),
+    "seat": 4,
+    "seats": 4,
+    "total": 3,
+    "turn": 2,
+    "until": "2025-01-01T20:15:05+00:00",
+    "winner": 3,
+}
+"""A value for each fact, for the example sentences."""
+EXAMPLES_OF: dict[str, dict[str, Any]] = {"must_follow_suit": {"allowed": ("H2", "H7")}}
+"""Where a code has facts of another kind."""
+
+
+class Use(NamedTuple):
+    """One place in the source that makes a refusal."""
+
+    code: str
+    kind: type[Refused]
+    facts: frozenset[str]
+    place: str
+
+
+class Problem(NamedTuple):
+    """A refusal with all the facts that its uses give."""
+
+    code: str
+    kind: type[Refused]
+    facts: frozenset[str]
+
+
+def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        yield from _kinds(narrower)
+
+
+def _codes(node: ast.expr, assigned: dict[str, list[ast.expr]], place: str) -> set[str]:
+    """The literals that an expression can be; a variable of the function is followed to what it is given."""
+    match node:
+        case ast.Constant(str() as code):
+            return {code}
+        case ast.IfExp(_, one, other):
+            return _codes(one, assigned, place) | _codes(other, assigned, place)
+        case ast.Name(name) if name in assigned:
+            return {code for value in assigned[name] for code in _codes(value, assigned, place)}
+    raise ValueError(f"{place}: cannot tell which codes {ast.unparse(node)} stands for")
+
+
+def uses(source: str, file: str) -> Iterator[Use]:
+    """Every refusal that a source file makes. Raises ``ValueError`` where its code cannot be read."""
+    kinds = {kind.__name__: kind for kind in _kinds()}
+    tree = ast.parse(source)
+    scopes: dict[ast.Call, ast.AST] = {}  # the innermost function is met last
+    for scope in ast.walk(tree):
+        if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            scopes |= {node: scope for node in ast.walk(scope) if isinstance(node, ast.Call)}
+    for call, scope in scopes.items():
+        kind = kinds.get(ast.unparse(call.func).rpartition(".")[2])
+        if kind is None:
+            continue
+        assigned: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(scope):
+            match node:
+                case ast.Assign([ast.Name(name)], value) | ast.NamedExpr(ast.Name(name), value):
+                    assigned.setdefault(name, []).append(value)
+        place = f"{file}:{call.lineno}"
+        given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+        first = call.args[0] if call.args else given.get("code")
+        if first is None:
+            raise ValueError(f"{place}: a refusal without a code")
+        facts = frozenset(given) - {"code", "rule"}
+        for code in sorted(_codes(first, assigned, place)):
+            yield Use(code, kind, facts, place)
+
+
+def all_uses() -> list[Use]:
+    """Every refusal that the referee makes."""
+    top = Path(referee.__file__).parent
+    return [
+        use
+        for path in sorted(top.rglob("*.py"))
+        for use in uses(path.read_text("utf-8"), path.relative_to(top.parent).as_posix())
+    ]
+
+
+def gathered(found: list[Use]) -> dict[str, Problem]:
+    """The uses by code, in alphabetical order. Raises ``ValueError`` if a code goes by two classes."""
+    first: dict[str, Use] = {}
+    facts: dict[str, frozenset[str]] = {}
+    for use in found:
+        before = first.setdefault(use.code, use)
+        if before.kind is not use.kind:
+            raise ValueError(
+                f"{use.code} is {before.kind.__name__} at {before.place} and {use.kind.__name__} at {use.place}"
+            )
+        facts[use.code] = facts.get(use.code, frozenset()) | use.facts
+    return {code: Problem(code, first[code].kind, facts[code]) for code in sorted(first)}
+
+
+def problem_type(code: str) -> str:
+    """The stable ``type`` of a problem."""
+    return f"/problems/{code.replace('_', '-')}"
+
+
+def example(problem: Problem) -> str:
+    """A sentence that the problem can come with."""
+    examples = EXAMPLES | EXAMPLES_OF.get(problem.code, {})
+    return refusal(problem.code, {name: examples[name] for name in problem.facts if name in examples}, "en")
+
+
+INTRODUCTION = """\
+# Problem types
+
+Generated by `python -m api.problem_list`; do not edit.
+
+Every error is a problem of RFC 9457, `application/problem+json`. Its `type` is stable: branch on it. `title` and
+`detail` are for people and come in English or Swedish by `Accept-Language`; their wording may change. `rule` names
+the rule that a refusal rests on, or is null, and `facts` may hold what is listed here. More types can be added.
+"""
+
+
+def problems_markdown() -> str:
+    """The page."""
+    problems = gathered(all_uses()).values()
+    lines = [
+        INTRODUCTION,
+        "## The API's own problems",
+        "",
+        "<!-- from OWN in api/problem_list.py -->",
+        "",
+        "| type | status | title | when |",
+        "|---|---|---|---|",
+        *(f"| `{problem_type(own.code)}` | {own.status} | {own.title} | {own.when} |" for own in OWN),
+        "",
+        "## Refusals",
+        "",
+        "409: the match is in no state for the act. 422: against the rules.",
+        "",
+        "| type | status | title | facts | example |",
+        "|---|---|---|---|---|",
+    ]
+    for problem in problems:
+        facts = ", ".join(f"`{name}`" for name in sorted(problem.facts))
+        status = STATUS[problem.kind.status]
+        cells = (f"`{problem_type(problem.code)}`", str(status), title(problem.code, "en"), facts, example(problem))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(problems_markdown().encode())

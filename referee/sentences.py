@@ -1,0 +1,169 @@
+"""Sentences in English and Swedish, made when they are read from the codes and facts that the referee deals in.
+
+The texts are data (``sentences.toml``), for a translator to read and change. Imports nothing that stores or serves.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any, Literal
+
+import msgspec
+
+from referee.events import KnockDismissed, KnockUpheld
+
+Language = Literal["en", "sv"]
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The same in both languages."""
+
+    en: str
+    sv: str
+
+    def in_(self, language: Language) -> str:
+        """The text in this language."""
+        return self.sv if language == "sv" else self.en
+
+
+class RefusalText(Text, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said of a refusal: a short title, and a sentence on what was wrong and what would be right."""
+
+    title: Text
+
+
+class OffenceText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An offence as a noun, and as what somebody did."""
+
+    name: Text
+    did: Text
+
+
+class Texts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All texts, by code."""
+
+    refusals: dict[str, RefusalText]
+    phases: dict[str, Text]
+    offences: dict[str, OffenceText]
+    rulings: dict[str, Text]
+    kinds: dict[str, Text]
+    wins: dict[str, Text]
+
+
+TEXTS = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes(), type=Texts)
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
+
+_SEATS = {"asker", "dealer", "pending", "seat", "turn", "winner"}
+_ALL_OF = {"cards", "pending"}
+"""Facts that are lists of all and not choices of one."""
+_SEAT = Text(en="seat", sv="plats")
+_AND = Text(en="and", sv="och")
+_OR = Text(en="or", sv="eller")
+_BIDS = {"rodskagg": "rödskägg"}
+_NUMBERS = Text(
+    en="one two three four five six seven eight nine ten eleven twelve",
+    sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
+)
+
+
+def fields(template: str) -> set[str]:
+    """The facts that a template can show."""
+    return set(_FIELD.findall(template))
+
+
+def _filled(template: str, facts: Mapping[str, str]) -> str:
+    """The template with its facts, in one pass: nothing in a fact is read as a template."""
+
+    def put(slot: re.Match[str]) -> str:
+        if slot[2]:
+            return facts.get(slot[2], "…")
+        choices = (choice for choice in slot[1].split("|") if fields(choice) <= facts.keys())
+        return _FIELD.sub(lambda field: facts[field[1]], next(choices, ""))
+
+    said = _SLOT.sub(put, template)
+    return said[:1].upper() + said[1:]
+
+
+def _shown(name: str, fact: Any, language: Language) -> str:
+    """A fact in words."""
+    if isinstance(fact, Sequence) and not isinstance(fact, str):
+        *most, last = (_shown(name, one, language) for one in fact)
+        joint = (_AND if name in _ALL_OF else _OR).in_(language)
+        return f"{', '.join(most)} {joint} {last}" if most else last
+    if name in _SEATS:
+        return f"{_SEAT.in_(language)} {fact}"
+    if name == "phase" and fact in TEXTS.phases:
+        return TEXTS.phases[fact].in_(language)
+    return _BIDS.get(fact, fact) if isinstance(fact, str) else str(fact)
+
+
+def _points(points: int, language: Language) -> str:
+    words = _NUMBERS.in_(language).split()
+    return words[points - 1] if 0 < points <= len(words) else str(points)
+
+
+# Refusals
+
+
+def title(code: str, language: Language) -> str:
+    """The short title of a refusal. A code without a text, of a game that has none yet, is spelled out."""
+    text = TEXTS.refusals.get(code)
+    return text.title.in_(language) if text else code.replace("_", " ").capitalize()
+
+
+def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
+    """What was wrong and what would be right, as far as the facts tell."""
+    text = TEXTS.refusals.get(code)
+    if text is None:
+        return f"{title(code, language)}."
+    present = {name: fact for name, fact in facts.items() if fact is not None and fact != () and fact != []}
+    return _filled(text.in_(language), {name: _shown(name, fact, language) for name, fact in present.items()})
+
+
+# Rulings
+
+
+def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
+    """The verdict on a knock: who did what, by which rule, and who goes up how much.
+
+    ``players`` are the names by seat; ``fine`` is what the knocker goes up for a dismissed knock, which is an event
+    of its own.
+    """
+
+    def name(seat: int) -> str:
+        return players[seat] if seat < len(players) else _shown("seat", seat, language)
+
+    facts = {"seat": name(event.seat), "accused": name(event.accused), "rule": event.rule}
+    if event.named is not None:
+        facts["named"] = offence(event.named, language)
+    if event.offence is not None:
+        facts["did"] = TEXTS.offences[event.offence].did.in_(language)
+    if isinstance(event, KnockUpheld):
+        if event.penalty:
+            facts["penalty"] = _points(event.penalty, language)
+        if event.payer != event.accused:
+            facts["payer"] = name(event.payer)
+        return _filled(TEXTS.rulings["upheld"].in_(language), facts)
+    if fine:
+        facts["fine"] = _points(fine, language)
+    return _filled(TEXTS.rulings[event.reason].in_(language), facts)
+
+
+# Single words; a code that stands in stored events keeps its text for ever
+
+
+def offence(code: str, language: Language) -> str:
+    """An offence or a reported fault, as a noun."""
+    return TEXTS.offences[code].name.in_(language)
+
+
+def kind(kind: str, language: Language) -> str:
+    """How a deal went."""
+    return TEXTS.kinds[kind].in_(language)
+
+
+def won(by: str, language: Language) -> str:
+    """How a match was won, to follow "Berit won" or "Berit vann"."""
+    return TEXTS.wins[by].in_(language)

@@ -1,0 +1,49 @@
+"""Measuring side by side: figures of one run, and their ratios."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+ROUNDS = 5
+
+
+def rate(work: Callable[[], int], seconds: float = 1.0) -> float:
+    """How much ``work`` does a second; it says how much it did."""
+    done, begin = 0, time.perf_counter()
+    while (spent := time.perf_counter() - begin) < seconds:
+        done += work()
+    return done / spent
+
+
+def side_by_side(works: dict[str, Callable[[], int]], seconds: float = 0.6) -> dict[str, float]:
+    """The median rate of each, measured in turn so that a slow moment of the machine meets them all."""
+    rates: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
+        work()
+    for _ in range(ROUNDS):
+        for name, work in works.items():
+            rates[name].append(rate(work, seconds))
+    return {name: median(values) for name, values in rates.items()}
+
+
+def table(title: str, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+    """Prints figures in columns."""
+    print(f"\n{title}")
+    cells = [header, *[tuple(_cell(value) for value in row) for row in rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    for row in cells:
+        first, rest = row[0].ljust(widths[0]), row[1:]
+        print("  " + "  ".join([first, *[cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]]))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}"
+    return "" if value is None else str(value)
+
+
+def floor(name: str, value: float, least: float) -> bool:
+    """Prints whether a figure reaches its floor."""
+    reached = value >= least
+    print(f"  {'reached' if reached else 'MISSED '}  {name}: {value:,.3f} (floor {least:,})")
+    return reached

@@ -1,0 +1,110 @@
+"""Replay: folding a history beside only decoding its rows, and loading a match of 1,000 events cold."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+
+from referee.acts import Deal
+from referee.desk import Command, Desk
+from referee.events import Recorded
+from referee.games import RULESETS
+from referee.match import fold
+from referee.rows import FIRST, from_row, row_hash, to_row
+from referee.ruleset import Moment
+from referee.store import construct
+from tests.benchmarks.measure import floor, side_by_side, table
+from tests.benchmarks.playouts import NOW
+from tests.played import opened, opening, send
+from tests.stores import empty_database, running_postgres
+
+EVENTS = 1000
+
+
+def long_history() -> list[StoredEvent]:
+    """The rows of a match that goes on for 1,000 events."""
+    rules, chance = RULESETS["rodskagg-kortoxen"], random.Random(3)
+    opened_ = opening(players=4, enforcement="refuse", points=(90,) * 4, deal_ritual=False)
+    state, history = rules.start(opened_), [opened_]
+    while len(history) < EVENTS:
+        choice = [act for seat in rules.to_act(state) for act in rules.legal(state, seat)]
+        tame = [act for act in choice if getattr(act, "bid", None) != "rodskagg"]
+        act = chance.choice(tame)
+        for event in rules.decide(state, act, Moment(len(history), NOW, f"{len(history)}")):
+            history.append(event)
+            state = rules.evolve(state, event, len(history))
+    rows, prev = [], FIRST
+    for number, event in enumerate(history[:EVENTS], 1):
+        rows.append(to_row(Recorded(UUID(int=7), number, NOW, 1, "~" + "0" * 32, "0" * 16, prev, event)))
+        prev = row_hash(rows[-1])
+    return rows
+
+
+def cold(url: str, rows: Sequence[StoredEvent]) -> tuple[float, float]:
+    """Loads a second of the 1,000-event match from a store: without a snapshot, and with one."""
+    with construct(url) as referee:
+        referee.recorder.insert_events(rows)
+        match_id = UUID(int=7)
+
+        def load() -> int:
+            assert referee.load(match_id).match.version == EVENTS
+            return 1
+
+        without = side_by_side({"": load})[""]
+        referee.take_snapshot_of(referee.load(match_id))
+        return without, side_by_side({"": load})[""]
+
+
+def growth() -> tuple[float, float]:
+    """Acts/s at the desk in the first deal of a match, and after 1,000 events of it."""
+    with tempfile.TemporaryDirectory() as place, construct(f"sqlite:///{place}/knacka.db") as referee:
+        desk = Desk(referee, committed=lambda recorded: None)
+        young = opened(desk, enforcement="penalise", deal_ritual=False)
+        send(desk, young, Deal(seat=0))
+        referee.recorder.insert_events(long_history())
+        old = UUID(int=7)
+
+        def refused(match_id: UUID) -> int:
+            from referee.acts import Knock
+
+            for _ in range(20):
+                desk.submit(Command(match_id=match_id, actor=1, request=Knock(seat=1, accused=2))).result()
+            return 20
+
+        rates = side_by_side({"young": lambda: refused(young), "old": lambda: refused(old)})
+        desk.close()
+        return rates["young"], rates["old"]
+
+
+def main() -> bool:
+    """Prints the figures; whether all floors are reached."""
+    rows = long_history()
+
+    def decode() -> int:
+        return len([from_row(row) for row in rows])
+
+    def replay() -> int:
+        return fold(None, map(from_row, rows)).version
+
+    rates = side_by_side({"decoding alone": decode, "replay (decoding and folding)": replay})
+    ratio = rates["replay (decoding and folding)"] / rates["decoding alone"]
+    table("Replay, events/s", ("", "events/s"), list(rates.items()))
+    loads = []
+    with tempfile.TemporaryDirectory() as place:
+        loads.append(("SQLite", *cold(f"sqlite:///{place}/knacka.db", rows)))
+    with running_postgres() as server, empty_database(server) as url:
+        loads.append(("PostgreSQL", *cold(url, rows)))
+    table(
+        "Loading a match of 1,000 events cold, ms",
+        ("", "from its first event", "from its snapshot"),
+        [(name, 1000 / without, 1000 / with_) for name, without, with_ in loads],
+    )
+    young, old = growth()
+    table(
+        "Knocks/s at the desk, one client, SQLite",
+        ("", "knocks/s", "ratio"),
+        [("new match", young, None), ("after 1,000 events", old, old / young)],
+    )
+    return floor("replay beside decoding alone", ratio, 0.3)

@@ -1,0 +1,313 @@
+"""Whatever the referee can say has words in both languages, and no words are left over."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import referee
+from api.problem_list import EXAMPLES, EXAMPLES_OF, OWN, all_uses, gathered, problem_type, problems_markdown, uses
+from referee.acts import Fault, Offence
+from referee.events import KnockDismissed, KnockUpheld
+from referee.games import RULESETS
+from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
+from referee.sentences import TEXTS, Language, Text, fields, kind, offence, refusal, ruling, title, won
+
+ROOT = Path(__file__).parents[1]
+LANGUAGES: tuple[Language, ...] = ("en", "sv")
+PROBLEMS = gathered(all_uses())
+PLAYERS = ("Arne", "Berit", "Cilla", "Dag")
+
+
+def assert_same(needed: set[str], have: set[str], what: str) -> None:
+    missing, unused = sorted(needed - have), sorted(have - needed)
+    assert not missing, f"{what} without words in referee/sentences.toml: {', '.join(missing)}"
+    assert not unused, f"{what} in referee/sentences.toml that nothing uses: {', '.join(unused)}"
+
+
+def calls() -> Iterator[tuple[str, dict[str | None, ast.expr]]]:
+    """Every call in the referee: the name called, and its keywords."""
+    for path in Path(referee.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                yield ast.unparse(node.func), {keyword.arg: keyword.value for keyword in node.keywords}
+
+
+def literals(node: ast.AST) -> set[str]:
+    """The strings that an expression can be, conditions left aside."""
+    if isinstance(node, ast.IfExp):
+        return literals(node.body) | literals(node.orelse)
+    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
+
+
+def given(called: str, keyword: str) -> set[str]:
+    """The literals that calls of a name give for a keyword."""
+    values = [keywords[keyword] for name, keywords in calls() if name == called and keyword in keywords]
+    return {literal for value in values for literal in literals(value)}
+
+
+def every_text() -> Iterator[tuple[str, Text]]:
+    for code, text in TEXTS.refusals.items():
+        yield code, text
+        yield f"title of {code}", text.title
+    for code, words in TEXTS.offences.items():
+        yield code, words.name
+        yield code, words.did
+    for table in (TEXTS.phases, TEXTS.rulings, TEXTS.kinds, TEXTS.wins):
+        yield from table.items()
+
+
+class TestEverythingHasWords:
+    def test_every_refusal(self) -> None:
+        assert len(PROBLEMS) > 50, "the refusals are found"
+        assert_same(set(PROBLEMS), set(TEXTS.refusals), "codes")
+
+    def test_every_offence_and_fault(self) -> None:
+        assert_same({*get_args(Offence), *get_args(Fault)}, set(TEXTS.offences), "offences")
+
+    def test_every_verdict(self) -> None:
+        reasons = get_args(KnockDismissed.__annotations__["reason"])
+        assert_same({"upheld", *reasons}, set(TEXTS.rulings), "verdicts")
+
+    def test_every_kind_of_deal(self) -> None:
+        assert_same(given("PlayEnded", "kind"), set(TEXTS.kinds), "kinds of deal")
+
+    def test_every_way_to_win(self) -> None:
+        assert_same({"zero", "rodskagg", "exit_knock", "last_standing"}, set(TEXTS.wins), "ways to win")
+
+    def test_every_phase(self) -> None:
+        phases = {
+            str(phase.__struct_config__.tag) for ruleset in RULESETS.values() for phase in get_args(ruleset.state)
+        }
+        assert_same(phases, set(TEXTS.phases), "phases")
+
+    def test_in_both_languages(self) -> None:
+        for code, text in every_text():
+            assert text.en.strip() == text.en != "", code
+            assert text.sv.strip() == text.sv != "", code
+            assert text.en != text.sv, code
+            assert fields(text.en) == fields(text.sv), code
+
+    def test_no_title_is_used_twice(self) -> None:
+        for language in LANGUAGES:
+            titles = [title(code, language) for code in TEXTS.refusals]
+            assert len(titles) == len(set(titles))
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("code", sorted(TEXTS.refusals))
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_a_sentence_stands_without_its_facts(self, code: str, language: Language) -> None:
+        empty: dict[str, Any] = dict.fromkeys(EXAMPLES, ())
+        for facts in ({}, empty):
+            said = refusal(code, facts, language)
+            assert_is_a_sentence(said)
+            assert "…" not in said, "a fact that may be absent stands within brackets"
+
+    @pytest.mark.parametrize("code", sorted(PROBLEMS.keys() & TEXTS.refusals.keys()))
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_a_sentence_shows_its_facts(self, code: str, language: Language) -> None:
+        problem = PROBLEMS[code]
+        examples = EXAMPLES | EXAMPLES_OF.get(code, {})
+        assert problem.facts <= examples.keys(), "give the new fact an example in api/problem_list.py"
+        assert fields(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
+        said = refusal(code, {name: examples[name] for name in problem.facts}, language)
+        assert_is_a_sentence(said)
+        for shown in fields(TEXTS.refusals[code].en) - {"phase", "allowed", "cards", "pending"}:
+            assert str(examples[shown]) in said
+
+    @pytest.mark.parametrize(
+        ("code", "facts", "en", "sv"),
+        [
+            ("out_of_turn", {"turn": 2}, "It is seat 2's turn.", "Det är plats 2 som är i tur."),
+            ("out_of_turn", {"turn": 0}, "It is seat 0's turn.", "Det är plats 0 som är i tur."),
+            ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),
+            ("out_of_turn", {"turn": None}, "It is somebody else's turn.", "Någon annan är i tur."),
+            ("must_follow_suit", {"allowed": ["H2", "H7"]}, "Follow suit: H2 or H7.", "Bekänn färg: H2 eller H7."),
+            (
+                "bid_too_low",
+                {"allowed": ("pass", 5, 6, "rodskagg")},
+                "A bid has to go above the latest one: say pass, 5, 6 or rödskägg.",
+                "Ett bud måste gå över det senaste: säg pass, 5, 6 eller rödskägg.",
+            ),
+            (
+                "not_asked",
+                {"pending": (1, 2)},
+                "No answer is awaited from this seat; answers are awaited from seat 1 and seat 2.",
+                "Inget svar väntas från den här platsen; svar väntas från plats 1 och plats 2.",
+            ),
+            (
+                "wrong_phase",
+                {"phase": "auction"},
+                "This act has no place now: the bidding is under way.",
+                "Det här har ingen plats nu: budgivningen pågår.",
+            ),
+            ("not_held", {"card": "{x}[y]"}, "{x}[y] is not in the hand; play one that is.", None),
+        ],
+    )
+    def test_what_is_said(self, code: str, facts: dict[str, Any], en: str, sv: str | None) -> None:
+        assert refusal(code, facts, "en") == en
+        assert sv is None or refusal(code, facts, "sv") == sv
+
+    def test_a_code_without_words_is_spelled_out(self) -> None:
+        assert title("must_head_the_trick", "sv") == "Must head the trick"
+        assert refusal("must_head_the_trick", {"allowed": ["H9"]}, "en") == "Must head the trick."
+
+
+def assert_is_a_sentence(said: str) -> None:
+    assert said == said.strip()
+    assert said[0].isupper() or said[0].isdigit()
+    assert said.endswith(".")
+    assert not set("[]{}|") & set(said)
+    assert "  " not in said
+    assert " ." not in said
+    assert " ," not in said
+
+
+def upheld(**change: Any) -> KnockUpheld:
+    facts = {"case": 1, "seat": 0, "accused": 1, "offence": "revoke", "rule": "B42", "payer": 1, "penalty": 5}
+    return KnockUpheld(**{**facts, "rests_on": (17,), **change})
+
+
+def dismissed(reason: str, **change: Any) -> KnockDismissed:
+    return KnockDismissed(**{"case": 1, "seat": 0, "accused": 1, "reason": reason, "rule": "B12", **change})
+
+
+class TestRulings:
+    @pytest.mark.parametrize("language", LANGUAGES)
+    @pytest.mark.parametrize("code", get_args(Offence))
+    @pytest.mark.parametrize("payer", [1, 2])
+    def test_an_upheld_knock_names_all(self, code: str, payer: int, language: Language) -> None:
+        said = ruling(upheld(offence=code, payer=payer), PLAYERS, language)
+        assert_is_a_sentence(said)
+        for words in ("Arne", "Berit", PLAYERS[payer], "B42", TEXTS.offences[code].did.in_(language)):
+            assert words in said
+        assert ("five" if language == "en" else "fem") in said
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    @pytest.mark.parametrize("reason", ["nothing", "late", "again", "enforced"])
+    @pytest.mark.parametrize("code", [None, "revoke"])
+    @pytest.mark.parametrize("named", [None, "revoke"])
+    def test_a_dismissed_knock_names_all(
+        self, reason: str, code: str | None, named: str | None, language: Language
+    ) -> None:
+        said = ruling(dismissed(reason, offence=code, named=named), PLAYERS, language)
+        assert_is_a_sentence(said)
+        assert "Arne" in said
+        assert "Berit" in said
+        assert "B12" in said
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_too_late_and_for_nothing_sound_alike_until_the_deal_is_over(self, language: Language) -> None:
+        late = dismissed("late", offence="revoke", named="revoke", rests_on=(9,), within_deal=True).seen_by(0, False)
+        assert isinstance(late, KnockDismissed)
+        nothing = dismissed("nothing", named="revoke")
+        assert ruling(late, PLAYERS, language) == ruling(nothing, PLAYERS, language)
+
+    @pytest.mark.parametrize(
+        ("event", "fine", "en", "sv"),
+        [
+            (
+                upheld(),
+                0,
+                "Upheld: Berit revoked (B42) and goes up five. Arne knocked.",
+                "Bifalls: Berit lät bli att bekänna färg (B42) och åker upp fem. Arne knackade.",
+            ),
+            (
+                upheld(offence="wrong_cut", rule="B17", payer=3),
+                0,
+                "Upheld: Berit cut the pack wrongly (B17), and Dag goes up five. Arne knocked.",
+                "Bifalls: Berit kuperade felaktigt (B17), och Dag åker upp fem. Arne knackade.",
+            ),
+            (
+                upheld(penalty=0),
+                0,
+                "Upheld: Berit revoked (B42). Arne knocked.",
+                "Bifalls: Berit lät bli att bekänna färg (B42). Arne knackade.",
+            ),
+            (
+                upheld(penalty=15),
+                0,
+                "Upheld: Berit revoked (B42) and goes up 15. Arne knocked.",
+                "Bifalls: Berit lät bli att bekänna färg (B42) och åker upp 15. Arne knackade.",
+            ),
+            (
+                dismissed("nothing", named="revoke"),
+                5,
+                "Dismissed: Arne knocked for “revoke”, but Berit has no such error to answer for (B12). "
+                "Arne goes up five.",
+                "Ogillas: Arne knackade för ”underlåten färgbekännelse”, men Berit har inget sådant fel att svara "
+                "för (B12). Arne åker upp fem.",
+            ),
+            (
+                dismissed("late", offence="exit_knock"),
+                0,
+                "Dismissed: Arne knocked too late; Berit did not knock for the exit, but the time to knock for it is "
+                "over (B12).",
+                "Ogillas: Arne knackade för sent; Berit knackade inte för utgång, men tiden att knacka för det är "
+                "ute (B12).",
+            ),
+        ],
+    )
+    def test_what_is_said(self, event: Any, fine: int, en: str, sv: str) -> None:
+        assert ruling(event, PLAYERS, "en", fine=fine) == en
+        assert ruling(event, PLAYERS, "sv", fine=fine) == sv
+
+    def test_a_name_is_not_read_as_a_template(self) -> None:
+        said = ruling(upheld(), ("{rule}", "[a|{b}]"), "en")
+        assert said == "Upheld: [a|{b}] revoked (B42) and goes up five. {rule} knocked."
+
+    def test_a_seat_without_a_name_is_a_seat(self) -> None:
+        assert ruling(upheld(), (), "en").startswith("Upheld: seat 1 revoked")
+
+
+def test_single_words() -> None:
+    assert offence("revoke", "en") == "revoke"
+    assert kind("passed_out", "sv") == "alla smög"
+    assert won("rodskagg", "en") == "by making rödskägg"
+
+
+class TestTheListOfProblems:
+    def test_the_page_is_up_to_date(self) -> None:
+        page = (ROOT / "openapi/problems.md").read_text("utf-8")
+        assert page == problems_markdown(), "run: python -m api.problem_list > openapi/problems.md"
+
+    def test_no_type_stands_for_two_problems(self) -> None:
+        types = [problem_type(code) for code in (*PROBLEMS, *(own.code for own in OWN))]
+        assert len(types) == len(set(types))
+
+    def test_codes_are_found_where_they_are_written(self) -> None:
+        source = """
+def f(a):
+    raise WrongPhase("early" if a else "late" if a is None else "never", "B1" if a else None)
+def g(a):
+    code = "one" if a else "two"
+    raise refusals.NotInPlay(code, None, seat=a)
+def h(a):
+    code = "three"
+    return OutOfTurn(code=code, rule="B3", turn=1, **a)
+AgainstTheRules("four", "B4")
+Other("five")
+"""
+        found = {(use.code, use.kind, *use.facts) for use in uses(source, "f.py")}
+        assert found == {
+            ("early", WrongPhase),
+            ("late", WrongPhase),
+            ("never", WrongPhase),
+            ("one", NotInPlay, "seat"),
+            ("two", NotInPlay, "seat"),
+            ("three", OutOfTurn, "turn"),
+            ("four", AgainstTheRules),
+        }
+
+    @pytest.mark.parametrize("source", ["WrongPhase(code, None)", "WrongPhase(f'{a}', None)", "WrongPhase()"])
+    def test_a_code_that_cannot_be_read_is_an_error(self, source: str) -> None:
+        with pytest.raises(ValueError, match=r"f\.py:1"):
+            list(uses(source, "f.py"))
+
+    def test_a_code_of_two_classes_is_an_error(self) -> None:
+        found = list(uses("WrongPhase('late', None)\nOutOfTurn('late', None)", "f.py"))
+        with pytest.raises(ValueError, match=r"late is WrongPhase at f\.py:1 and OutOfTurn at f\.py:2"):
+            gathered(found)
