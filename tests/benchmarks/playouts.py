@@ -1,8 +1,13 @@
-"""Play-outs: whole deals of uniformly random legal acts, beside open_spiel and pokerkit."""
+"""Play-outs: whole deals of random legal acts, beside open_spiel and pokerkit.
+
+All are driven alike: ask for the legal acts, ``random.choice`` one, do it. The deals are played to the last trick,
+rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two.
+"""
 
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from referee.acts import Act, Deal
@@ -17,7 +22,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int]:
     """Plays one deal from its dealing to its score; the state after it and how many acts it took."""
     decide, evolve, legal, to_act = rules.decide, rules.evolve, rules.legal, rules.to_act
-    table, rand = state.table, chance.random
+    table, choice = state.table, chance.choice
     hands = [()] * table.seats
     cards = chance.sample(rules.pack, 6 * len(table.active))
     for place, seat in enumerate(table.active):
@@ -31,16 +36,14 @@ def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int
         acts += 1
         if state.table.deal != deal:
             return state, acts
-        choice = legal(state, to_act(state)[0])
-        act = choice[int(rand() * len(choice))]
+        act = choice(legal(state, to_act(state)[0]))
 
 
 def of_ruleset(key: str, players: int) -> tuple[Callable[[], int], Callable[[], int]]:
     """Two works that play the same deals: one counts acts, one counts deals."""
     rules = RULESETS[key]
-    start = rules.start(
-        opening(ruleset=key, players=players, dealing="table", enforcement="refuse", deal_ritual=False)
-    )
+    options = {"deal_ritual": False, "rodskagg_stop_at_first_loss": False}
+    start = rules.start(opening(ruleset=key, players=players, dealing="table", enforcement="refuse", **options))
     chance = random.Random(1)
 
     def acts() -> int:
@@ -55,7 +58,7 @@ def of_ruleset(key: str, players: int) -> tuple[Callable[[], int], Callable[[], 
 
 
 def of_open_spiel(name: str) -> Callable[[], int]:
-    """Actions of open_spiel's game, chance included, chosen uniformly."""
+    """Actions of open_spiel's game, its dealing of single cards included."""
     import pyspiel
 
     game, chance = pyspiel.load_game(name), random.Random(1)
@@ -63,8 +66,7 @@ def of_open_spiel(name: str) -> Callable[[], int]:
     def actions() -> int:
         state, done = game.new_initial_state(), 0
         while not state.is_terminal():
-            choice = state.legal_actions()
-            state.apply_action(choice[int(chance.random() * len(choice))])
+            state.apply_action(chance.choice(state.legal_actions()))
             done += 1
         return done
 
@@ -72,21 +74,29 @@ def of_open_spiel(name: str) -> Callable[[], int]:
 
 
 def of_pokerkit() -> Callable[[], int]:
-    """Actions of a fixed-limit hold'em hand for four in pokerkit, chosen uniformly."""
-    from pokerkit import Automation, FixedLimitTexasHoldem
+    """Actions of a no-limit hold'em hand for four in pokerkit: fold, check or call, least and greatest raise."""
+    from pokerkit import Automation, NoLimitTexasHoldem
 
     chance = random.Random(1)
 
+    def legal(state: Any) -> list[Callable[[], object]]:
+        acts: list[Callable[[], object]] = []
+        if state.can_fold():
+            acts.append(state.fold)
+        if state.can_check_or_call():
+            acts.append(state.check_or_call)
+        least = state.min_completion_betting_or_raising_to_amount
+        greatest = state.max_completion_betting_or_raising_to_amount
+        for amount in {least, greatest} - {None}:
+            if state.can_complete_bet_or_raise_to(amount):
+                acts.append(partial(state.complete_bet_or_raise_to, amount))
+        return acts
+
     def actions() -> int:
-        state = FixedLimitTexasHoldem.create_state(tuple(Automation), True, 0, (1, 2), 2, 4, 200, 4)
+        state = NoLimitTexasHoldem.create_state(tuple(Automation), True, 0, (1, 2), 2, 200, 4)
         done = 0
         while state.status:
-            choice = [state.check_or_call]
-            if state.can_fold():
-                choice.append(state.fold)
-            if state.can_complete_bet_or_raise_to():
-                choice.append(state.complete_bet_or_raise_to)
-            choice[int(chance.random() * len(choice))]()
+            chance.choice(legal(state))()
             done += 1
         return done
 
@@ -102,7 +112,7 @@ def main() -> bool:
     rates = side_by_side(works)
     hearts, euchre, poker = rates["open_spiel hearts"], rates["open_spiel euchre"], rates["pokerkit"]
     table(
-        "Play-outs, acts/s (uniformly random legal acts)",
+        "Play-outs, acts/s",
         ("", "acts/s", "of hearts", "of euchre", "of pokerkit"),
         [(name, rate, rate / hearts, rate / euchre, rate / poker) for name, rate in rates.items()],
     )

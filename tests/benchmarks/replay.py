@@ -7,7 +7,7 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 
-from referee.acts import Deal
+from referee.acts import Deal, Knock
 from referee.desk import Command, Desk
 from referee.events import Recorded
 from referee.games import RULESETS
@@ -67,8 +67,6 @@ def growth() -> tuple[float, float]:
         old = UUID(int=7)
 
         def refused(match_id: UUID) -> int:
-            from referee.acts import Knock
-
             for _ in range(20):
                 desk.submit(Command(match_id=match_id, actor=1, request=Knock(seat=1, accused=2))).result()
             return 20
