@@ -8,6 +8,7 @@ repeat, and an acknowledgement lost on the way back, are recognised from the mat
 import logging
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
@@ -34,6 +35,8 @@ BATCH_MAX = 256
 """Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
 WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
+SNAPSHOT_SECONDS = 0.5
+"""Snapshots wait so long while requests do: they only make loading faster."""
 ATTEMPTS = 3
 """How often a request is decided again after another process was first."""
 OWN = "~"
@@ -140,6 +143,8 @@ class Desk:
         self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._due: dict[UUID, Loaded] = {}
+        self._snapshots_at = 0.0
         self._closed = False
         self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
         self._writer.start()
@@ -196,11 +201,14 @@ class Desk:
                     if not job.future.done():
                         job.future.set_exception(Busy())
             if last:
+                self._take_snapshots()
                 return
 
     def _next_batch(self) -> tuple[list[_Job], bool]:
         """Whatever waits, and whether the desk closes after it."""
         batch: list[_Job] = []
+        if self._due and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
+            self._take_snapshots()
         job = self._waiting.get()
         while job is not None:
             if job.future.set_running_or_notify_cancel():  # else the caller has gone before its turn came
@@ -270,17 +278,23 @@ class Desk:
             job.future.set_result(answer)
 
     def _told(self, work: _Work) -> None:
-        """After the answers: followers are woken, and a scored deal leaves a snapshot."""
+        """After the answers: followers are woken, and a scored deal is marked for a snapshot."""
         if work.history:
             self._committed(work.history)
         for recorded in work.history:
             if isinstance(recorded.event, DealScored):
-                entry = self._cache.get(recorded.originator_id)
-                if entry is not None:
-                    try:
-                        self.referee.take_snapshot_of(Loaded(entry.match, entry.head))
-                    except PersistenceError:
-                        log.warning("no snapshot of match %s", recorded.originator_id, exc_info=True)
+                entry = work.entries[recorded.originator_id]
+                if not self._due:
+                    self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
+                self._due[recorded.originator_id] = Loaded(entry.match, entry.head)
+
+    def _take_snapshots(self) -> None:
+        """All that are due, in one transaction, when nobody waits or some time has passed."""
+        due, self._due = list(self._due.values()), {}
+        try:
+            self.referee.take_snapshots(due)
+        except PersistenceError:
+            log.warning("no snapshots of %d matches", len(due), exc_info=True)
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """The outcome of a request; what it changes goes into ``work``."""

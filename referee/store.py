@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
@@ -39,6 +40,12 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 SNAPSHOT_TOPIC = "match/snapshot"
+
+
+def _snapshot_row(loaded: Loaded) -> StoredEvent:
+    match = loaded.match
+    snapshot = _Snapshot(match.opened.ruleset, loaded.head, msgspec.Raw(msgspec.json.encode(match)))
+    return StoredEvent(match.id, match.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
 
 
 def settings_for(url: str) -> dict[str, str]:
@@ -113,15 +120,16 @@ class Referee(Application[UUID]):
             raise UnknownMatch(str(match_id))
         return fold(None, history)
 
-    def take_snapshot_of(self, loaded: Loaded) -> None:
-        """Keeps a match so that loading it need not begin at its first event."""
+    def take_snapshots(self, matches: Sequence[Loaded]) -> None:
+        """Keeps matches so that loading them need not begin at their first event."""
         assert self.snapshots is not None
-        snapshot = _Snapshot(loaded.match.opened.ruleset, loaded.head, msgspec.Raw(msgspec.json.encode(loaded.match)))
-        row = StoredEvent(loaded.match.id, loaded.match.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
+        rows = [_snapshot_row(loaded) for loaded in matches]
         try:
-            self.snapshots.recorder.insert_events([row])
+            self.snapshots.recorder.insert_events(rows)
         except IntegrityError:
-            log.debug("another process took the snapshot of match %s first", loaded.match.id)
+            for row in rows:  # another process took some of them first
+                with suppress(IntegrityError):
+                    self.snapshots.recorder.insert_events([row])
 
     def _snapshot(self, match_id: UUID) -> Loaded | None:
         assert self.snapshots is not None

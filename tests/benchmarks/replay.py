@@ -53,7 +53,7 @@ def cold(url: str, rows: Sequence[StoredEvent]) -> tuple[float, float]:
             return 1
 
         without = side_by_side({"": load})[""]
-        referee.take_snapshot_of(referee.load(match_id))
+        referee.take_snapshots([referee.load(match_id)])
         return without, side_by_side({"": load})[""]
 
 

@@ -1,0 +1,9 @@
+"""All benchmarks in one run, each figure beside what it is measured against: ``make bench``."""
+
+import sys
+
+from tests.benchmarks import http, playouts, replay
+
+if __name__ == "__main__":
+    reached = [part.main() for part in (playouts, replay, http)]
+    sys.exit(0 if all(reached) else 1)

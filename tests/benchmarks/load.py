@@ -1,0 +1,156 @@
+"""Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
+
+Each client has a connection and a match of its own at a real table and sends its next act when the last one is
+answered. Prints one line of JSON: acts a second, median and 99th percentile of the answering time, and errors.
+"""
+
+import asyncio
+import json
+import random
+import sys
+import time
+from typing import Any
+
+import msgspec
+import uvloop
+
+from referee.acts import Deal
+from referee.games import RULESETS
+from referee.ruleset import Moment
+from tests.benchmarks.playouts import NOW
+from tests.played import KORTOXEN, opening
+
+ACTS = 6000
+PLAYERS = 4
+POINTS = 90_000
+"""So many that nobody gets to zero and the matches go on."""
+
+
+def script() -> list[tuple[int, bytes]]:
+    """Seat and body of the acts of a long match."""
+    rules, chance = RULESETS[KORTOXEN], random.Random(7)
+    state = rules.start(
+        opening(
+            players=PLAYERS,
+            dealing="table",
+            enforcement="refuse",
+            points=(POINTS,) * PLAYERS,
+            deal_ritual=False,
+        )
+    )
+    acts: list[tuple[int, bytes]] = []
+    version = 1
+    while len(acts) < ACTS:
+        seat = rules.to_act(state)[0]
+        choice = [act for act in rules.legal(state, seat) if getattr(act, "bid", None) != "rodskagg"]
+        act: Any = chance.choice(choice)
+        if isinstance(act, Deal):
+            cards = chance.sample(rules.pack, 6 * PLAYERS)
+            act = Deal(seat=seat, hands=tuple(tuple(cards[6 * n : 6 * n + 6]) for n in range(PLAYERS)))
+        for event in rules.decide(state, act, Moment(version, NOW, "")):
+            version += 1
+            state = rules.evolve(state, event, version)
+        acts.append((seat, msgspec.json.encode(act)))
+    return acts
+
+
+class Client(asyncio.Protocol):
+    """One connection: a request out, its answer in."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(exc or ConnectionError("closed"))
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0:
+            return
+        head = self._buffer[:end].lower()
+        place = head.index(b"content-length:") + 15
+        length = int(head[place : (head + b"\r").index(b"\r", place)])
+        if len(self._buffer) >= end + 4 + length and self._answer is not None:
+            body, self._buffer = self._buffer[end + 4 : end + 4 + length], self._buffer[end + 4 + length :]
+            self._answer.set_result((int(head[9:12]), body))
+
+    async def send(self, request: bytes) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        self._answer = asyncio.get_running_loop().create_future()
+        self.transport.write(request)
+        return await self._answer
+
+
+def post(path: str, body: bytes, token: str = "") -> bytes:
+    """A request as it goes over the wire."""
+    authorization = f"Authorization: Bearer {token}\r\n" if token else ""
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"{authorization}Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+OPENING = {
+    "ruleset": KORTOXEN,
+    "options": {"deal_ritual": False},
+    "players": [{"name": f"P{seat + 1}"} for seat in range(PLAYERS)],
+    "first_dealer": 0,
+    "dealing": "table",
+    "opening": {"points": [POINTS] * PLAYERS},
+}
+
+
+async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, seconds: float, bare: bool) -> Any:
+    """Plays a match; the answering times and the number of errors."""
+    loop = asyncio.get_running_loop()
+    _, client = await loop.create_connection(Client, "127.0.0.1", port)
+    tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
+    if not bare:
+        status, body = await client.send(post("/v1/matches", json.dumps(OPENING).encode()))
+        assert status == 201, body
+        opened = json.loads(body)
+        tokens, match = [seat["token"] for seat in opened["seats"]], opened["id"]
+    path = f"/v1/matches/{match}/acts"
+    heads = [post(path, b"", token).removesuffix(b"Content-Length: 0\r\n\r\n") for token in tokens]
+    await begin.wait()
+    times, errors, until = [], 0, time.perf_counter() + seconds
+    for seat, act in acts:
+        sent = time.perf_counter()
+        if sent >= until:
+            break
+        status, body = await client.send(heads[seat] + b"Content-Length: %d\r\n\r\n" % len(act) + act)
+        times.append(time.perf_counter() - sent)
+        errors += status != 201
+    client.transport.close()
+    return times, errors
+
+
+async def run(port: int, clients: int, seconds: float, bare: bool) -> dict[str, float]:
+    """All clients at once."""
+    acts, begin = script(), asyncio.Event()
+    playing = [asyncio.create_task(one(port, acts, begin, seconds, bare)) for _ in range(clients)]
+    await asyncio.sleep(0.5 + clients / 100)
+    begin.set()
+    started = time.perf_counter()
+    results = await asyncio.gather(*playing)
+    spent = time.perf_counter() - started
+    times = sorted(took for taken, _ in results for took in taken)
+    return {
+        "acts": len(times) / spent,
+        "p50_ms": 1000 * times[len(times) // 2],
+        "p99_ms": 1000 * times[len(times) * 99 // 100],
+        "errors": sum(errors for _, errors in results),
+    }
+
+
+if __name__ == "__main__":
+    _, port, clients, seconds, *bare = sys.argv
+    uvloop.install()
+    print(json.dumps(asyncio.run(run(int(port), int(clients), float(seconds), bool(bare)))))

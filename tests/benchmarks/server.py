@@ -1,0 +1,94 @@
+"""The service under load, as it is or with one thing left out: ``python -m tests.benchmarks.server VARIANT URL PORT``.
+
+``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
+request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
+once, without the referee.
+"""
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+import uvicorn
+from eventsourcing.persistence import StoredEvent
+from litestar import Litestar, Request, post
+from litestar.response.base import ASGIResponse
+
+import api.app
+from api.settings import Settings
+from referee.desk import Command, Desk, Outcome, _Job, _Work
+from referee.store import Referee, construct, settings_for
+
+THREADS = 40
+
+
+def keeping_nothing(url: str) -> Referee:
+    """A store that is told everything and keeps nothing."""
+    referee = construct(url)
+
+    def insert_nothing(rows: Sequence[StoredEvent], **kwargs: Any) -> list[int]:
+        return [0] * len(rows)
+
+    referee.recorder.insert_events = insert_nothing  # type: ignore[method-assign]
+    return referee
+
+
+class SavingDesk(Desk):
+    """Decides each request by itself in a thread and stores it with the library's ``save()``."""
+
+    def __init__(self, referee: Referee, **kwargs: Any) -> None:
+        super().__init__(referee, **kwargs)
+        self._threads = ThreadPoolExecutor(THREADS)
+        self._locks: dict[UUID, Lock] = {}
+
+    def submit(self, command: Command) -> Future[Outcome]:
+        return self._threads.submit(self._decide_and_save, command)
+
+    def _decide_and_save(self, command: Command) -> Outcome:
+        with self._locks.setdefault(command.match_id, Lock()):
+            work = _Work()
+            outcome = self._decide(_Job(command, command.key or "~", Future()), work)
+            self.referee.save(*outcome.events)
+            self._keep(work.entries)
+            return outcome
+
+
+def construct_for_threads(url: str) -> Referee:
+    """The library's own pool, large enough that no thread waits for a connection."""
+    return Referee(env={**settings_for(url), "POSTGRES_POOL_SIZE": "10", "POSTGRES_MAX_OVERFLOW": str(THREADS)})
+
+
+@post("/v1/matches/{match:uuid}/acts")
+async def answer_at_once(request: Request[Any, Any, Any], match: UUID) -> ASGIResponse:
+    """What a route costs that only reads the body."""
+    await request.body()
+    return ASGIResponse(body=b'{"version":1,"events":[]}', status_code=201, media_type="application/json")
+
+
+def app_of(variant: str, url: str) -> Litestar:
+    """The app of a variant."""
+    if variant == "nothing":
+        api.app.construct = keeping_nothing  # type: ignore[attr-defined]
+    if variant == "save":
+        api.app.construct = construct_for_threads  # type: ignore[attr-defined]
+        api.app.Desk = SavingDesk  # type: ignore[attr-defined, misc]
+    app = api.app.create_app(Settings(database_url=url))
+    if variant == "route":
+        return Litestar([answer_at_once])
+    return app
+
+
+if __name__ == "__main__":
+    _, variant, url, port = sys.argv
+    uvicorn.run(
+        app_of(variant, url),
+        port=int(port),
+        log_level="warning",
+        access_log=False,
+        loop="uvloop",
+        http="httptools",
+        timeout_graceful_shutdown=2,
+    )
