@@ -40,6 +40,7 @@ EXAMPLES: dict[str, Any] = {
     "cards": ("H7", "SA"),
     "counts": (6, 6, 6, 0),
     "dealer": 0,
+    "pack": 52,
     "pending": (2, 3),
     "phase": "auction",
     "players_max": 6,

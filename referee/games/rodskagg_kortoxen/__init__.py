@@ -85,8 +85,8 @@ from referee.offences import Ledger, adjudicate, nothing_to_punish
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from referee.ruleset import Moment, Ruleset
 
-KNOCK_RULES = {"nothing": "B12", "late": "B-O2", "again": "B-O5", "fine": "B-O3"}
-"""What a dismissed knock, and the fine for it, rest on."""
+KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
+"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
 START = 12
 """Points at the start (B7)."""
 
@@ -143,6 +143,7 @@ _DECIDE: dict[type, dict[type, Any]] = {
         PickUp: deal.pick_up,
         Deal: deal.deal,
         Bid: auction.bid_before_it_opens,
+        Cut: deal.cut,
         Report: deal.report,
     },
     Exchanging: {RequestCards: deal.request_cards, KeepCards: deal.keep_cards, Report: deal.report},
@@ -154,7 +155,7 @@ _DECIDE: dict[type, dict[type, Any]] = {
         KnockOut: play.knock_out,
         Report: deal.report,
     },
-    Played: {KnockOut: play.knock_out, Score: scoring.score},
+    Played: {KnockOut: play.knock_out, Score: scoring.score, Report: deal.report},
     Over: {},
 }
 

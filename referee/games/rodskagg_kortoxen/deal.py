@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from referee.acts import Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
-from referee.cards import ALL, BIT, HONOURS, RANKS, cards_of, shuffled, texts_of
+from referee.cards import ALL, BIT, HONOURS, PACK, RANKS, cards_of, shuffled, texts_of
 from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
 from referee.games._rodskagg import (
     CardsCut,
@@ -22,6 +22,7 @@ from referee.games.rodskagg_kortoxen.states import (
     Drawing,
     Exchanging,
     PickingUp,
+    Played,
     Playing,
     Table,
     Undealt,
@@ -104,9 +105,11 @@ def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> 
 # Cutting and dealing
 
 
-def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
+def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ...]:
     """B16-B17, B-O6: only the dealer may cut; anybody else who does can be knocked for it."""
     table = state.table
+    if isinstance(state, PickingUp) and not state.found:
+        raise WrongPhase("already_dealt", "B16")
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B16")
     if act.seat == table.dealer:
@@ -119,7 +122,7 @@ def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
     return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, "B17", 1, payer=payer),)),)
 
 
-def cards_cut(state: Undealt, event: CardsCut, number: int) -> Undealt:
+def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
     """The state after a cut."""
     by_dealer = state.cut or event.seat == state.table.dealer
     return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
@@ -149,6 +152,8 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
     if len(counts) != table.seats:
         raise AgainstTheRules("one_hand_a_seat", "B18", seats=table.seats)
+    if sum(counts) > len(PACK):
+        raise NoSuchCard("more_than_the_pack", "B4", pack=len(PACK))
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
     texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
@@ -255,7 +260,7 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
     return (picked_up,)
 
 
-def misdeal_breach(state: PickingUp | Auction | Playing | Exchanging) -> Breach:
+def misdeal_breach(state: PickingUp | Auction | Playing | Played | Exchanging) -> Breach:
     """B25: the dealer who forgot the formula pays for the misdeal."""
     dealer = state.table.dealer
     return breach(state.table, "misdeal", dealer, "B25", 1, state.cards.event, payer=dealer)
@@ -289,7 +294,7 @@ def misdeal_found(state: PickingUp | Exchanging | Auction | Playing, event: Misd
 
 
 def report(
-    state: PickingUp | Exchanging | Auction | Playing | Undealt, act: Report, moment: Moment
+    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
     """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
 
@@ -319,7 +324,8 @@ def report(
     rule = {"early_pick_up": "B24", "wrong_cut": "B17"}.get(act.fault, "B11")
     if rule != "B11" and not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B16" if rule == "B17" else "B23")
-    tricks = 1 + len(state.won) + bool(state.trick or state.won) if isinstance(state, Playing) else 1
+    playing = state.play if isinstance(state, Played) else state
+    tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
     payer = act.accused
     if act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer":
         payer = table.dealer

@@ -81,10 +81,10 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
     down = seat not in state.picked and ritual
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
-    if down and state.cards.formula:
+    if down and (state.cards.formula or dealer in state.picked):  # B-O7: nobody can say the formula any more
         acts += (PickUp(seat=seat),)
     if seat == dealer and state.found:
-        acts += (Deal(seat=seat),)
+        acts += (Deal(seat=seat),) if state.cut or not ritual else (Cut(seat=seat), Deal(seat=seat))
     return acts
 
 

@@ -121,6 +121,8 @@ class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """Somebody has a wrong number of cards, as the referee knows."""
     found: bool = False
     """And everybody knows it."""
+    cut: bool = False
+    """For the deal that comes after the misdeal."""
 
 
 class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):

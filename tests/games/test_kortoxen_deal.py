@@ -1,0 +1,651 @@
+"""Rödskägg (Kortoxen): the pack, the draw, the cut, the deal, the formula and picking up (B1-B7, B13-B27)."""
+
+from typing import Any
+
+import pytest
+
+from referee.acts import Bid, Cut, Deal, Draw, KnockForCards, PickUp, Play, Report, Void
+from referee.cards import PACK, shuffled
+from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, Reported
+from referee.games._rodskagg import CardsCut, KnockedForCards, MisdealFound, PickedUp
+from referee.games.rodskagg_kortoxen import RULESET
+from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, Refused, WrongPhase
+from tests.given import P1, P2, P3, P4, P5, P6, P7, P8, Table, deal, table, tricks
+
+SIX_EACH = tricks("1 2 3 4 | 1 2").hands
+SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
+
+
+def penalising(**match: Any) -> Table:
+    return table(enforcement="penalise", **match)
+
+
+def misdealt(**match: Any) -> Table:
+    """P3 was dealt seven cards, and nothing has been said or picked up yet."""
+    t = penalising(**match)
+    t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
+    return t
+
+
+@pytest.mark.rule("B1", "B-O23")
+class TestPlayers:
+    """From three to as many as the pack allows take part."""
+
+    def test_a_match_has_three_to_eight_players(self):
+        assert (RULESET.players_min, RULESET.players_max) == (3, 8)
+
+    @pytest.mark.parametrize("players", range(3, 9))
+    def test_the_pack_is_enough_for_so_many(self, players: int):
+        t = table(players=players, dealing="house", dealer=P1).dealt()
+        assert t.seen().cards_left == (6,) * players
+        assert t.phase == "auction"
+
+    def test_more_than_max_players_are_refused(self):
+        table(players=5, max_players=5)
+        with pytest.raises(AgainstTheRules) as refusal:
+            table(players=6, max_players=5)
+        assert refusal.value.rule == "B-O23"
+
+
+@pytest.mark.rule("B4")
+class TestPack:
+    """One pack of 52 cards: every card is there once."""
+
+    def test_it_has_thirteen_cards_of_each_suit_and_no_joker(self):
+        assert len(RULESET.pack) == len(set(RULESET.pack)) == 52
+        assert {card[0] for card in RULESET.pack} == set("SHDC")
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_no_card_can_be_dealt_twice(self, enforcement: str):
+        hands = (*SIX_EACH[:3], (*SIX_EACH[3][:5], SIX_EACH[0][0]))
+        refusal = table(enforcement=enforcement).refused(Deal(seat=P4, hands=hands), rule="B4", kind=NoSuchCard)
+        assert refusal.facts["cards"] == [SIX_EACH[0][0]]
+
+    @pytest.mark.rule("B-O33")
+    @pytest.mark.parametrize("counts", [(6, 6, 6, 35), (52, 52, 52, 52)])
+    def test_nor_can_more_be_dealt_than_the_pack_holds(self, counts: tuple[int, ...]):
+        t = penalising()
+        with pytest.raises(Refused):
+            t.do(Deal(seat=P4, counts=counts))
+
+    def test_nor_lie_in_the_stock_and_in_a_hand(self):
+        act = Deal(seat=P4, hands=SIX_EACH, stock=(SIX_EACH[1][1],))
+        table(honour_redeal=True).refused(act, rule="B4", kind=NoSuchCard)
+
+
+@pytest.mark.rule("B6", "B7")
+class TestProtocol:
+    """All stand at twelve in the protocol at first, and count down."""
+
+    def test_all_begin_at_twelve(self):
+        assert RULESET.start_points == 12
+        assert table().points == (12, 12, 12, 12)
+
+    def test_a_trick_brings_a_player_down(self):
+        t = table().dealt("1 1 1 2 | 3 4").declares(P1, 1).tricks(4).asks(P1, "play play").tricks(2)
+        assert t.points == (9, 11, 11, 11)
+
+    @pytest.mark.parametrize("points", [(12, 0, 12, 12), (12, -1, 12, 12)])
+    def test_a_match_is_not_taken_over_at_points_that_end_it_or_cannot_be(self, points: tuple[int, ...]):
+        with pytest.raises(AgainstTheRules):
+            table(points=points)
+
+    def test_below_zero_is_a_score_with_the_variant(self):
+        assert table(points=(12, -1, 12, 12), overshoot="negative").points[P2] == -1
+
+
+@pytest.mark.rule("B14", "B15", "B5")
+class TestDraw:
+    """Cards are drawn for the first deal; the highest deals, ace high and two low."""
+
+    def test_the_highest_card_gives_the_first_deal(self):
+        t = table(dealer=None, players=3)
+        for seat, card in enumerate(("SK", "H2", "DA")):
+            events = t.do(Draw(seat=seat, card=card))
+        assert events == (CardDrawn(seat=P3, card="DA"), FirstDealerDrawn(seat=P3, rule="B15"))
+        assert t.dealer == P3
+
+    @pytest.mark.parametrize(
+        ("low", "high"), [("S2", "S3"), ("S9", "ST"), ("ST", "SJ"), ("SJ", "SQ"), ("SQ", "SK"), ("SK", "SA")]
+    )
+    def test_the_ranks_stand_in_the_usual_order(self, low: str, high: str):
+        t = table(dealer=None, players=3)
+        for seat, card in enumerate((low, high, "H2")):
+            t.do(Draw(seat=seat, card=card))
+        assert t.dealer == P2
+
+    def test_they_draw_in_turn(self):
+        table(dealer=None).refused(Draw(seat=P2, card="SA"), rule="B14", kind=OutOfTurn)
+
+    @pytest.mark.rule("B4")
+    def test_a_card_is_drawn_once(self):
+        t = table(dealer=None)
+        t.do(Draw(seat=P1, card="SA"))
+        t.refused(Draw(seat=P2, card="SA"), rule="B4", kind=NoSuchCard)
+
+    def test_nobody_deals_before_the_draw(self):
+        table(dealer=None).refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=WrongPhase)
+
+    @pytest.mark.parametrize("version_of_luck", range(5))
+    def test_at_the_house_the_referee_draws(self, version_of_luck: int):
+        t = table(dealer=None, dealing="house", players=3 + version_of_luck)
+        drawn = {event.seat: event.card for event in t.happened(CardDrawn)[: 3 + version_of_luck]}
+        ranks = {seat: "23456789TJQKA".index(card[1]) for seat, card in drawn.items()}
+        assert ranks[t.dealer] == max(ranks.values())
+
+    @pytest.mark.rule("B-O24")
+    def test_who_is_level_for_the_highest_draws_again(self):
+        t = table(dealer=None)
+        for seat, card in enumerate(("SK", "HK", "D2", "CK")):
+            t.do(Draw(seat=seat, card=card))
+        assert t.phase == "drawing"
+        t.do(Draw(seat=P1, card="S3"))
+        t.do(Draw(seat=P2, card="H4"))
+        t.refused(Draw(seat=P3, card="DA"), rule="B14", kind=OutOfTurn)
+        t.do(Draw(seat=P4, card="C2"))
+        assert t.dealer == P2
+
+
+@pytest.mark.rule("B16")
+class TestCut:
+    """The pack need not be cut; if it is, then by the dealer."""
+
+    def test_the_dealer_may_cut(self):
+        t = table()
+        assert Cut(seat=P4) in t.legal(P4)
+        assert t.do(Cut(seat=P4)) == (CardsCut(seat=P4),)
+
+    def test_nobody_need_cut(self):
+        assert table().dealt(SIX_EACH).phase == "auction"
+
+    def test_nobody_else_may(self):
+        t = table()
+        assert Cut(seat=P3) not in t.legal(P3)
+        t.refused(Cut(seat=P3), rule="B16", kind=AgainstTheRules, code="only_dealer_cuts")
+
+    def test_once_is_enough(self):
+        t = table()
+        t.do(Cut(seat=P4))
+        t.refused(Cut(seat=P4), rule="B16", kind=WrongPhase)
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_after_the_deal_it_is_too_late(self, enforcement: str):
+        t = table(enforcement=enforcement).dealt(SIX_EACH)
+        t.refused(Cut(seat=P4), rule="B16", kind=WrongPhase)
+
+    @pytest.mark.rule("B27")
+    def test_before_the_new_deal_after_a_misdeal_the_dealer_may_cut_again(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P3))
+        t.do(Cut(seat=P4))
+
+    def test_before_the_new_deal_of_a_voided_one_the_dealer_may_cut_again(self):
+        t = table()
+        t.do(Cut(seat=P4))
+        t.dealt(SIX_EACH).do(Void())
+        assert t.do(Cut(seat=P4)) == (CardsCut(seat=P4),)
+
+
+@pytest.mark.rule("B17", "B-O6")
+class TestWrongCut:
+    """Another player who cuts goes up five if somebody knocks."""
+
+    def test_the_player_who_cut_goes_up_five(self):
+        t = penalising()
+        t.do(Cut(seat=P3))
+        (cut,) = t.upheld(P4, P3, rule="B17")
+        assert isinstance(cut, CardsCut)
+
+    @pytest.mark.rule("B-X13")
+    @pytest.mark.parametrize(("knocks", "points"), [(True, 17), (False, 12)])
+    def test_p3_cuts_and_pays_if_p4_knocks(self, knocks: bool, points: int):
+        t = penalising()
+        t.do(Cut(seat=P3))
+        if knocks:
+            t.knock(P4, P3)
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert line.points == (12, 12, points, 12)
+
+    def test_the_pack_may_still_be_cut_by_the_dealer(self):
+        t = penalising()
+        t.do(Cut(seat=P3))
+        t.do(Cut(seat=P4))
+        assert t.dealt(SIX_EACH).phase == "auction"
+
+    def test_nobody_can_knock_for_a_cut_by_the_dealer(self):
+        t = penalising()
+        t.do(Cut(seat=P4))
+        t.dismissed(P1, P4, reason="nothing")
+
+    def test_a_third_person_who_cuts_before_the_new_deal_after_a_misdeal_pays_too(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P3))
+        t.do(Cut(seat=P2))
+        t.upheld(P1, P2, "wrong_cut", rule="B17")
+
+
+@pytest.mark.rule("B13")
+class TestClockwise:
+    """The deal goes round clockwise, as everything does."""
+
+    def test_only_the_dealer_deals(self):
+        t = table(dealer=P2)
+        t.refused(Deal(seat=P3, hands=SIX_EACH), rule="B13", kind=OutOfTurn)
+        assert t.seen().to_act == (P2,)
+
+    def test_the_deal_moves_to_the_left(self):
+        t = table(dealer=P3, dealing="house")
+        dealers = []
+        for _ in range(5):
+            dealers.append(t.dealer)
+            t.dealt().bid("pass pass pass pass")
+        assert dealers == [P3, P4, P1, P2, P3]
+
+    def test_so_do_the_bidding_and_the_play(self):
+        t = table(dealer=P2).dealt("3 1 3 3 | 2 3")
+        assert t.turn == P3
+        t.bid("pass")
+        assert t.turn == P4
+        t.bid("1 pass pass")
+        turns = []
+        for _ in range(4):
+            turns.append(t.turn)
+            t.card()
+        assert turns == [P4, P1, P2, P3]
+
+    def test_what_is_dealt_cannot_be_dealt_again(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.refused(Deal(seat=P4, hands=SIX_EACH), rule="B13", kind=WrongPhase)
+
+
+@pytest.mark.rule("B18")
+class TestSixEach:
+    """Six cards to each."""
+
+    @pytest.mark.parametrize(
+        "hands", [SEVEN_FOR_P3, (*SIX_EACH[:3], SIX_EACH[3][:5]), (*SIX_EACH[:3], ())], ids=["7", "5", "0"]
+    )
+    def test_another_number_is_refused(self, hands: Any):
+        refusal = table().refused(Deal(seat=P4, hands=hands), rule="B18", kind=AgainstTheRules)
+        assert refusal.facts["counts"] == (6, 6, 6, 6)
+
+    def test_so_it_is_with_closed_hands(self):
+        table().refused(Deal(seat=P4, counts=(6, 6, 7, 6)), rule="B18", kind=AgainstTheRules)
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_every_seat_gets_a_hand(self, enforcement: str):
+        t = table(enforcement=enforcement)
+        t.refused(Deal(seat=P4, hands=SIX_EACH[:3]), rule="B18", kind=AgainstTheRules)
+
+    def test_hands_or_counts_are_told_never_both(self):
+        t = table()
+        t.refused(Deal(seat=P4), rule=None)
+        t.refused(Deal(seat=P4, hands=SIX_EACH, counts=(6, 6, 6, 6)), rule=None)
+        t.refused(Deal(seat=P4, counts=(6, 6, 6, 6), stock=("C2",)), rule=None)
+
+    def test_the_house_deals_its_own_cards(self):
+        t = table(dealing="house")
+        t.refused(Deal(seat=P4, hands=SIX_EACH), rule=None)
+        (dealt,) = t.do(Deal(seat=P4))
+        assert isinstance(dealt, Dealt)
+        assert dealt.counts == (6, 6, 6, 6)
+
+
+@pytest.mark.rule("B19", "B18")
+class TestPackets:
+    """Three and three, beginning on the dealer's left; what a real table does the referee cannot see."""
+
+    def test_the_house_deals_in_two_packets_of_three(self):
+        t = table(dealing="house", dealer=P2, players=3)
+        (dealt,) = t.do(Deal(seat=P2))
+        assert isinstance(dealt, Dealt)
+        assert dealt.hands is not None
+        pack = shuffled(dealt.seed or "")
+        assert dealt.hands[P3] == pack[0:3] + pack[9:12]
+        assert dealt.hands[P1] == pack[3:6] + pack[12:15]
+        assert dealt.hands[P2] == pack[6:9] + pack[15:18]
+
+    def test_the_same_seed_deals_the_same_cards(self):
+        assert sorted(shuffled("seed")) == sorted(PACK)
+        assert shuffled("seed") == shuffled("seed") != shuffled("deeds")
+
+
+@pytest.mark.rule("B20")
+class TestFormula:
+    """When all cards are out the dealer knocks for cards and misdeal."""
+
+    def test_the_dealer_says_it(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        assert t.legal(P4) == (KnockForCards(seat=P4),)
+        assert t.do(KnockForCards(seat=P4)) == (KnockedForCards(seat=P4),)
+
+    def test_nobody_else_can(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.refused(KnockForCards(seat=P1), rule="B20", kind=AgainstTheRules)
+
+    def test_it_is_said_once(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.do(KnockForCards(seat=P4))
+        t.refused(KnockForCards(seat=P4), rule="B20", kind=WrongPhase)
+
+    def test_it_has_no_meaning_before_the_deal(self):
+        table().refused(KnockForCards(seat=P4), rule="B20", kind=WrongPhase)
+
+
+@pytest.mark.rule("B21")
+class TestImmunity:
+    """The formula saves the dealer from paying for a misdeal."""
+
+    def test_nobody_can_knock_for_the_misdeal(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        for seat in (P1, P2, P3, P4):
+            t.do(PickUp(seat=seat))
+        for offence in ("misdeal", "early_pick_up", None):
+            t.dismissed(P1, P4, offence, reason="nothing")
+
+    @pytest.mark.rule("B-X11")
+    def test_with_the_formula_said_the_dealer_stays_at_twelve_and_deals_again(self):
+        t = misdealt(dealer=P1)
+        t.do(KnockForCards(seat=P1))
+        t.do(PickUp(seat=P3))
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert (line.dealer, line.points) == (P1, (12, 12, 12, 12))
+
+
+@pytest.mark.rule("B22", "B-O7")
+class TestFormulaInTime:
+    """The formula comes before the dealer's own cards are up."""
+
+    def test_before_it_the_dealer_may_not_pick_up(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.refused(PickUp(seat=P4), rule="B22", kind=AgainstTheRules)
+
+    def test_after_picking_up_it_is_too_late(self):
+        t = penalising().dealt(SIX_EACH, ritual=False)
+        t.do(PickUp(seat=P4))
+        t.refused(KnockForCards(seat=P4), rule="B22", kind=AgainstTheRules)
+
+    def test_after_another_has_picked_up_it_is_still_in_time(self):
+        t = penalising().dealt(SIX_EACH, ritual=False)
+        t.do(PickUp(seat=P1))
+        t.do(KnockForCards(seat=P4))
+        (picked_up,) = t.do(PickUp(seat=P4))
+        assert picked_up == PickedUp(seat=P4, hand=picked_up.hand)  # type: ignore[attr-defined]
+        t.dismissed(P2, P4, reason="nothing")
+
+    def test_without_the_formula_dealer_and_all_after_are_early_and_each_may_be_knocked_for(self):
+        t = penalising().dealt(SIX_EACH, ritual=False)
+        for seat in (P4, P1, P2, P3):
+            t.do(PickUp(seat=seat))
+        for accused, by in ((P4, P1), (P1, P2), (P2, P3), (P3, P4)):
+            dealt, picked_up = t.upheld(by, accused, "early_pick_up", rule="B24")
+            assert isinstance(dealt, Dealt)
+            assert isinstance(picked_up, PickedUp)
+        assert t.penalties == (5, 5, 5, 5)
+
+
+@pytest.mark.rule("B23", "B24")
+class TestPickingUp:
+    """Nobody takes up cards before the formula; who does goes up five if another knocks."""
+
+    def test_too_early_is_refused(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        assert t.legal(P2) == ()
+        t.refused(PickUp(seat=P2), rule="B23", kind=AgainstTheRules)
+
+    def test_after_the_formula_all_may_in_any_order(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.do(KnockForCards(seat=P4))
+        for seat in (P3, P1, P4, P2):
+            assert t.legal(seat) == (PickUp(seat=seat),)
+            t.do(PickUp(seat=seat))
+        assert t.phase == "auction"
+
+    def test_an_early_player_goes_up_five(self):
+        t = penalising().dealt(SIX_EACH, ritual=False)
+        t.do(PickUp(seat=P2))
+        t.upheld(P1, P2, "early_pick_up", rule="B24")
+        t.do(KnockForCards(seat=P4))
+        assert t.all_pick_up().phase == "auction"
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_cards_are_picked_up_once(self, enforcement: str):
+        t = table(enforcement=enforcement).dealt(SIX_EACH, ritual=False)
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P2))
+        t.refused(PickUp(seat=P2), rule="B23", kind=WrongPhase)
+
+    def test_only_who_has_picked_up_sees_a_hand(self):
+        t = table().dealt(SIX_EACH, ritual=False)
+        t.do(KnockForCards(seat=P4))
+        assert t.seen(P2).hand is None
+        t.do(PickUp(seat=P2))
+        assert sorted(t.seen(P2).hand or ()) == sorted(SIX_EACH[P2])
+        assert t.seen(P3).hand is None
+
+
+@pytest.mark.rule("B25", "B26")
+class TestForgottenFormula:
+    """Without the formula the dealer pays for a misdeal, and once more for having picked up."""
+
+    def test_the_dealer_pays_twice(self):
+        t = misdealt()
+        t.do(PickUp(seat=P4))
+        t.do(PickUp(seat=P3))
+        (dealt, picked_up) = t.upheld(P1, P4, "misdeal", rule="B25")
+        assert isinstance(dealt, Dealt)
+        assert isinstance(picked_up, PickedUp)
+        t.upheld(P2, P4, "early_pick_up", rule="B26")
+        assert t.penalties == (0, 0, 0, 10)
+
+    @pytest.mark.rule("B-X11")
+    def test_two_knocks_bring_the_dealer_from_twelve_to_twenty_two(self):
+        t = misdealt(dealer=P1)
+        t.do(PickUp(seat=P1))
+        t.do(PickUp(seat=P3))
+        t.upheld(P3, P1, rule="B25")
+        t.upheld(P2, P1, rule="B26")
+        assert t.dealer == P1
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert (line.dealer, line.points) == (P1, (22, 12, 12, 12))
+
+    def test_with_the_right_number_of_cards_only_the_early_pick_up_is_left(self):
+        t = penalising().dealt(SIX_EACH, ritual=False)
+        t.do(PickUp(seat=P4))
+        t.dismissed(P1, P4, "misdeal", reason="nothing")
+        t.upheld(P1, P4, rule="B24")
+
+    def test_a_dealer_who_deals_again_without_having_said_it_pays_for_the_misdeal_alone(self):
+        t = misdealt()
+        t.do(PickUp(seat=P3))
+        t.dismissed(P1, P4, "misdeal", reason="nothing")
+        t.do(Deal(seat=P4, hands=SIX_EACH))
+        t.upheld(P1, P4, "misdeal", rule="B25")
+        t.dismissed(P1, P4, "early_pick_up", reason="nothing")
+
+
+@pytest.mark.rule("B-O8")
+class TestMisdealFoundByAnEarlyPlayer:
+    """While the dealer has not picked up, the formula still saves."""
+
+    def test_the_dealer_is_safe_and_the_early_player_pays(self):
+        t = misdealt()
+        events = t.do(PickUp(seat=P3))
+        assert isinstance(events[-1], MisdealFound)
+        t.do(KnockForCards(seat=P4))
+        t.upheld(P1, P3, "early_pick_up", rule="B24")
+        t.dismissed(P1, P4, reason="nothing")
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert (line.dealer, line.points) == (P4, (12, 12, 17, 12))
+
+
+@pytest.mark.rule("B27", "B-O33")
+class TestMisdeal:
+    """A wrong number of cards: the same dealer deals again, and nobody has won by it."""
+
+    @pytest.mark.parametrize("formula", [True, False])
+    def test_the_same_dealer_deals_again_knocked_for_or_not(self, formula: bool):
+        t = misdealt()
+        if formula:
+            t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P3))
+        assert Deal(seat=P4) in t.legal(P4)
+        t.refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=OutOfTurn)
+        t.do(Deal(seat=P4, hands=SIX_EACH))
+        assert (t.dealer, t.seen().deal) == (P4, 1)
+
+    def test_who_finds_it_tells_the_table(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P1))
+        assert t.do(PickUp(seat=P3))[1:] == (MisdealFound(seat=P3, rule="B27"),)
+
+    def test_no_bid_is_taken(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.all_pick_up()
+        t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase)
+
+    def test_nothing_can_be_dealt_again_before_it_is_found(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P1))
+        t.refused(Deal(seat=P4, hands=SIX_EACH), rule="B13", kind=WrongPhase)
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    @pytest.mark.parametrize("fault", ["misdeal", "wrong_count"])
+    def test_with_closed_hands_it_is_reported(self, enforcement: str, fault: Any):
+        t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", closed=True).bid("pass 2")
+        events = t.do(Report(seat=P3, accused=P2, fault=fault))
+        assert events == (Reported(seat=P3, accused=P2, fault=fault), MisdealFound(seat=P2, rule="B27"))
+        t.refused(Bid(seat=P3, bid=3), rule="B27", kind=WrongPhase)
+        assert (t.turn, t.seen().deal) == (P4, 1)
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        assert t.phase == "picking_up"
+
+    def test_during_the_play_too(self):
+        t = table().dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(2)
+        t.do(Report(seat=P3, accused=P2, fault="misdeal"))
+        assert t.dealt("1 2 3 4 | 1 2").phase == "auction"
+
+    def test_reported_before_the_dealer_picks_up_the_formula_still_saves(self):
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        t.do(PickUp(seat=P2))
+        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
+        t.do(KnockForCards(seat=P4))
+        t.dismissed(P1, P4, reason="nothing")
+
+    @pytest.mark.rule("B25")
+    def test_reported_with_closed_hands_the_dealer_pays_for_a_forgotten_formula(self):
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        for seat in (P4, P1, P2, P3):
+            t.do(PickUp(seat=seat))
+        t.do(Report(seat=P2, accused=P2, fault="misdeal"))
+        events = t.upheld(P1, P4, "misdeal", rule="B25")
+        assert isinstance(events[-1], MisdealFound)
+        t.upheld(P1, P4, "early_pick_up", rule="B24")
+
+    def test_what_the_referee_can_count_cannot_be_reported(self):
+        t = penalising().dealt(SIX_EACH)
+        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="B18", kind=AgainstTheRules)
+
+    def test_the_house_does_not_misdeal(self):
+        t = penalising(dealing="house").dealt()
+        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, kind=AgainstTheRules)
+
+    def test_nobody_wins_by_it_although_a_penalty_brings_zero(self):
+        t = misdealt(overshoot="negative", points=(12, 12, -5, 12))
+        t.do(PickUp(seat=P3))
+        t.upheld(P1, P3, rule="B24")
+        t.do(KnockForCards(seat=P4))
+        assert t.won is None
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert line.points[P3] == 0
+        assert t.won is not None
+
+
+@pytest.mark.rule("B-O36")
+class TestDealWithoutThoseWhoAreOut:
+    """Who is out gets no cards, and does not deal."""
+
+    def after_p1_is_out(self, **match: Any) -> Table:
+        t = table(**match).dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
+        t.score()
+        return t
+
+    def test_the_deal_passes_over_who_is_out(self):
+        t = self.after_p1_is_out(dealer=P4)
+        assert t.dealer == P2
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_who_is_out_gets_no_cards(self, enforcement: str):
+        t = self.after_p1_is_out(enforcement=enforcement)
+        t.refused(Deal(seat=P2, hands=SIX_EACH), rule="B18", kind=AgainstTheRules)
+        t.refused(Deal(seat=P2, counts=(6, 6, 6, 6)), rule="B18", kind=AgainstTheRules)
+        t.do(Deal(seat=P2, hands=((), *SIX_EACH[1:])))
+        assert t.seen().cards_left == (0, 6, 6, 6)
+
+    def test_the_bidding_goes_round_without_them(self):
+        t = self.after_p1_is_out()
+        t.dealt("2 3 4 2 | 3 4")
+        assert t.phase == "auction"
+        assert t.turn == P3
+
+    def test_and_does_nothing_any_more(self):
+        t = self.after_p1_is_out()
+        assert t.legal(P1) == ()
+        t.refused(Cut(seat=P1), rule="B63", kind=NotInPlay)
+        t.refused(Cut(seat=P8), rule=None, kind=NotInPlay)
+
+
+@pytest.mark.rule("B-O38")
+class TestVoid:
+    """The official voids the deal under way: nothing of it counts but what was knocked, and it is dealt again."""
+
+    def test_the_same_dealer_deals_again_and_penalties_stay(self):
+        t = penalising()
+        t.do(Cut(seat=P3))
+        t.knock(P1, P3)
+        t.dealt("1 1 1 1 | 1 1").declares(P1, 3).tricks(3)
+        assert t.do(Void(reason="a card fell")) == (DealVoided(deal=1, reason="a card fell"),)
+        assert (t.dealer, t.seen().deal, t.points) == (P4, 1, (12, 12, 12, 12))
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert line.points == (12, 12, 17, 12)
+
+    def test_what_was_not_knocked_for_lapses(self):
+        t = penalising()
+        t.do(Cut(seat=P3))
+        t.dealt(SIX_EACH).do(Void())
+        t.dismissed(P1, P3, reason="late")
+
+    def test_before_the_deal_there_is_nothing_to_void(self):
+        t = table()
+        assert t.legal("official") == ()
+        t.refused(Void(), rule="B-O38", kind=WrongPhase)
+
+    @pytest.mark.parametrize("tricks_played", [0, 1, 6])
+    def test_at_any_time_until_it_is_scored(self, tricks_played: int):
+        t = penalising().dealt("1 1 1 2 | 3 4").declares(P1, 1)
+        if tricks_played < 6:
+            t.tricks(tricks_played)
+        else:
+            t.tricks(4).asks(P1, "play play").tricks(2)
+        assert t.legal("official") == (Void(),)
+        t.do(Void())
+        assert t.points == (12, 12, 12, 12)
+
+
+@pytest.mark.rule("B41")
+def test_no_card_is_played_before_the_bidding_is_over():
+    t = table().dealt(SIX_EACH)
+    t.refused(Play(seat=P1, card=SIX_EACH[P1][0]), rule="B41", kind=WrongPhase)
+
+
+def test_hands_are_written_as_a_player_reads_them():
+    assert deal("SA HT | D7 C2") == (("SA", "HT"), ("D7", "C2"))
+    assert list(range(8)) == [P1, P2, P3, P4, P5, P6, P7, P8]

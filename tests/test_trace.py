@@ -1,0 +1,80 @@
+"""Every rule has a test that shows it, and every rule that is cited exists."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from referee.games import RULESETS
+from referee.rulebook import load
+
+ROOT = Path(__file__).parents[1]
+UNSEEN = {
+    "B2": "another name of the game",
+    "B3": "where the rules come from",
+    "B31": "another word for to pass",
+}
+"""Rules that no test can show, and why."""
+
+EXAMPLES = {
+    "rodskagg-kortoxen": {f"B-X{number}" for number in (1, 3, 5, 6, 9, 11, 13, 15, 17)},
+}
+"""The worked examples of each ruleset: deals with known scores."""
+
+RULES = {key: {entry.id for entry in load(key).entries} for key in RULESETS}
+LETTERS = {key: min(rules)[0] for key, rules in RULES.items()}
+ID = re.compile(r"\b[A-Z](?:-O)?[1-9][0-9]*\b")
+CODE = sorted([*ROOT.glob("referee/games/**/*.py"), ROOT / "referee/offences.py"])
+
+
+def marked(source: str) -> set[str]:
+    """The ids in ``pytest.mark.rule(...)``."""
+    ids = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
+            ids |= {ast.literal_eval(argument) for argument in node.args}
+    return ids
+
+
+TESTED = set().union(*(marked(path.read_text(encoding="utf-8")) for path in ROOT.glob("tests/**/test_*.py")))
+
+
+@pytest.mark.parametrize("ruleset", RULES)
+def test_every_rule_has_a_test_or_a_reason_to_have_none(ruleset: str):
+    assert RULES[ruleset] - TESTED - set(UNSEEN) == set()
+
+
+@pytest.mark.parametrize("ruleset", RULES)
+def test_every_worked_example_has_a_test(ruleset: str):
+    assert EXAMPLES[ruleset] - TESTED == set()
+
+
+def test_what_no_test_can_show_has_none():
+    assert TESTED & set(UNSEEN) == set()
+
+
+def test_only_rules_that_exist_are_tested_or_excused():
+    assert TESTED | set(UNSEEN) <= set().union(*RULES.values(), *EXAMPLES.values())
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_only_rules_that_exist_are_cited(path: Path):
+    """A game may name the rules of a sister that has no rulebook yet."""
+    cited = {id for id in ID.findall(path.read_text(encoding="utf-8")) if id[0] in LETTERS.values()}
+    assert cited - set().union(*RULES.values()) == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "ids"),
+    [
+        (
+            '@pytest.mark.rule("B1", "B-O2")\nclass T:\n    @pytest.mark.rule("B3")\n    def t(): ...',
+            {"B1", "B-O2", "B3"},
+        ),
+        ('pytestmark = [pytest.mark.rule("B1")]', {"B1"}),
+        ('pytest.mark.parametrize("B1", [])', set()),
+    ],
+)
+def test_marks_are_found(source: str, ids: set[str]):
+    assert marked(source) == ids
