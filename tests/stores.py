@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -52,7 +52,7 @@ class Postgres:
 
 
 @contextmanager
-def running_postgres() -> Iterator[Postgres]:
+def running_postgres(settings: Mapping[str, str] = SETTINGS) -> Iterator[Postgres]:
     """A server on fresh data, stopped and deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="knacka-pg-") as name:
         top = Path(name)
@@ -61,8 +61,8 @@ def running_postgres() -> Iterator[Postgres]:
         # Not the machine's locale: it may be one without UTF-8, or one that is not installed.
         initdb = ("-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
         _start(programs / "initdb", "-D", data, *initdb, log=log, **run_as).wait()
-        settings = [f"--{name}={value}" for name, value in SETTINGS.items()]
-        server = _start(programs / "postgres", "-D", data, "-k", top, "-h", "", *settings, log=log, **run_as)
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        server = _start(programs / "postgres", "-D", data, "-k", top, "-h", "", *options, log=log, **run_as)
         try:
             postgres = Postgres(host=str(top))
             _wait_until_ready(postgres, server, log)
