@@ -17,6 +17,7 @@ from referee.acts import (
     Answer,
     Ask,
     Bid,
+    Close,
     Cut,
     Deal,
     Draw,
@@ -179,7 +180,7 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
     decision = _DECIDE.get((type(state), type(act)))
-    if decision is None or isinstance(act, Void) or act.seat not in state.table.active:
+    if decision is None or isinstance(act, Void | Close) or act.seat not in state.table.active:
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
     last = events[-1]
@@ -205,6 +206,8 @@ def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
         raise MatchOver("match_over", None, winner=state.winner)
     if isinstance(act, Void):
         return void(state, act)
+    if isinstance(act, Close):
+        raise WrongPhase("not_in_this_game", None)
     assert isinstance(act, SeatAct | Knock)
     if act.seat not in state.table.active:
         known = act.seat < state.table.seats
