@@ -96,6 +96,8 @@ class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
     dealing: Dealing
     enforcement: Enforcement
     points: tuple[int, ...]
+    pot: int = 0
+    """What lies in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: int | None = None
     stakes: Stakes | None = None
@@ -305,3 +307,19 @@ class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
     settlement: tuple[int, ...] | None = None
     seats: tuple[int, ...] = ()
     """All winners, where partners win together."""
+
+
+class MatchClosed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An official ended the session between two deals. ``shares``: what each seat drew from the pot.
+
+    ``before`` plus ``shares`` gives ``points``; ``pot`` stays. ``settlement`` as in :class:`MatchWon`.
+    """
+
+    TOPIC: ClassVar[str] = "match/closed"
+    rule: str
+    pot_before: int
+    shares: tuple[int, ...]
+    pot: int
+    before: tuple[int, ...]
+    points: tuple[int, ...]
+    settlement: tuple[int, ...] | None = None
