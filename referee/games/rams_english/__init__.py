@@ -119,11 +119,13 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 }
 """The rule that an act belongs to: cited when it comes in a phase that has no place for it."""
 
+_OFFICIALS = (Void, Close)
+
 
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
     decision = _DECIDE.get((type(state), type(act)))
-    if decision is None or isinstance(act, Void | Close) or act.seat >= state.table.seats:
+    if decision is None or isinstance(act, _OFFICIALS) or act.seat >= state.table.seats:
         return _elsewhere(state, act, moment)
     events: tuple[Event, ...] = decision(state, act, moment)
     last = events[-1]

@@ -50,7 +50,7 @@ def _turned_up(seat: int, card: str) -> tuple[Event, ...]:
 def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
     """D11-D13 in house dealing: the referee turns the cards up."""
     events: list[Event] = []
-    for place, card in enumerate(_pack(seed)):
+    for place, card in enumerate(pack_of(seed)):
         events += _turned_up(place % state.table.seats, card)
         if isinstance(events[-1], FirstDealerDrawn):
             break
@@ -95,10 +95,8 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     )
     if not table.house:
         return staked, _table_deal(table, act)
-    if act.hands is not None or act.counts is not None or act.widow is not None or act.turn_up is not None:
+    if act != Deal(seat=act.seat):
         raise AgainstTheRules("house_deals", None)
-    if act.stock is not None:
-        raise AgainstTheRules("stock_not_used", "D21")
     return staked, _house_deal(table, moment.seed)
 
 
@@ -134,7 +132,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     )
 
 
-def _pack(seed: str) -> tuple[str, ...]:
+def pack_of(seed: str) -> tuple[str, ...]:
     """The 32 cards in the order that this seed gives."""
     return tuple(card for card in shuffled(seed) if BIT[card] & IN_PACK)
 
@@ -143,7 +141,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
     """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
     order = dealt_to(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
-    pack, many = _pack(seed), len(places)
+    pack, many = pack_of(seed), len(places)
     twos = pack[3 * many :]
     given = {
         seat: pack[3 * place : 3 * place + 3] + twos[2 * place : 2 * place + 2] for place, seat in enumerate(places)
