@@ -49,12 +49,9 @@ def _turned_up(seat: int, card: str) -> tuple[Event, ...]:
 
 def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
     """D11-D13 in house dealing: the referee turns the cards up."""
-    events: list[Event] = []
-    for place, card in enumerate(pack_of(seed)):
-        events += _turned_up(place % state.table.seats, card)
-        if isinstance(events[-1], FirstDealerDrawn):
-            break
-    return tuple(events)
+    pack, seats = pack_of(seed), state.table.seats
+    jack = next(place for place, card in enumerate(pack) if card[1] == "J")
+    return tuple(event for place in range(jack + 1) for event in _turned_up(place % seats, pack[place]))
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:

@@ -55,11 +55,9 @@ def words(state: Declaring) -> tuple[Word, ...]:
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
     """D35, D39, D-O4: who has joined may announce generalrams until the next seat speaks, the last to speak until
-    an exchange or the first lead; with ``late_generalrams`` whoever has joined, until the first lead."""
+    an exchange; with ``late_generalrams`` whoever has joined. Nobody after the first lead: then it is not asked."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
-        return False
-    if isinstance(state, Playing) and not before_first_lead(state):
         return False
     if state.table.options.late_generalrams:
         return True
@@ -166,7 +164,14 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
             said = replace(said, calls=calls, joined=joined)
         if said.announcer is not None and said.widow is not None:  # D38: nothing is left to say
             to_speak = ()
-    return Declaring(table=state.table, dealing=state.dealing, hands=hands, to_speak=to_speak, said=said)
+    return Declaring(
+        table=state.table,
+        dealing=state.dealing,
+        hands=hands,
+        to_speak=to_speak,
+        said=said,
+        faults=state.faults,
+    )
 
 
 def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int) -> Playing:
@@ -178,6 +183,7 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
         hands=state.hands,
         order=event.order,
         turn=event.leader,
+        faults=state.faults,
     )
 
 

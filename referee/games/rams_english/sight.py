@@ -126,7 +126,7 @@ def _cards_left(state: State) -> tuple[int, ...] | None:
 def _breaches(state: State) -> tuple[dict[str, Any], ...]:
     """For officials: the faults that stand."""
     play = state.play if isinstance(state, Played) else state
-    faults = play.faults if isinstance(play, Playing) else ()
+    faults = play.faults if isinstance(play, Declaring | Playing) else ()
     return tuple({**to_builtins(standing.breach), "event": standing.event} for standing in faults)
 
 

@@ -188,6 +188,8 @@ class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
     hands: tuple[int, ...]
     to_speak: tuple[int, ...]
     said: Said = Said()
+    faults: tuple[Standing, ...] = ()
+    """Reported before a late generalrams."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
