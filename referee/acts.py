@@ -27,6 +27,12 @@ Offence = Literal[
 ]
 
 
+BidWord = Literal[
+    "pass", "rodskagg", "join", "lie_down", "widow", "generalrams", "pay", "take", "redeal", "S", "H", "D", "C"
+]
+"""Bids that are words: Rödskägg, Rams, Kalabrias."""
+
+
 class Act(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
     """Anything that can be sent to a match as an act."""
 
@@ -38,9 +44,9 @@ class SeatAct(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 class Draw(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="draw"):
-    """Draw for the first deal at a real table; the card that was drawn."""
+    """Draw a card (for the first deal, for the lead in a duel); at a real table the card that was drawn."""
 
-    card: Card
+    card: Card | None = None
 
 
 class Cut(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="cut"):
@@ -53,6 +59,8 @@ class Deal(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
     counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=52)], ...], Meta(max_length=8)] | None = None
     stock: Hand | None = None
+    widow: Hand | None = None
+    turn_up: Card | None = None
 
 
 class KnockForCards(
@@ -78,9 +86,9 @@ class KeepCards(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 class Bid(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="bid"):
-    """Bid or pass: a number of tricks, ``"pass"`` or ``"rodskagg"``."""
+    """Bid or pass: a number of tricks, or one of the words that the game knows."""
 
-    bid: Annotated[int, Meta(ge=-99, le=99)] | Literal["pass", "rodskagg"]
+    bid: Annotated[int, Meta(ge=-99, le=99)] | BidWord
 
 
 class Ask(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="ask"):
@@ -120,6 +128,57 @@ class Void(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defa
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
+class Discard(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="discard"):
+    """Throw cards away; which ones."""
+
+    cards: Hand
+
+
+class Remind(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="remind"):
+    """Remind the declarer of the question."""
+
+
+class Announce(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="announce"):
+    """Announce that one is near zero, or give thanks."""
+
+    what: Literal["near_zero", "thanks"]
+
+
+class Exchange(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="exchange"):
+    """Lay away a card and take the turned-up one."""
+
+    card: Card
+
+
+class Reply(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="reply"):
+    """Agree to a proposed new deal, or refuse it."""
+
+    agree: bool
+
+
+class Declare(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="declare"):
+    """State one thing of a sequence: its class, top rank, or whether it is in trumps; with closed hands its cards."""
+
+    sequence: Literal["small", "large", "none"] | None = None
+    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$")] | None = None
+    trumps: bool | None = None
+    cards: Hand | None = None
+
+
+class Respond(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="respond"):
+    """Answer a stated sequence."""
+
+    answer: Literal["better", "equal", "enough"]
+
+
+class Bella(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="bella"):
+    """Declare king and queen of trumps."""
+
+
+class Close(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="close"):
+    """By the official, between deals: ends the session."""
+
+
 AnyAct = (
     Draw
     | Cut
@@ -135,6 +194,15 @@ AnyAct = (
     | Play
     | Report
     | Score
+    | Discard
+    | Remind
+    | Announce
+    | Exchange
+    | Reply
+    | Declare
+    | Respond
+    | Bella
+    | Close
     | Void
 )
 

@@ -76,6 +76,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
 
 
+class PotEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
+
+    seat: int | None
+    units: int
+    rule: str
+    events: tuple[int, ...]
+
+
 class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
     """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
 
@@ -87,6 +96,8 @@ class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
     dealing: Dealing
     enforcement: Enforcement
     points: tuple[int, ...]
+    pot: int = 0
+    """What lies in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: int | None = None
     stakes: Stakes | None = None
@@ -126,6 +137,9 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
     hands: tuple[tuple[str, ...], ...] | None = None
     counts: tuple[int, ...]
     stock: tuple[str, ...] = ()
+    widow: tuple[str, ...] = ()
+    turn_up: str | None = None
+    """Lies face up for all to see."""
     seed: str | None = None
     face_up: bool = False
     """Hands are up as soon as they are dealt: each seat sees its own."""
@@ -140,7 +154,7 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
         hands = None
         if self.hands is not None and self.face_up:
             hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
-        return msgspec.structs.replace(self, hands=hands, stock=(), seed=None, breaches=())
+        return msgspec.structs.replace(self, hands=hands, stock=(), widow=(), seed=None, breaches=())
 
 
 class CardPlayed(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -251,6 +265,12 @@ class DealScored(Event, frozen=True, kw_only=True, omit_defaults=True):
     entries: tuple[Entry, ...]
     eliminated: tuple[int, ...] = ()
     """Everybody who is out of the match after this deal."""
+    pot_before: int | None = None
+    pot: int | None = None
+    """The pot before and after the deal, in games that have one."""
+    pot_entries: tuple[PotEntry, ...] = ()
+    detail: dict[str, Any] = {}
+    """What only this game has to tell of the deal: codes and numbers, never a sentence."""
 
 
 class PlayEnded(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -283,5 +303,23 @@ class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
     seat: int
     by: str
     rule: str
+    points: tuple[int, ...]
+    settlement: tuple[int, ...] | None = None
+    seats: tuple[int, ...] = ()
+    """All winners, where partners win together."""
+
+
+class MatchClosed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """An official ended the session between two deals. ``shares``: what each seat drew from the pot.
+
+    ``before`` plus ``shares`` gives ``points``; ``pot`` stays. ``settlement`` as in :class:`MatchWon`.
+    """
+
+    TOPIC: ClassVar[str] = "match/closed"
+    rule: str
+    pot_before: int
+    shares: tuple[int, ...]
+    pot: int
+    before: tuple[int, ...]
     points: tuple[int, ...]
     settlement: tuple[int, ...] | None = None

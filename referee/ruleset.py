@@ -51,6 +51,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     breaches: tuple[dict[str, Any], ...] | None = None
     """Offences that stand open, for officials."""
     winner: int | None = None
+    more: dict[str, Any] | None = None
+    """What only this game has: codes and numbers, named in its rulebook's words."""
 
 
 class Ruleset(msgspec.Struct, frozen=True, kw_only=True):

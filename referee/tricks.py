@@ -10,3 +10,8 @@ def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]
     return tuple(after)
+
+
+def next_in(order: tuple[int, ...], seat: int) -> int:
+    """Who plays after ``seat`` among the seats of ``order``."""
+    return order[(order.index(seat) + 1) % len(order)]

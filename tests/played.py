@@ -9,7 +9,7 @@ import msgspec
 
 from referee.acts import Act, SeatAct
 from referee.desk import Command, Desk, Outcome
-from referee.events import Dealing, Enforcement, MatchOpened
+from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.match import Match
 
@@ -24,6 +24,8 @@ def opening(
     enforcement: Enforcement = "penalise",
     first_dealer: int | None = 0,
     points: tuple[int, ...] | None = None,
+    pot: int = 0,
+    stakes: Stakes | None = None,
     **options: Any,
 ) -> MatchOpened:
     """A match about to be opened, with its options resolved."""
@@ -36,7 +38,9 @@ def opening(
         dealing=dealing,
         enforcement=enforcement,
         points=points or (rules.start_points,) * players,
+        pot=pot,
         first_dealer=first_dealer,
+        stakes=stakes,
         tokens=("",) * players,
         official="",
     )

@@ -14,13 +14,24 @@ from uuid import UUID
 import msgspec
 
 from referee.acts import AnyAct, Knock, Request
-from referee.events import DealScored, Event, KnockDismissed, KnockUpheld, MatchOpened, MatchWon, Recorded
+from referee.events import (
+    DealScored,
+    Event,
+    KnockDismissed,
+    KnockUpheld,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+)
 from referee.games import RULESETS
 from referee.match import Match, fold
 from referee.refusals import Refused, WrongPhase
 from referee.ruleset import Moment
 
 HERE = Path(__file__).parent
+ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")
+"""What is compared of the end of a match, where it is expected."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -54,7 +65,7 @@ class Player(Protocol):
         """The last line of the protocol."""
 
     def end(self) -> dict[str, Any] | None:
-        """Who won and how, when the match is over."""
+        """Who won and how, or how the pot was shared, when the match is over."""
 
 
 class Direct:
@@ -63,6 +74,7 @@ class Direct:
     def __init__(self, given: dict[str, Any]) -> None:
         rules = RULESETS[given["ruleset"]]
         options = msgspec.to_builtins(msgspec.convert(given["options"], rules.options))
+        opening = given["opening"] or {"points": [rules.start_points] * given["players"]}
         opened = MatchOpened(
             ruleset=rules.key,
             edition=rules.edition,
@@ -70,7 +82,8 @@ class Direct:
             players=tuple(f"P{seat + 1}" for seat in range(given["players"])),
             dealing=given["dealing"],
             enforcement=given["enforcement"],
-            points=tuple(given["opening"]["points"]),
+            points=tuple(opening["points"]),
+            pot=opening.get("pot", 0),
             first_dealer=given["first_dealer"],
             stakes=msgspec.convert(given["stakes"], MatchOpened.__annotations__["stakes"]),
             tokens=(),
@@ -120,6 +133,14 @@ class Direct:
 
     def end(self) -> dict[str, Any] | None:
         last = self.history[-1].event
+        if isinstance(last, MatchClosed):
+            return {
+                "final_pot": last.pot_before,
+                "shares": list(last.shares),
+                "pot": last.pot,
+                "balances": list(last.points),
+                "settlement": None if last.settlement is None else list(last.settlement),
+            }
         if not isinstance(last, MatchWon):
             return None
         return {
@@ -140,12 +161,14 @@ def play(player: Player, given: dict[str, Any]) -> list[str]:
             return faults
     end = given["end"]
     if end is not None:
+        if "shares" in end:  # the session ends when the official says so (D-O28)
+            player.act("official", {"act": "close"})
         got = player.end()
         if got is None:
             return [f"{given['seed']}: the match should be over"]
-        for name in ("winner", "by", "points", "settlement"):
-            if name in end and got[name] != end[name]:
-                faults.append(f"{given['seed']}: {name} is {got[name]}, expected {end[name]}")
+        for name in ENDS:
+            if name in end and got.get(name) != end[name]:
+                faults.append(f"{given['seed']}: {name} is {got.get(name)}, expected {end[name]}")
     return faults
 
 
@@ -190,12 +213,21 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
     if line is None:
         yield "no line in the protocol"
         return
+    line = {**line, **line.get("detail", {}), "balances": line["points"], "change": changes(line)}
     for name, value in book.items():
         got = line.get(name)
         if name == "eliminated":
             got = sorted(line.get("eliminated", ()))
         if msgspec.to_builtins(got) != value and json.dumps(got) != json.dumps(value):
             yield f"{name} is {got}, expected {value}"
+
+
+def changes(line: dict[str, Any]) -> list[int]:
+    """What a deal brought each seat, which its entries must add up to."""
+    change = [after - before for before, after in zip(line["before"], line["points"], strict=True)]
+    for seat, points in enumerate(change):
+        assert points == sum(entry["points"] for entry in line["entries"] if entry["seat"] == seat)
+    return change
 
 
 def str_of(body: dict[str, Any]) -> str:

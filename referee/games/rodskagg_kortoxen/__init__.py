@@ -17,6 +17,7 @@ from referee.acts import (
     Answer,
     Ask,
     Bid,
+    Close,
     Cut,
     Deal,
     Draw,
@@ -206,6 +207,8 @@ def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
         raise MatchOver("match_over", None, winner=state.winner)
     if isinstance(act, Void):
         return void(state, act)
+    if isinstance(act, Close):
+        raise WrongPhase("not_in_this_game", None)
     assert isinstance(act, SeatAct | Knock)
     if act.seat not in state.table.active:
         known = act.seat < state.table.seats

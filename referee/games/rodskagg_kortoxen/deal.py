@@ -62,6 +62,8 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
     """B14-B15, B-O24: the contenders draw clockwise; among those level for the highest card again."""
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", "B14", turn=turn)
+    if act.card is None:
+        raise AgainstTheRules("card_needed", "B14")
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "B4", card=act.card)
     drawn = (*state.drawn, (act.seat, act.card))

@@ -1,0 +1,240 @@
+"""The first dealer, the stake, the deal and what may go wrong with it (D11-D21, D67)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Deal, Draw, Report
+from referee.cards import BIT, cards_of, clockwise, shuffled
+from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, PlayEnded, Reported
+from referee.games.rams_english.states import (
+    HAND,
+    IN_PACK,
+    Dealing,
+    Declaring,
+    Drawing,
+    Played,
+    Playing,
+    Staked,
+    Table,
+    Undealt,
+    trumps_of,
+)
+from referee.offences import Standing
+from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.ruleset import Moment
+
+# The first dealer
+
+
+def next_to_draw(state: Drawing) -> int:
+    """D12: in front of whom the next card is turned up."""
+    return len(state.drawn) % state.table.seats
+
+
+def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
+    """D11-D13: cards are turned up one at a time, clockwise, until a jack gives the first deal."""
+    if act.seat != (turn := next_to_draw(state)):
+        raise OutOfTurn("out_of_turn", "D12", turn=turn)
+    if act.card is None:
+        raise AgainstTheRules("card_needed", "D11")
+    in_pack((act.card,))
+    if act.card in (card for _, card in state.drawn):
+        raise NoSuchCard("card_seen", "D6", card=act.card)
+    return _turned_up(act.seat, act.card)
+
+
+def _turned_up(seat: int, card: str) -> tuple[Event, ...]:
+    drawn = CardDrawn(seat=seat, card=card)
+    return (drawn, FirstDealerDrawn(seat=seat, rule="D13")) if card[1] == "J" else (drawn,)
+
+
+def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
+    """D11-D13 in house dealing: the referee turns the cards up."""
+    pack, seats = pack_of(seed), state.table.seats
+    jack = next(place for place, card in enumerate(pack) if card[1] == "J")
+    return tuple(event for place in range(jack + 1) for event in _turned_up(place % seats, pack[place]))
+
+
+def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
+    """The state after a card was turned up."""
+    return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
+
+
+def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> Undealt:
+    """The state when the first dealer is known."""
+    return Undealt(table=replace(state.table, dealer=event.seat))
+
+
+# Staking and dealing
+
+
+def in_pack(cards: tuple[str, ...]) -> None:
+    """D6-D7: refuses cards that the pack does not have."""
+    if strange := [card for card in cards if not BIT[card] & IN_PACK]:
+        raise NoSuchCard("not_in_pack", "D7", cards=strange)
+
+
+def dealt_to(table: Table) -> tuple[int, ...]:
+    """D2, D14, D-O9: who gets cards, clockwise from forehand; with six the dealer gets none."""
+    seating = clockwise((table.dealer + 1) % table.seats, table.seats)
+    return seating[:-1] if table.seats == 6 else seating
+
+
+def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """D14-D21: the dealer stakes, whatever is left in the pot, and gives five cards to each and to the widow."""
+    table = state.table
+    if act.seat != table.dealer:
+        raise OutOfTurn("not_dealer", "D14", dealer=table.dealer)
+    staked = Staked(
+        seat=table.dealer,
+        amount=table.stake,
+        pot=table.pot + table.stake,
+        double=table.pot > 0,
+    )
+    if not table.house:
+        return staked, _table_deal(table, act)
+    if act != Deal(seat=act.seat):
+        raise AgainstTheRules("house_deals", None)
+    return staked, _house_deal(table, moment.seed)
+
+
+def _table_deal(table: Table, act: Deal) -> Dealt:
+    """D17, D20: with the hands and the widow, or closed with counts; the turned-up card is always seen."""
+    if (act.hands is None) == (act.counts is None):
+        raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
+    if act.turn_up is None:
+        raise AgainstTheRules("turn_up_needed", "D20")
+    if (act.widow is None) != (act.hands is None):
+        raise AgainstTheRules("widow_goes_with_hands", "D17")
+    if act.stock is not None:
+        raise AgainstTheRules("stock_not_used", "D21")
+    texts = (*(card for hand in act.hands or () for card in hand), *(act.widow or ()), act.turn_up)
+    in_pack(texts)
+    if len(texts) != len(set(texts)):
+        raise NoSuchCard("card_twice", "D6", cards=sorted({card for card in texts if texts.count(card) > 1}))
+    counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
+    if len(counts) != table.seats:
+        raise AgainstTheRules("one_hand_a_seat", "D17", seats=table.seats)
+    order = dealt_to(table)
+    right = tuple(HAND if seat in order else 0 for seat in range(table.seats))
+    if counts != right or (act.widow is not None and len(act.widow) != HAND):
+        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)
+    return Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=act.hands,
+        counts=counts,
+        widow=act.widow or (),
+        turn_up=act.turn_up,
+        face_up=True,
+    )
+
+
+def pack_of(seed: str) -> tuple[str, ...]:
+    """The 32 cards in the order that this seed gives."""
+    return tuple(card for card in shuffled(seed) if BIT[card] & IN_PACK)
+
+
+def _house_deal(table: Table, seed: str) -> Dealt:
+    """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
+    order = dealt_to(table)
+    places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
+    pack, many = pack_of(seed), len(places)
+    twos = pack[3 * many :]
+    given = {
+        seat: pack[3 * place : 3 * place + 3] + twos[2 * place : 2 * place + 2] for place, seat in enumerate(places)
+    }
+    hands = tuple(given.get(seat, ()) for seat in range(table.seats))
+    return Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=hands,
+        counts=tuple(map(len, hands)),
+        widow=given[None],
+        turn_up=pack[HAND * many],
+        seed=seed,
+        face_up=True,
+    )
+
+
+def staked(state: Undealt, event: Staked, number: int) -> Undealt:
+    """The state when the stake lies in the pot; it counts in the books when the deal is scored (D15-D16)."""
+    return replace(state, staked=number)
+
+
+def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
+    """The state when the cards are out; forehand speaks first (D24)."""
+    table = state.table
+    assert event.turn_up is not None, "the deal turns a card up"
+    known = event.hands is not None
+    unseen = IN_PACK & ~BIT[event.turn_up]
+    hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
+    order = dealt_to(table)
+    dealing = Dealing(
+        event=number,
+        staked=state.staked,
+        order=order,
+        hands=hands,
+        known=known,
+        widow=cards_of(event.widow),
+        turn_up=event.turn_up,
+        trumps=trumps_of(event.turn_up),
+    )
+    return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
+
+
+# Reports of what the cards cannot show
+
+
+def report(state: Undealt | Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
+    """D67-D68, D-O26: what only a real table sees. A misdeal passes the deal on; a fault stands until the deal is
+    scored."""
+    table = state.table
+    if table.house:
+        raise AgainstTheRules("house_sees", None)
+    if act.accused >= table.seats:
+        raise NotInPlay("no_such_seat", None, seat=act.accused)
+    reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
+    if isinstance(state, Undealt):
+        raise WrongPhase("nothing_dealt", "D67")
+    if act.fault == "misdeal":
+        if not isinstance(state, Declaring) and not (isinstance(state, Playing) and before_first_lead(state)):
+            raise WrongPhase("misdeal_too_late", "D-O26")
+        if act.accused != table.dealer:
+            raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
+        return reported, PlayEnded(kind="misdeal")
+    if act.fault in ("early_pick_up", "wrong_cut"):
+        raise AgainstTheRules("no_such_fault", "D68")
+    if not table.penalise:
+        raise WrongPhase("nothing_to_punish", "D-O24")
+    playing = state.play if isinstance(state, Played) else state
+    if not isinstance(playing, Playing):
+        raise WrongPhase("play_not_begun", "D68")
+    if act.accused not in playing.order:
+        raise AgainstTheRules("accused_not_in_play", "D68", seat=act.accused)
+    return (replace(reported, breaches=(fault(table, act.fault, act.accused, "D68"),)),)
+
+
+def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
+    """D68-D70, D-O24: a fault that is paid for when the deal is scored."""
+    return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
+
+
+def before_first_lead(state: Playing) -> bool:
+    """D-O22, D-O26: no card of the deal has been played."""
+    return not state.trick and not state.won
+
+
+def standing(faults: tuple[Standing, ...], breaches: tuple[Breach, ...], event: int) -> tuple[Standing, ...]:
+    """The faults of the deal, with these."""
+    return (*faults, *(Standing(breach=breach, event=event) for breach in breaches))
+
+
+def reported(state: Declaring | Playing | Played, event: Reported, number: int) -> Declaring | Playing | Played:
+    """The state after a report; a misdeal is ruled by the event that follows."""
+    if not event.breaches or isinstance(state, Declaring):
+        return state
+    if isinstance(state, Playing):
+        return replace(state, faults=standing(state.faults, event.breaches, number))
+    assert state.play is not None, "a fault in play needs play"
+    play = replace(state.play, faults=standing(state.play.faults, event.breaches, number))
+    return replace(state, play=play)

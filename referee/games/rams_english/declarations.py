@@ -1,0 +1,236 @@
+"""The declarations in a single and a double pot, generalrams, and the turned-up trump (D22-D47)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Bid, Exchange
+from referee.cards import BIT, texts_of
+from referee.events import Event, PlayEnded
+from referee.games.rams_english.deal import before_first_lead, in_pack
+from referee.games.rams_english.states import (
+    GENERALRAMS,
+    JOIN,
+    LIE_DOWN,
+    PAY,
+    WIDOW,
+    DeclarationsClosed,
+    Declared,
+    Declaring,
+    Played,
+    Playing,
+    Table,
+    TurnUpTaken,
+    Word,
+)
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
+from referee.ruleset import Moment
+
+
+def is_single(table: Table) -> bool:
+    """D22, D41-D42, D-O23: the pot was empty before the dealer's stake."""
+    return table.pot == 0
+
+
+def must_join_or_pay(state: Declaring) -> bool:
+    """D31, D-O8, D-O9: the turn is with the last but one to speak, and all before him lie down."""
+    return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
+
+
+def must_join(state: Declaring) -> bool:
+    """D33, D-O9: the turn is with the last to speak, and only one has joined."""
+    return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
+
+
+def words(state: Declaring) -> tuple[Word, ...]:
+    """D24, D29-D31, D33-D34, D37-D38, D43-D45: what the seat in turn may say."""
+    said = state.said
+    widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
+    if said.announcer is not None:
+        return (JOIN, *widow)
+    if is_single(state.table) or must_join(state):
+        return (JOIN, *widow, GENERALRAMS)
+    if must_join_or_pay(state):
+        return (JOIN, *widow, GENERALRAMS, PAY)
+    return (JOIN, LIE_DOWN, *widow, GENERALRAMS)
+
+
+def may_announce(state: Declaring | Playing, seat: int) -> bool:
+    """D35, D39, D-O4: who has joined may announce generalrams until the next seat speaks, the last to speak until
+    an exchange; with ``late_generalrams`` whoever has joined. Nobody after the first lead: then it is not asked."""
+    said = state.said
+    if said.announcer is not None or seat not in said.joined:
+        return False
+    if state.table.options.late_generalrams:
+        return True
+    return said.calls[-1][0] == seat and not said.exchanged
+
+
+def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
+    """D22-D45: speak in turn, clockwise from forehand."""
+    seat, turn = act.seat, state.to_speak[0]
+    allowed = words(state)
+    if seat == turn:
+        if act.bid not in allowed:
+            raise _not_allowed(state, act, allowed)
+    elif act.bid != GENERALRAMS or not may_announce(state, seat):
+        raise _not_in_turn(state, act)
+    return _spoken(state, seat, act.bid, moment)
+
+
+def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
+    """D-O4: when all have spoken there is still generalrams, until the first lead."""
+    if act.bid != GENERALRAMS or not before_first_lead(state):
+        raise WrongPhase("declarations_over", "D28")
+    if not may_announce(state, act.seat):
+        raise _not_in_turn(state, act)
+    return _spoken(state, act.seat, GENERALRAMS, moment)
+
+
+def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
+    """Why the seat in turn may not say this."""
+    said = state.said
+    if act.bid == WIDOW:
+        return AgainstTheRules("widow_taken", "D30", allowed=allowed)
+    if act.bid == GENERALRAMS:
+        return AgainstTheRules("already_announced", "D38", allowed=allowed)
+    if act.bid not in (LIE_DOWN, PAY):
+        return AgainstTheRules("no_such_declaration", "D24", allowed=allowed)
+    if said.announcer is not None:
+        return AgainstTheRules("all_must_join", "D37", allowed=allowed)
+    if is_single(state.table):
+        return AgainstTheRules("single_pot", "D43", allowed=allowed)
+    if act.bid == PAY:
+        return AgainstTheRules("nothing_to_buy_off", "D31", allowed=allowed)
+    if must_join(state):
+        return AgainstTheRules("last_must_join", "D33", allowed=allowed)
+    return AgainstTheRules("must_join_or_pay", "D31", allowed=allowed)
+
+
+def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
+    """Why a seat that is not in turn may not say this."""
+    turn = state.to_speak[0] if isinstance(state, Declaring) else state.turn
+    has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
+    if act.bid != GENERALRAMS:
+        return OutOfTurn("already_spoken" if has_spoken else "out_of_turn", "D28", turn=turn)
+    if state.said.announcer is not None:
+        return AgainstTheRules("already_announced", "D38")
+    if has_spoken:
+        return OutOfTurn("too_late_to_announce", "D35", turn=turn)
+    return OutOfTurn("out_of_turn", "D28", turn=turn)
+
+
+def _spoken(state: Declaring | Playing, seat: int, word: Word, moment: Moment) -> tuple[Event, ...]:
+    """The word, and what follows when it was the last: play, or the next deal (D32)."""
+    dealing = state.dealing
+    hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
+    spoken = Declared(seat=seat, word=word, hand=hand)
+    if word == PAY:
+        return spoken, PlayEnded(kind="paid")
+    after = declared(state, spoken, moment.version + 1)
+    return (spoken,) if after.to_speak else (spoken, _closed(after))
+
+
+def _closed(state: Declaring) -> DeclarationsClosed:
+    """D37, D40, D48-D49, D-O19: who plays and who leads."""
+    said, order = state.said, state.dealing.order
+    if said.announcer is not None:
+        return DeclarationsClosed(order=order, leader=said.announcer, announcer=said.announcer, rule="D49")
+    order = tuple(seat for seat in order if seat in said.joined)
+    return DeclarationsClosed(order=order, leader=order[0], rule="D48")
+
+
+def declared(state: Declaring | Playing, event: Declared, number: int) -> Declaring:
+    """The state after a word; when nobody is left to speak an event that says so comes next."""
+    said, hands = state.said, state.hands
+    seat, word = event.seat, event.word
+    to_speak = state.to_speak if isinstance(state, Declaring) else ()
+    if seat in to_speak:
+        to_speak = to_speak[1:]
+    calls = (*said.calls, (seat, word, number))
+    if word == LIE_DOWN:
+        said = replace(said, calls=calls, lain=(*said.lain, seat))
+    elif word == PAY:
+        said = replace(said, calls=calls)
+    else:
+        joined = said.joined if seat in said.joined else (*said.joined, seat)
+        if word == WIDOW:
+            said = replace(said, calls=calls, joined=joined, widow=seat)
+            if state.dealing.known:  # with closed hands all that can be said of it is what is unseen
+                hands = (*hands[:seat], state.dealing.widow, *hands[seat + 1 :])
+        elif word == GENERALRAMS:
+            said = replace(said, calls=calls, joined=joined, announcer=seat)
+            if state.table.options.passers_may_take_widow:  # D-O5
+                to_speak += tuple(other for other in state.dealing.order if other in said.lain)
+        else:
+            said = replace(said, calls=calls, joined=joined)
+        if said.announcer is not None and said.widow is not None:  # D38: nothing is left to say
+            to_speak = ()
+    return Declaring(
+        table=state.table,
+        dealing=state.dealing,
+        hands=hands,
+        to_speak=to_speak,
+        said=said,
+        faults=state.faults,
+    )
+
+
+def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int) -> Playing:
+    """The state when it is known who plays."""
+    return Playing(
+        table=state.table,
+        dealing=state.dealing,
+        said=state.said,
+        hands=state.hands,
+        order=event.order,
+        turn=event.leader,
+        faults=state.faults,
+    )
+
+
+def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
+    """The state when the deal waits to be paid: played, bought off (D32) or misdealt (D67)."""
+    return Played(
+        table=state.table,
+        dealing=state.dealing,
+        said=state.said,
+        kind=event.kind,  # type: ignore[arg-type]
+        play=state if isinstance(state, Playing) else None,
+        ended=number,
+    )
+
+
+# The turned-up trump
+
+
+def may_exchange(state: Playing) -> bool:
+    """D46-D47, D-O9, D-O22: the dealer plays, no card has been played, and he has not exchanged yet."""
+    return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
+
+
+def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
+    """D46-D47: the dealer lays away a card of his hand and takes the turned-up one."""
+    dealer = state.table.dealer
+    if act.seat != dealer:
+        raise AgainstTheRules("only_dealer_exchanges", "D46", dealer=dealer)
+    if dealer not in state.order:
+        raise AgainstTheRules("dealer_not_in_play", "D46")
+    if not before_first_lead(state):
+        raise WrongPhase("exchange_too_late", "D-O22")
+    if state.said.exchanged:
+        raise AgainstTheRules("already_exchanged", "D46")
+    if not BIT[act.card] & state.hands[dealer]:
+        in_pack((act.card,))
+        raise NoSuchCard("not_held", "D46", card=act.card)
+    return (TurnUpTaken(seat=dealer, card=state.dealing.turn_up, laid=act.card),)
+
+
+def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
+    """The state after the exchange."""
+    assert event.laid is not None, "evolve reads what was recorded"
+    seat, hands = event.seat, state.hands
+    hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]
+    return replace(
+        state,
+        hands=(*hands[:seat], hand, *hands[seat + 1 :]),
+        said=replace(state.said, exchanged=number),
+    )

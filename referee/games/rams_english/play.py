@@ -1,0 +1,192 @@
+"""The play of the cards, and the faults that stand in it (D48-D58, D68)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Play
+from referee.cards import BIT, SUIT_OF, Cards, texts_of
+from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
+from referee.games.rams_english.deal import fault, in_pack, standing
+from referee.games.rams_english.states import HAND, Claim, Playing, Taken
+from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
+from referee.ruleset import Moment
+from referee.tricks import next_in
+
+FORBIDDEN = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
+OFFENCE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
+
+
+def higher(cards: Cards, best: Cards) -> Cards:
+    """Those of ``cards``, all of one suit, that rank above ``best``, a card of that suit."""
+    return cards & -(best << 1)
+
+
+def playable(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
+    """D50-D54, D-O20: follow suit, else trump, heading the trick where that can be done; else any card."""
+    if not led:
+        return hand
+    duty = hand & led  # D50
+    if duty:
+        return higher(duty, best) or duty if best & led else duty  # D53; a trumped trick cannot be headed
+    duty = hand & trumps  # D51
+    if duty:
+        return higher(duty, best) or duty if best & trumps else duty  # D53
+    return hand  # D54
+
+
+def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
+    """D55-D56: whether a card takes the lead in the trick from ``best``."""
+    if bit & SUIT_OF[best]:
+        return bit > best
+    return bool(bit & trumps)
+
+
+def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
+    """D48-D58: in turn, as the duties allow; a fault stands where faults stand (D-O24)."""
+    seat = act.seat
+    if seat != state.turn:
+        raise _not_your_turn(state, seat)
+    bit = BIT[act.card]
+    hand = state.hands[seat]
+    if not bit & hand:
+        raise _no_such_card(state, act.card)
+    breaches: tuple[Breach, ...] = ()
+    dealing = state.dealing
+    if not state.led:
+        winner = seat
+    else:
+        trumps = dealing.trumps
+        winner = seat if heads(bit, state.best, trumps) else state.winner
+        if dealing.known and not bit & (allowed := playable(hand, state.led, state.best, trumps)):
+            rule = broken(hand, bit, state.led, trumps)
+            if not state.table.penalise:
+                raise AgainstTheRules(FORBIDDEN[rule], rule, allowed=texts_of(allowed))
+            breaches = (fault(state.table, OFFENCE[rule], seat, rule, state.lead),)
+    if state.claims:
+        breaches += _faults_shown(state, seat, bit)
+    played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
+    if len(state.trick) + 1 < len(state.order):
+        return (played,)
+    return played, *_trick_over(state, winner, breaches)
+
+
+def broken(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
+    """Which duty a card that may not be played breaks."""
+    if hand & led:
+        return "D53" if bit & led else "D50"
+    return "D53" if bit & trumps else "D51"
+
+
+def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
+    if seat not in state.order:
+        return NotInPlay("not_in_play", "D14", seat=seat)
+    if state.trick:
+        return OutOfTurn("out_of_turn", "D14", turn=state.turn)
+    if state.won:
+        return OutOfTurn("not_on_lead", "D57", turn=state.turn)
+    return OutOfTurn("not_on_lead", "D48" if state.said.announcer is None else "D49", turn=state.turn)
+
+
+def _no_such_card(state: Playing, card: str) -> NoSuchCard:
+    if state.dealing.known:
+        return NoSuchCard("not_held", None, card=card)
+    in_pack((card,))
+    return NoSuchCard("card_seen", "D6", card=card)
+
+
+def _trick_over(state: Playing, winner: int, breaches: tuple[Breach, ...]) -> tuple[Event, ...]:
+    """D57-D58, D-O15: who took the trick, and whether play ends with it."""
+    done = len(state.won) + 1
+    taken = TrickTaken(seat=winner, trick=done)
+    announcer = state.said.announcer
+    if announcer is None:
+        return (taken, PlayEnded(kind="played")) if done == HAND else (taken,)
+    if winner != announcer or at_fault(state, announcer, breaches):
+        return taken, PlayEnded(kind="generalrams_lost")
+    return (taken, PlayEnded(kind="generalrams_won")) if done == HAND else (taken,)
+
+
+def at_fault(state: Playing, seat: int, breaches: tuple[Breach, ...] = ()) -> bool:
+    """D68: whether a fault of this seat will be punished; ``breaches`` are about to be added."""
+    return any(
+        breach.seat == seat and breach.points
+        for breach in (*(standing.breach for standing in state.faults), *breaches)
+    )
+
+
+# With closed hands: what a card claims, and what a later one shows
+
+
+def claimed(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
+    """D50, D51, D53: the cards whose holder may not play this one: to follow, to trump, to head with."""
+    led, best, trumps = state.led, state.best, state.dealing.trumps
+    if bit & led:
+        return 0, 0, higher(led, best) if best & led and bit < best else 0
+    if not bit & trumps:
+        return led, trumps, 0
+    return led, 0, higher(trumps, best) if best & trumps and bit < best else 0
+
+
+def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
+    """D-O24: with closed hands a card disproves what its holder claimed by an earlier one.
+
+    Where the referee refuses it costs nothing and is only noted on the record.
+    """
+    shown = []
+    for claim in state.claims:
+        if claim.seat == seat and bit & (claim.follow | claim.trump | claim.head):
+            rule = "D50" if bit & claim.follow else "D51" if bit & claim.trump else "D53"
+            breach = fault(state.table, OFFENCE[rule], seat, rule, claim.lead, claim.event)
+            shown.append(breach if state.table.penalise else replace(breach, points=0))
+    return tuple(shown)
+
+
+def _claims(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Claim, ...]:
+    """What is claimed after this card: less what it disproves, more what it claims itself."""
+    claims = tuple(
+        claim for claim in state.claims if claim.seat != seat or not bit & (claim.follow | claim.trump | claim.head)
+    )
+    if not state.led:
+        return claims
+    follow, trump, head = claimed(state, bit)
+    if follow or trump or head:
+        claims += (Claim(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
+    return claims
+
+
+# What follows
+
+
+def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
+    """The state after a card."""
+    seat, bit = event.seat, BIT[event.card]
+    if state.dealing.known:
+        held = list(state.hands)
+        held[seat] ^= bit
+        hands = tuple(held)
+    else:
+        hands = tuple([hand & ~bit for hand in state.hands])
+        state = replace(state, claims=_claims(state, seat, bit, number))
+    if event.breaches:
+        state = replace(state, faults=standing(state.faults, event.breaches, number))
+    trick = (*state.trick, (seat, event.card))
+    turn = next_in(state.order, seat)
+    if not state.led:
+        return replace(
+            state,
+            hands=hands,
+            turn=turn,
+            trick=trick,
+            led=SUIT_OF[bit],
+            best=bit,
+            winner=seat,
+            lead=number,
+        )
+    if heads(bit, state.best, state.dealing.trumps):
+        return replace(state, hands=hands, turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, hands=hands, turn=turn, trick=trick)
+
+
+def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
+    """The state after a trick; its winner leads (D57)."""
+    taken = Taken(seat=event.seat, event=number, cards=state.trick)
+    return replace(state, won=(*state.won, taken), trick=(), led=0, best=0, turn=event.seat)

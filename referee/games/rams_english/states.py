@@ -1,0 +1,260 @@
+"""The options, the facts that only Rams has, and the phases of a match (D1-D58).
+
+Hands are bit masks by seat. With closed hands a mask holds every card that its seat may still hold, as far as the
+table has seen.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.cards import PACK as WHOLE_PACK
+from referee.cards import SUIT_OF, Cards, cards_of
+from referee.events import Event, Stakes, Viewer
+from referee.offences import Standing
+
+PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
+"""32 cards: twos to sixes are left out (D6-D8)."""
+IN_PACK: Cards = cards_of(PACK)
+HAND = 5
+"""Cards to each, cards in the widow, tricks in a deal, and the tricks that a stake is worth (D3, D15, D17)."""
+
+Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
+JOIN: Literal["join"] = "join"
+LIE_DOWN: Literal["lie_down"] = "lie_down"
+WIDOW: Literal["widow"] = "widow"
+GENERALRAMS: Literal["generalrams"] = "generalrams"
+PAY: Literal["pay"] = "pay"
+
+Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices that the source leaves to the table; each names its rule or open point."""
+
+    late_generalrams: Annotated[
+        bool, Meta(description="D35, D-O4: whoever has joined may announce generalrams until the first lead.")
+    ] = False
+    passers_may_take_widow: Annotated[
+        bool, Meta(description="D38, D-O5: after a generalrams those who lay down may take the widow too.")
+    ] = False
+    misdeal_stake: Annotated[
+        Literal["stays", "returned"], Meta(description="D67, D-O10: the dealer's stake after a misdeal.")
+    ] = "stays"
+    forfeited_share: Annotated[
+        Literal["second_best", "next_pot", "split_equally"],
+        Meta(description="D71, D-O11: who gets the share of a trick that a player at fault has taken."),
+    ] = "second_best"
+    second_best_counts_as_trick: Annotated[
+        bool, Meta(description="D60, D-O12: a share won by the second-best card saves from paying for no trick.")
+    ] = False
+    fault_and_trickless_cumulate: Annotated[
+        bool, Meta(description="D60, D70, D-O13, D-O25: who is at fault and took no trick pays for both.")
+    ] = True
+    fault_per_incident: Annotated[
+        bool, Meta(description="D70, D-O14, D-O25: every fault is paid for, not one for each player and deal.")
+    ] = False
+    final_pot: Annotated[
+        Literal["split_equally", "last_dealer", "keep"],
+        Meta(description="D-O18, D-O28: what becomes of the pot when the session is closed."),
+    ] = "split_equally"
+    six_players: Annotated[bool, Meta(description="D2, D-O9: six may play, the dealer sitting out.")] = True
+
+
+# Facts
+
+
+class Staked(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The dealer put his stake into the pot, which holds ``pot`` then. ``double``: it held something before."""
+
+    TOPIC: ClassVar[str] = "pot/staked"
+    seat: int
+    amount: int
+    pot: int
+    double: bool
+
+
+class Declared(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat spoke. ``hand``: the widow's cards, for the seat that took them."""
+
+    TOPIC: ClassVar[str] = "declarations/spoken"
+    seat: int
+    word: Word
+    hand: tuple[str, ...] | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """The widow is its taker's until the deal is over."""
+        if self.hand is None or public or viewer in ("official", self.seat):
+            return self
+        return msgspec.structs.replace(self, hand=None)
+
+
+class DeclarationsClosed(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
+
+    TOPIC: ClassVar[str] = "declarations/closed"
+    order: tuple[int, ...]
+    leader: int
+    announcer: int | None = None
+    rule: str
+
+
+class TurnUpTaken(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The dealer took the turned-up card and laid ``laid`` away."""
+
+    TOPIC: ClassVar[str] = "turn-up/taken"
+    seat: int
+    card: str
+    laid: str | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """What was laid away is the dealer's to know until the deal is over."""
+        if public or viewer in ("official", self.seat):
+            return self
+        return msgspec.structs.replace(self, laid=None)
+
+
+FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken)
+
+
+# Phases
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole of a deal. ``stake``: five tricks' worth, as the books count (D10, D15, D-O17)."""
+
+    options: Options
+    seats: int
+    penalise: bool
+    house: bool
+    stakes: Stakes | None
+    stake: int
+    balances: tuple[int, ...]
+    pot: int
+    """As it was before the dealer's stake."""
+    deal: int
+    dealer: int
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+    """Cards are turned up until a jack gives the first deal (D11-D13)."""
+
+    table: Table
+    drawn: tuple[tuple[int, str], ...] = ()
+
+
+class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+    """The dealer is to stake and deal. ``staked``: the event of his stake, between the two."""
+
+    table: Table
+    staked: int = 0
+
+
+class Dealing(msgspec.Struct, frozen=True, kw_only=True):
+    """The cards of a deal as they were dealt, to the seats of ``order``, and the events that say so."""
+
+    event: int
+    staked: int
+    order: tuple[int, ...]
+    """Those who hold cards, clockwise from forehand."""
+    hands: tuple[int, ...]
+    known: bool
+    widow: int
+    turn_up: str
+    trumps: int
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What was declared and exchanged before the first lead (D22-D47)."""
+
+    calls: tuple[tuple[int, Word, int], ...] = ()
+    """Seat, word and event."""
+    joined: tuple[int, ...] = ()
+    lain: tuple[int, ...] = ()
+    """Those who lay down, as they said so; a generalrams makes them play all the same."""
+    widow: int | None = None
+    """Who took it."""
+    announcer: int | None = None
+    exchanged: int = 0
+    """The event in which the dealer took the turned-up card, or 0."""
+
+
+class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
+    """The declarations (D22-D45)."""
+
+    table: Table
+    dealing: Dealing
+    hands: tuple[int, ...]
+    to_speak: tuple[int, ...]
+    said: Said = Said()
+    faults: tuple[Standing, ...] = ()
+    """Reported before a late generalrams."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """With closed hands: what a seat cannot hold if its card was right (D50-D53). Masks of cards."""
+
+    seat: int
+    event: int
+    lead: int
+    follow: int
+    trump: int
+    head: int
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """A trick, and who took it in which event."""
+
+    seat: int
+    event: int
+    cards: tuple[tuple[int, str], ...]
+
+
+class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+    """The play of the cards, and before the first lead the exchange (D46-D58)."""
+
+    table: Table
+    dealing: Dealing
+    said: Said
+    hands: tuple[int, ...]
+    order: tuple[int, ...]
+    """The seats that play, clockwise from forehand."""
+    turn: int
+    led: int = 0
+    """The suit led, 0 before the lead."""
+    best: int = 0
+    winner: int = 0
+    lead: int = 0
+    """Event number of the lead."""
+    trick: tuple[tuple[int, str], ...] = ()
+    won: tuple[Taken, ...] = ()
+    faults: tuple[Standing, ...] = ()
+    """They stand until the deal is scored (D-O24)."""
+    claims: tuple[Claim, ...] = ()
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+    """No more cards are played; the deal waits to be paid (D59-D71)."""
+
+    table: Table
+    dealing: Dealing
+    said: Said
+    kind: Kind
+    play: Playing | None = None
+    ended: int = 0
+    """The event that ended it."""
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+    """The session is closed (D-O28)."""
+
+    table: Table
+
+
+State = Drawing | Undealt | Declaring | Playing | Played | Over
+
+
+def trumps_of(turn_up: str) -> Cards:
+    """D20: the suit of the turned-up card is trumps."""
+    return SUIT_OF[cards_of((turn_up,))]

@@ -1,0 +1,277 @@
+"""Random matches over all options, and what must hold in every one of them (D-O17 and the books, D6, D17, D50-D54).
+
+Each match mixes legal acts with acts that may be anything, reports, and now and then a void or a close.
+"""
+
+import random
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from referee.acts import Act, Bid, BidWord, Close, Deal, Draw, Exchange, Play, Report, Score, Void
+from referee.cards import cards_of
+from referee.events import DealScored, Dealt, Event, MatchClosed, Recorded
+from referee.games.rams_english import RULESET
+from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Over, Played, Playing, TurnUpTaken
+from referee.match import fold
+from referee.refusals import Refused
+from referee.rows import from_row, to_row
+from tests.games.rams_table import Table
+
+MATCHES = 240
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "late_generalrams": (False, True),
+    "passers_may_take_widow": (False, True),
+    "misdeal_stake": ("stays", "returned"),
+    "forfeited_share": ("second_best", "next_pot", "split_equally"),
+    "second_best_counts_as_trick": (False, True),
+    "fault_and_trickless_cumulate": (True, False),
+    "fault_per_incident": (False, True),
+    "final_pot": ("split_equally", "last_dealer", "keep"),
+    "six_players": (True,),
+}
+WORDS = get_args(BidWord)
+FAULTS = ("misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "wrong_cut")
+
+
+def test_all_options_are_tried():
+    assert set(CHOICES) == set(Options.__struct_fields__)
+
+
+def some_table(rng: random.Random) -> Table:
+    players = rng.randint(3, 6)
+    pot = rng.choice((0, 0, 5, 15, 3))
+    points = [rng.randint(-20, 20) for _ in range(players - 1)]
+    return Table(
+        players,
+        enforcement=rng.choice(("refuse", "penalise")),
+        dealing=rng.choice(("house", "table", "table")),
+        dealer=rng.choice((None, rng.randrange(players))),
+        points=(*points, -pot - sum(points)),
+        pot=pot,
+        unit=rng.choice((None, 1, 7)),
+        seed=str(rng.random()),
+        **{name: rng.choice(values) for name, values in CHOICES.items()},
+    )
+
+
+def some_deal(t: Table, rng: random.Random, closed: bool) -> Deal:
+    table = t.state.table
+    if table.house:
+        return Deal(seat=table.dealer)
+    given = t.deal_of(chance=rng.randrange(10**6))
+    if not closed:
+        return given
+    assert given.hands is not None
+    return Deal(seat=table.dealer, counts=tuple(map(len, given.hands)), turn_up=given.turn_up)
+
+
+def any_act(t: Table, rng: random.Random) -> Act:
+    """Something that a seat may try, be it nonsense."""
+    seat = rng.randrange(t.players)
+    kind = rng.randrange(6)
+    if kind == 0:
+        return Bid(seat=seat, bid=rng.choice(WORDS))
+    if kind == 1:
+        return Exchange(seat=seat, card=rng.choice(PACK))
+    if kind == 2:
+        return Report(seat=seat, accused=rng.randrange(t.players), fault=rng.choice(FAULTS))  # type: ignore[arg-type]
+    if kind == 3:
+        return Score(seat=seat)
+    return Play(seat=rng.choice(RULESET.to_act(t.state) or (seat,)), card=rng.choice(PACK))
+
+
+def next_act(t: Table, rng: random.Random, closed: bool) -> Act:
+    """What comes next: mostly legal."""
+    state = t.state
+    if type(state).__name__ == "Drawing":
+        seen = {card for _, card in state.drawn}
+        return Draw(seat=RULESET.to_act(state)[0], card=rng.choice([card for card in PACK if card not in seen]))
+    if type(state).__name__ == "Undealt":
+        return some_deal(t, rng, closed)
+    chance = rng.random()
+    if chance < 0.15:
+        return any_act(t, rng)
+    if chance < 0.155:
+        return Void()
+    seats = RULESET.to_act(state) if rng.random() < 0.9 else range(t.players)
+    return rng.choice([act for seat in seats for act in t.legal(seat)] or [Void()])
+
+
+LISTED = (Play, Bid, Exchange, Score)
+"""Kinds of which the legal acts are all there are."""
+
+
+def check_legal(t: Table, rng: random.Random) -> None:
+    """Under ``refuse``: listed and accepted, or neither."""
+    state, moment = t.state, t.moment()
+    listed = {act for seat in range(t.players) for act in t.legal(seat)}
+    tried = [any_act(t, rng) for _ in range(6)] + list(rng.sample(sorted(listed, key=repr), min(4, len(listed))))
+    for act in tried:
+        if not isinstance(act, LISTED):
+            continue
+        try:
+            RULESET.decide(state, act, moment)
+        except Refused:
+            assert act not in listed
+        else:
+            assert act in listed or state.table.penalise
+
+
+def check_cards(t: Table) -> None:
+    """D6: every card is in one place. Where hands are known they shrink with each card played."""
+    state = t.state
+    if not isinstance(state, Declaring | Playing) or not state.dealing.known:
+        return
+    dealing, said = state.dealing, state.said
+    played = [card for taken in getattr(state, "won", ()) for _, card in taken.cards]
+    played += [card for _, card in getattr(state, "trick", ())]
+    held = [hand for seat, hand in enumerate(state.hands) if seat in dealing.order]
+    places = [*held, cards_of(played)]
+    if said.widow is None:
+        places.append(dealing.widow)
+    if not said.exchanged:
+        places.append(cards_of((dealing.turn_up,)))
+    everything = 0
+    for cards in places:
+        assert not everything & cards
+        everything |= cards
+    assert not everything & ~IN_PACK
+    assert sum(hand.bit_count() for hand in held) + len(played) == 5 * len(dealing.order)
+    assert RULESET.view(state, 0).cards_left == tuple(hand.bit_count() for hand in state.hands)
+
+
+def check_books(event: Event, total: int) -> None:
+    """D-O17: what the seats win the pot loses, in whole numbers, and every number is accounted for."""
+    if isinstance(event, MatchClosed):
+        assert sum(event.points) + event.pot == total
+        assert event.pot_before == event.pot + sum(event.shares)
+    if not isinstance(event, DealScored):
+        return
+    assert event.pot is not None
+    assert event.pot_before is not None
+    assert sum(event.points) + event.pot == sum(event.before) + event.pot_before == total
+    assert event.pot >= 0
+    for seat, before in enumerate(event.before):
+        entries = [entry for entry in event.entries if entry.seat == seat]
+        assert before + sum(entry.points for entry in entries) == event.points[seat]
+    assert event.pot_before + sum(entry.units for entry in event.pot_entries) == event.pot
+    assert all(entry.points and entry.events for entry in event.entries)
+    assert all(entry.units and entry.events for entry in event.pot_entries)
+
+
+def seen_in(value: Any) -> set[str]:
+    """All cards that something tells of."""
+    text = msgspec.json.encode(value).decode()
+    return {card for card in PACK if f'"{card}"' in text}
+
+
+def check_sight(t: Table) -> None:
+    """A seat sees its hand and what lies open, and neither its view nor its legal acts know the rest."""
+    state = t.state
+    if not isinstance(state, Declaring | Playing | Played):
+        return
+    playing = state.play if isinstance(state, Played) else state
+    open_cards = {state.dealing.turn_up, *(card for _, card in getattr(playing, "trick", ()))}
+    for seat in (*range(t.players), "spectator"):
+        view = RULESET.view(state, seat)  # type: ignore[arg-type]
+        assert seen_in(view) <= open_cards | set(view.hand or ())
+        assert view.hands is None
+        assert view.breaches is None
+        if isinstance(seat, int) and state.dealing.known and isinstance(playing, Declaring | Playing):
+            others = tuple(hand if other == seat else 0 for other, hand in enumerate(playing.hands))
+            blind = msgspec.structs.replace(playing, hands=others)
+            if isinstance(state, Played):
+                blind = msgspec.structs.replace(state, play=blind)
+            assert RULESET.view(blind, seat) == view
+            assert RULESET.legal(blind, seat) == RULESET.legal(state, seat)
+
+
+def check_events_seen(t: Table, deal: list[Recorded]) -> None:
+    """While a deal is under way its events show a seat only its own cards and what lies open."""
+    if not deal:
+        return
+    dealt = next(recorded.event for recorded in deal if isinstance(recorded.event, Dealt))
+    laid = [r.event for r in deal if isinstance(r.event, TurnUpTaken)]
+    assert t.match is not None
+    for seat in range(t.players):
+        seen = [t.match.seen(recorded, seat).event for recorded in deal]
+        own = set(dealt.hands[seat]) if dealt.hands else set()
+        said = getattr(t.state, "said", None)
+        if said is not None and said.widow == seat:
+            own |= set(dealt.widow)
+        if laid and laid[0].seat == seat and laid[0].laid:
+            own.add(laid[0].laid)
+        played = {event.card for event in seen if type(event).__name__ == "CardPlayed"}  # type: ignore[attr-defined]
+        assert seen_in(seen) <= own | played | {dealt.turn_up}
+        assert not any(getattr(event, "breaches", ()) for event in seen)
+
+
+def check_state(t: Table) -> None:
+    """States go through JSON unchanged, and rows do."""
+    state = t.state
+    assert msgspec.json.decode(msgspec.json.encode(state), type=RULESET.state) == state
+
+
+def check_history(t: Table, rng: random.Random) -> None:
+    """A match is the fold of its rows, wherever it is split."""
+    history = [from_row(to_row(recorded)) for recorded in t.history]
+    assert [recorded.event for recorded in history] == [recorded.event for recorded in t.history]
+    middle = rng.randrange(1, len(history) + 1)
+    assert fold(fold(None, history[:middle]), history[middle:]) == t.match
+
+
+@pytest.mark.rule("D-O17", "D6", "D17", "D50", "D51", "D53", "D-O24")
+@pytest.mark.parametrize("chance", range(MATCHES))
+def test_a_random_match(chance: int):
+    rng = random.Random(chance)
+    t = some_table(rng)
+    total = sum(t.state.table.balances) + t.state.table.pot
+    closed = rng.random() < 0.3
+    deal: list[Recorded] = []
+    while t.state.table.deal < 7 and len(t.history) < 600:
+        act = next_act(t, rng, closed)
+        before = len(t.history)
+        try:
+            t.do(act)
+        except Refused:
+            continue
+        for recorded in t.history[before:]:
+            check_books(recorded.event, total)
+            deal.append(recorded)
+        if not isinstance(t.state, Declaring | Playing | Played):
+            deal = []
+        check_cards(t)
+        check_state(t)
+        if rng.random() < 0.2:
+            check_legal(t, rng)
+            check_sight(t)
+            check_events_seen(t, deal)
+    if type(t.state).__name__ in ("Undealt", "Drawing"):
+        check_books(t.do(Close())[0], total)
+        assert isinstance(t.state, Over)
+        assert RULESET.view(t.state, 0).phase == "over"
+    check_state(t)
+    check_history(t, rng)
+
+
+def test_the_random_matches_see_everything():
+    """What the play-outs above are for: every kind of deal, and faults of every rule."""
+    kinds: set[str] = set()
+    rules: set[str] = set()
+    for chance in range(60):
+        rng = random.Random(chance)
+        t = some_table(rng)
+        closed = rng.random() < 0.3
+        while t.state.table.deal < 7 and len(t.history) < 600:
+            try:
+                events = t.do(next_act(t, rng, closed))
+            except Refused:
+                continue
+            for event in events:
+                if isinstance(event, DealScored):
+                    kinds.add(event.kind)
+                    rules |= {entry.rule for entry in event.entries}
+    assert kinds == {"played", "generalrams_won", "generalrams_lost", "paid", "misdeal"}
+    assert rules == {"D15", "D31", "D59", "D60", "D62", "D63", "D64", "D65", "D70", "D71", "D-O11"}

@@ -1,0 +1,88 @@
+"""The rulebook of Rams is complete, bilingual, and tied to the code and to the tests."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.games import rams_english
+from referee.games.rams_english import RULESET
+from referee.games.rams_english.states import Options
+from referee.rulebook import Rulebook, load
+
+HERE = Path(__file__).parent
+SOURCES = sorted(Path(rams_english.__file__).parent.glob("*.py"))
+CITED = re.compile(r"\bD-O\d+\b|\bD\d+\b")
+RANGE = re.compile(r"\b(D(?:-O)?)(\d+)(?:-| to )\1?(\d+)\b")
+TEXT_LENGTH_MAX = 400
+
+
+@pytest.fixture(scope="module")
+def book() -> Rulebook:
+    return load("rams-english")
+
+
+def options_in(text: str) -> set[str]:
+    return {name for name in Options.__struct_fields__ if name in text}
+
+
+def test_rules_and_readings_are_numbered_without_gaps(book: Rulebook):
+    assert [rule.id for rule in book.rules] == [f"D{n}" for n in range(1, 72)]
+    assert [reading.id for reading in book.readings] == [f"D-O{n}" for n in range(1, 29)]
+
+
+def test_every_text_is_short_and_in_both_languages(book: Rulebook):
+    texts = [text for entry in book.entries for text in (entry.en, entry.sv)]
+    assert all(0 < len(text.strip()) == len(text) <= TEXT_LENGTH_MAX for text in texts)
+    assert len(set(texts)) == len(texts)
+
+
+def test_the_options_named_are_the_options_there_are(book: Rulebook):
+    assert {name for entry in book.entries for name in entry.options} == set(Options.__struct_fields__)
+    for entry in book.entries:
+        assert options_in(entry.en) == options_in(entry.sv) == set(entry.options), entry.id
+
+
+def test_every_option_says_which_rule_it_answers(book: Rulebook):
+    for field in msgspec.json.schema(Options)["$defs"]["Options"]["properties"].values():
+        ids = CITED.findall(field["description"].partition(":")[0])
+        assert ids
+        assert all(book.rule(id) for id in ids)
+
+
+def cited(text: str) -> set[str]:
+    """The ids in a text, ranges written out."""
+    ids = set(CITED.findall(text))
+    for prefix, first, last in RANGE.findall(text):
+        ids |= {f"{prefix}{number}" for number in range(int(first), int(last) + 1)}
+    return ids
+
+
+def test_the_code_cites_rules_that_there_are(book: Rulebook):
+    known = {entry.id for entry in book.entries}
+    for path in SOURCES:
+        assert cited(path.read_text(encoding="utf-8")) <= known, path.name
+
+
+def test_every_rule_and_reading_has_a_test(book: Rulebook):
+    marked: set[str] = set()
+    for path in HERE.glob("test_rams_*.py"):
+        for mark in re.findall(r"mark\.rule\(([^)]*)\)", path.read_text(encoding="utf-8")):
+            marked |= set(CITED.findall(mark))
+    assert {entry.id for entry in book.entries} - marked == set()
+
+
+def test_every_refusal_has_a_test():
+    tests = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_rams_*.py"))
+    raised = re.compile(r"(?:AgainstTheRules|NoSuchCard|NotInPlay|OutOfTurn|WrongPhase|MatchOver)\(([^,]*),")
+    for path in SOURCES:
+        for codes in raised.findall(path.read_text(encoding="utf-8")):
+            for code in re.findall(r'"(\w+)"', codes):
+                assert f'"{code}"' in tests, code
+
+
+def test_the_ruleset_says_what_it_is():
+    assert RULESET.key == "rams-english"
+    assert RULESET.start_points == 0
+    assert len(RULESET.pack) == 32
