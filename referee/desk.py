@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import count
 from queue import Empty, SimpleQueue
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
@@ -124,6 +125,15 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def seeds() -> Callable[[], str]:
+    """Seeds that nobody can foresee: hashes over a secret of this process and a number.
+
+    Asking the system for each would let go of the interpreter's lock once a request.
+    """
+    secret, numbers = secrets.token_bytes(32), count()
+    return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
+
+
 class Desk:
     """Takes requests from any thread, answers each when it is committed."""
 
@@ -133,13 +143,14 @@ class Desk:
         *,
         cache_matches: int = 2000,
         clock: Callable[[], datetime] = utc_now,
-        seed: Callable[[], str] = lambda: secrets.token_hex(16),
+        seed: Callable[[], str] | None = None,
         committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
     ) -> None:
         """``committed`` is called on the writer's thread with all that a transaction stored."""
         self.referee = referee
         self._cache_matches = cache_matches
-        self._clock, self._seed, self._committed = clock, seed, committed
+        self._clock, self._seed, self._committed = clock, seed or seeds(), committed
+        self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
         self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
@@ -157,7 +168,7 @@ class Desk:
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
-        self._waiting.put(_Job(command, command.key or OWN + uuid4().hex, future))
+        self._waiting.put(_Job(command, command.key or f"{self._own}{next(self._numbers)}", future))
         return future
 
     def cached(self, match_id: UUID) -> Match | None:

@@ -90,14 +90,9 @@ def pgbench(server: Postgres, clients: int) -> float | None:
             "INSERT INTO rows (originator_id, originator_version, topic, state) VALUES "
             f"(gen_random_uuid(), 1, '{row.topic}', '\\x{row.state.hex()}'::bytea);\n"
         )
-        threads = min(clients, 2)
-        done = subprocess.run(
-            [program, "-n", "-M", "prepared", "-f", str(script), "-c", str(clients), "-j", str(threads)]
-            + ["-T", str(int(SECONDS)), url],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
+        load = ["-c", str(clients), "-j", str(min(clients, 2)), "-T", str(int(SECONDS))]
+        command = [program, "-n", "-M", "prepared", "-f", str(script), *load, url]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
         tps = next(line for line in done.stdout.splitlines() if line.startswith("tps"))
         return float(tps.split()[2])
 

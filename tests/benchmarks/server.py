@@ -1,4 +1,4 @@
-"""The service under load, as it is or with one thing left out: ``python -m tests.benchmarks.server VARIANT URL PORT``.
+"""The service under load, as it is or with one thing left out: ``… -m tests.benchmarks.server VARIANT URL PORT``.
 
 ``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
 request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
@@ -12,12 +12,12 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-import uvicorn
 from eventsourcing.persistence import StoredEvent
 from litestar import Litestar, Request, post
 from litestar.response.base import ASGIResponse
 
 import api.app
+from api.cli import Server, config_of
 from api.settings import Settings
 from referee.desk import Command, Desk, Outcome, _Job, _Work
 from referee.store import Referee, construct, settings_for
@@ -83,12 +83,4 @@ def app_of(variant: str, url: str) -> Litestar:
 
 if __name__ == "__main__":
     _, variant, url, port = sys.argv
-    uvicorn.run(
-        app_of(variant, url),
-        port=int(port),
-        log_level="warning",
-        access_log=False,
-        loop="uvloop",
-        http="httptools",
-        timeout_graceful_shutdown=2,
-    )
+    Server(config_of(app_of(variant, url), "127.0.0.1", int(port))).run()

@@ -54,14 +54,14 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
 
 
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
-    if seat != state.to_speak[0]:
+    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
     bids = _BIDS[seat]
     return tuple([bids[bid] for bid in auction.allowed_bids(state, seat)])
 
 
 def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
-    if seat != state.to_speak[0]:
+    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
     if state.cards.known and state.cards.hands[seat] & HONOURS:
         return (KeepCards(seat=seat),)
@@ -160,7 +160,7 @@ def to_act(state: State) -> tuple[int, ...]:
         case Undealt():
             return (table.dealer,)
         case Drawing():
-            return (state.contenders[len(state.drawn)],)
+            return state.contenders[len(state.drawn) :][:1]
         case PickingUp():
             if state.found or (not state.cards.formula and table.dealer not in state.picked):
                 return (table.dealer,)

@@ -1,0 +1,94 @@
+"""Where the parts are put together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from litestar import Litestar, Router, route
+from litestar.enums import ScopeType
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import Message, Scope
+
+from api import books, deals, docs, events, health, knocks, listing, matches, openings, replays, rulesets
+from api.headers import Req
+from api.hub import Hub
+from api.metrics import Metrics
+from api.problems import HANDLERS
+from api.replies import Reply
+from api.service import Service
+from api.settings import Settings
+from api.shelf import Shelf
+from referee.desk import Desk
+from referee.store import construct
+
+WAIT_SECONDS = 2.0
+"""How long a read waits for the version that it asks for."""
+
+
+def _options(path: str, *methods: str) -> HTTPRouteHandler:
+    """What a page takes. Litestar's own answer names only the first handler of a path that has several."""
+
+    @route(path, http_method=["OPTIONS"], include_in_schema=False)
+    async def options(request: Req) -> Reply:
+        return Reply(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
+
+    return options
+
+
+def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
+    """The service. Nothing is opened before it starts."""
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def running(app: Litestar) -> AsyncIterator[None]:
+        async with AsyncExitStack() as open_parts:
+            hub = Hub(asyncio.get_running_loop())
+            referee = await asyncio.to_thread(construct, settings.database_url)
+            open_parts.push_async_callback(asyncio.to_thread, referee.close)
+            shelf = Shelf(referee, settings.database_url, lambda page: service.followed(page))
+            open_parts.push_async_callback(asyncio.to_thread, shelf.close)
+            desk = Desk(
+                referee, cache_matches=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
+            )
+            open_parts.push_async_callback(asyncio.to_thread, desk.close)
+            open_parts.callback(hub.close)
+            app.state.service = service = Service(referee, desk, hub, shelf, metrics, wait_seconds)
+            await asyncio.to_thread(shelf.start)
+            yield
+
+    async def count(message: Message, scope: Scope) -> None:
+        if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
+            route = scope.get("path_template") or "unknown"
+            metrics.requests[scope["method"], route, message["status"]] += 1
+            if (code := scope.get("problem")) is not None:
+                metrics.problems[str(code)] += 1
+
+    v1 = Router(
+        "/v1",
+        route_handlers=[
+            _options("/matches", "GET", "POST"),
+            _options("/matches/{match:uuid}/knocks", "GET", "POST"),
+            openings.open_match,
+            listing.list_matches,
+            matches.get_match,
+            matches.list_legal_acts,
+            matches.send_act,
+            knocks.send_knock,
+            knocks.list_knocks,
+            knocks.get_knock,
+            events.list_events,
+            events.stream_events,
+            replays.replay_match,
+            deals.get_deal,
+            books.get_protocol,
+        ],
+    )
+    return Litestar(
+        [rulesets.ROUTER, v1, health.ROUTER, *docs.HANDLERS],
+        lifespan=[running],
+        exception_handlers=HANDLERS,
+        before_send=[count],
+        request_max_body_size=settings.body_limit_bytes,
+        logging_config=None,
+        openapi_config=docs.config(),
+    )

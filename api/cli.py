@@ -1,0 +1,134 @@
+"""``knacka serve``, ``openapi``, ``rebuild <book>``, ``verify <match>``."""
+
+import argparse
+import gc
+import logging
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from uuid import UUID
+
+import uvicorn
+from litestar import Litestar
+
+from api import docs
+from api.app import create_app
+from api.service import Service
+from api.settings import Settings, SettingsError, from_environment
+from api.shelf import Shelf
+from referee.store import construct
+
+GRACE_SECONDS = 20
+"""To answer what is under way when told to stop; streams end at once."""
+
+
+class Server(uvicorn.Server):
+    """Ends streams first: uvicorn waits for them before it lets the app know that it stops."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts; what is there by then stays, and need not be looked through for garbage again and again."""
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stops."""
+        service: Service | None = self.config.app.state.get("service")  # type: ignore[union-attr]
+        if service is not None:
+            service.hub.close()
+        await super().shutdown(sockets)
+
+
+def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
+    """How uvicorn serves the app."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        loop="uvloop",
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def serve(settings: Settings) -> int:
+    """Serves until told to stop."""
+    server = Server(config_of(create_app(settings), settings.host, settings.port))
+    server.run()
+    return 0 if server.started else 3
+
+
+def openapi() -> int:
+    """Prints the description of the interface."""
+    sys.stdout.write(docs.description(create_app(Settings())))
+    return 0
+
+
+def rebuild(settings: Settings, book: str) -> int:
+    """Builds a book anew from the first event, while the old one is read."""
+    with construct(settings.database_url) as referee:
+        shelf = Shelf(referee, settings.database_url)
+        try:
+            if book not in shelf.names:
+                print(f"no book {book}; there are {', '.join(shelf.names)}", file=sys.stderr)
+                return 2
+            print(f"{book} rebuilt to position {shelf.rebuild(book)}")
+            return 0
+        finally:
+            shelf.close()
+
+
+def verify(settings: Settings, match: str) -> int:
+    """Whether each row of a match names the hash of the row before it."""
+    try:
+        match_id = UUID(match)
+    except ValueError:
+        print(f"{match} is no match id", file=sys.stderr)
+        return 2
+    with construct(settings.database_url) as referee:
+        links = list(referee.chain(match_id))
+    if not links:
+        print(f"there is no match {match_id}", file=sys.stderr)
+        return 2
+    broken = [number for number, holds in links if not holds]
+    if broken:
+        print(f"match {match_id}: the chain is broken before event {', '.join(map(str, broken))}", file=sys.stderr)
+        return 1
+    print(f"match {match_id}: {len(links)} events, the chain holds")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="knacka", description="A referee for Swedish card games. Set by KNACKA_….")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("serve", help="serve the REST interface")
+    commands.add_parser("openapi", help="print the OpenAPI description")
+    commands.add_parser("rebuild", help="build a book anew from the first event").add_argument("book")
+    commands.add_parser("verify", help="check the hash chain of a match").add_argument("match")
+    given = parser.parse_args(arguments)
+    if given.command == "openapi":
+        return openapi()
+    try:
+        settings = from_environment(os.environ)
+    except SettingsError as error:
+        print(error, file=sys.stderr)
+        return 2
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
+    )
+    if given.command == "serve":
+        return serve(settings)
+    if given.command == "rebuild":
+        return rebuild(settings, given.book)
+    return verify(settings, given.match)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""A small client of the REST interface."""
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+TIMEOUT_SECONDS = 10
+
+NONE: Mapping[str, str] = {}
+ENGLISH = {"Accept-Language": "en"}
+SWEDISH = {"Accept-Language": "sv"}
+
+
+class Unexpected(Exception):
+    """The service did something else than the demo holds to be right."""
+
+
+def expect(what: str, found: object, wanted: object) -> None:
+    """Ends the demo unless the service says what it should."""
+    if found != wanted:
+        raise Unexpected(f"{what}: {found!r}, but it should be {wanted!r}")
+
+
+class Client:
+    """One connection to the service at ``url``."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        kind = {"http": HTTPConnection, "https": HTTPSConnection}.get(parts.scheme)
+        if kind is None or parts.hostname is None:
+            raise Unexpected(f"{url!r} is not the address of a service, such as http://127.0.0.1:8000")
+        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
+        self._prefix = parts.path.rstrip("/")
+
+    def get(self, path: str, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 200) -> Any:
+        """What lies at ``path``."""
+        return self._call("GET", path, None, token, headers, status)
+
+    def post(
+        self, path: str, body: Any, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 201
+    ) -> Any:
+        """What the service answers to ``body``."""
+        return self._call("POST", path, json.dumps(body), token, headers, status)
+
+    def _call(
+        self, method: str, path: str, body: str | None, token: str | None, headers: Mapping[str, str], status: int
+    ) -> Any:
+        sent = dict(headers)
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        self._connection.request(method, self._prefix + path, body, sent)
+        answer = self._connection.getresponse()
+        text = answer.read().decode()
+        if answer.status != status:
+            raise Unexpected(f"{method} {path} {body or ''}: {answer.status}, but it should be {status}: {text}")
+        return json.loads(text)
+
+    def close(self) -> None:
+        """Hangs up."""
+        self._connection.close()

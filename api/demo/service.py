@@ -1,0 +1,82 @@
+"""The service that the demo plays against: started here and stopped again, or one that runs already."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPException
+from tempfile import TemporaryDirectory
+
+from api.demo.client import Client, Unexpected
+
+START_SECONDS = 30
+STOP_SECONDS = 25
+LOOK_SECONDS = 0.05
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """The URL of a service: that of ``KNACKA_URL``, else of one of our own with a database for this once."""
+    if url := os.environ.get("KNACKA_URL"):
+        yield url
+        return
+    with TemporaryDirectory(prefix="knacka-demo-") as folder, _started(folder) as url:
+        yield url
+
+
+@contextmanager
+def _started(folder: str) -> Iterator[str]:
+    port = _free_port()
+    settings = {
+        "KNACKA_DATABASE_URL": f"sqlite:///{folder}/knacka.db",
+        "KNACKA_HOST": "127.0.0.1",
+        "KNACKA_PORT": str(port),
+        "KNACKA_LOG_LEVEL": "warning",
+    }
+    others = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "api.cli", "serve"],
+        env=others | settings,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the demo, which then stops the service
+    )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_ready(process, url)
+        yield url
+    finally:
+        _stop(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise Unexpected(f"the service ended with exit code {process.returncode}")
+        try:
+            with closing(Client(url)) as client:
+                client.get("/health/ready")
+                return
+        except (OSError, HTTPException, Unexpected):
+            time.sleep(LOOK_SECONDS)
+    raise Unexpected(f"the service was not ready within {START_SECONDS} seconds")
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise

@@ -1,0 +1,103 @@
+"""The reference: the OpenAPI description and a page that renders it, without anything from elsewhere."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Response, Router, get
+from litestar.exceptions import NotFoundException
+from litestar.openapi import OpenAPIConfig
+from litestar.openapi.plugins import OpenAPIRenderPlugin
+from litestar.openapi.spec import Tag
+
+from api.describe import components
+from api.headers import Req
+from api.replies import Reply, text
+
+VERSION = "1.0.0"
+ABOUT = (
+    "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock; the "
+    "referee judges it by the numbered rules of the game, stores it for ever, and keeps the books.\n\n"
+    "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. What "
+    "goes wrong is an RFC 9457 problem: unreadable is 400, a match in no state for it 409, against the rules 422 "
+    "with the `rule`."
+)
+TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
+
+
+def description(app: Litestar) -> str:
+    """The OpenAPI description as it is kept in ``openapi/openapi.json``: in one order, two spaces in."""
+    schema: dict[str, Any] = app.openapi_schema.to_schema()
+    # Litestar keeps only the components that it made itself.
+    schema["components"]["schemas"] = schema["components"].get("schemas", {}) | (components().schemas or {})
+    return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _tidy(value: Any) -> Any:
+    """Litestar writes the limits of whole numbers as floats, and keeps defaults as what they are in Python."""
+    if isinstance(value, dict):
+        return {name: _tidy(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_tidy(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return msgspec.to_builtins(value)
+
+
+def _encoded(app: Litestar) -> bytes:
+    if "description" not in app.state:
+        app.state["description"] = description(app).encode()
+    encoded: bytes = app.state["description"]
+    return encoded
+
+
+@cache
+def _static(name: str) -> bytes:
+    return (files("api") / "static" / name).read_bytes()
+
+
+class _Json(OpenAPIRenderPlugin):
+    def render(self, request: Req, openapi_schema: dict[str, Any]) -> bytes:
+        return _encoded(request.app)
+
+
+class _Page(OpenAPIRenderPlugin):
+    def render(self, request: Req, openapi_schema: dict[str, Any]) -> bytes:
+        return _static("docs.html")
+
+
+@get("/openapi.json", include_in_schema=False)
+async def openapi_json(request: Req) -> Reply:
+    """The OpenAPI description."""
+    return text(_encoded(request.app), "application/json")
+
+
+@get("/docs.js", include_in_schema=False)
+async def docs_js(request: Req) -> Reply:
+    """What renders it."""
+    return text(_static("docs.js"), "text/javascript")
+
+
+async def _no_such_page(response: Response[Any]) -> Response[Any]:
+    """Litestar would answer an unknown page below ours with HTML."""
+    if response.status_code == 404:
+        raise NotFoundException
+    return response
+
+
+def config() -> OpenAPIConfig:
+    """What Litestar needs to know for its part of the description."""
+    return OpenAPIConfig(
+        title="Knacka",
+        version=VERSION,
+        description=ABOUT,
+        components=components(),
+        tags=[Tag(name=name) for name in TAGS],
+        openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_no_such_page),
+        render_plugins=[_Page(path="/"), _Json(path="/openapi.json")],
+    )
+
+
+HANDLERS = [openapi_json, docs_js]

@@ -1,0 +1,170 @@
+"""The audit trail of a match: by pages, as NDJSON, and as a stream that can be resumed."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar import get
+from litestar.params import QueryParameter
+from litestar.response.streaming import ASGIStreamingResponse
+
+from api.describe import ANYBODY, described, in_header
+from api.headers import Req, header, prefers, tag_of
+from api.hub import rung
+from api.params import After, MatchId, MinVersion
+from api.problems import Problem
+from api.replies import PRIVATE, Reply, encode, of_match
+from api.service import Service, in_thread, service_of
+from api.wire import EventPage, event_seen
+from referee.events import Viewer
+from referee.match import Match
+from referee.rows import from_row, row_hash
+
+PAGE = 500
+"""Events read at a time."""
+LIMIT_MAX = 1000
+NDJSON = "application/x-ndjson"
+KEEP_ALIVE_SECONDS = 15
+"""Shorter than the minute after which proxies give up on a silent connection."""
+
+
+SENT = {
+    "type": "object",
+    "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
+    "properties": {
+        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "event": {"type": "string", "description": "The topic."},
+        "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
+        "retry": {"type": "string"},
+    },
+}
+
+
+def read_events(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> list[dict[str, Any]]:
+    """Events as the viewer may see them, up to the version of ``match``. Touches the database."""
+    last = min(match.version, after + limit)
+    if after >= last:
+        return []
+    rows = service.referee.rows(match.id, after=after, to=last)
+    official = viewer == "official"
+    return [
+        event_seen(
+            from_row(row), viewer, row.originator_version <= match.public_to, row_hash(row) if official else None
+        )
+        for row in rows
+    ]
+
+
+@get(
+    "/matches/{match:uuid}/events",
+    operation_id="list_events",
+    summary="The audit trail",
+    description="What happened, in order, as the caller may see it. Cards that lay face down are shown when their "
+    "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
+    "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
+    tags=["Events"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=EventPage,
+        headers=("ETag",),
+        takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
+        others={NDJSON: {"type": "string", "description": "One event a line."}},
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def list_events(
+    request: Req,
+    match: MatchId,
+    after: After = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    min_version: MinVersion = 0,
+) -> Reply:
+    """The audit trail."""
+    service = service_of(request)
+    seen, viewer = await service.seen(request, match, min_version)
+    if prefers(header(request, b"accept"), NDJSON):
+        end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
+        headers = {"ETag": tag_of(seen.version), **PRIVATE, "Vary": "Authorization, Accept"}
+        lines = _lines(service, seen, viewer, after, end)
+        return ASGIStreamingResponse(iterator=lines, headers=headers, media_type=NDJSON)
+    events = await in_thread(read_events, service, seen, viewer, after, limit)
+    last = events[-1]["number"] if events else after
+    page = {"events": events, "next": last if last < seen.version else None, "version": seen.version}
+    return of_match(page, seen.version, headers={"Vary": "Authorization, Accept"})
+
+
+async def _lines(service: Service, match: Match, viewer: Viewer, after: int, end: int) -> AsyncIterator[bytes]:
+    while after < end:
+        events = await in_thread(read_events, service, match, viewer, after, min(PAGE, end - after))
+        yield b"".join(encode(event) + b"\n" for event in events)
+        after += len(events)
+
+
+def is_over(match: Match) -> bool:
+    """Nothing more can happen in it."""
+    return match.rules.view(match.state, "spectator").phase == "over"
+
+
+@get(
+    "/matches/{match:uuid}/events/stream",
+    operation_id="stream_events",
+    summary="The audit trail as it grows",
+    description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
+    "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
+    "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
+    "which tells an EventSource not to come back.",
+    tags=["Events"],
+    security=ANYBODY,
+    operation_class=described(
+        others={"text/event-stream": SENT},
+        takes=(
+            in_header(
+                "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
+            ),
+        ),
+        errors=(400, 401, 404, 503),
+        empty={204: "The match is over and all its events have been sent."},
+    ),
+)
+async def stream_events(request: Req, match: MatchId, after: After = 0) -> Reply:
+    """The audit trail as it grows."""
+    service = service_of(request)
+    last = _last_event_id(request)
+    seen, viewer = await service.seen(request, match)
+    start = after if last is None else last
+    if is_over(seen) and start >= seen.version:
+        return Reply(status_code=204, headers=PRIVATE)
+    if service.hub.closed:
+        raise Problem("busy")
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    stream = _stream(service, match, viewer, start)
+    return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
+
+
+def _last_event_id(request: Req) -> int | None:
+    given = header(request, b"last-event-id")
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 10):
+        raise Problem("bad_last_event_id")
+    return int(given)
+
+
+async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
+    """Sends what there is, then waits to be woken; a comment now and then keeps the connection open."""
+    yield b"retry: 1000\n\n"
+    with service.hub.listening(match_id) as bell:
+        while not service.hub.closed:
+            match = await service.match(match_id)
+            while after < match.version:
+                events = await in_thread(read_events, service, match, viewer, after, PAGE)
+                yield b"".join(map(_framed, events))
+                after = events[-1]["number"]
+            if is_over(match):
+                return
+            if not await rung(bell, KEEP_ALIVE_SECONDS):
+                yield b": keep-alive\n\n"
+
+
+def _framed(event: dict[str, Any]) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(event))

@@ -1,0 +1,77 @@
+"""What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from litestar import Request
+
+from referee.sentences import Language
+
+Req = Request[Any, Any, Any]
+
+_KEY = re.compile(r"[!-}][!-~]{0,127}")
+_TAG = re.compile(r'"(\d{1,9})"')
+
+
+def header(request: Req, name: bytes) -> str | None:
+    """The value of a header by its lower-case name, or ``None``."""
+    for given, value in request.scope["headers"]:
+        if given == name:
+            return value.decode("latin-1")
+    return None
+
+
+@lru_cache(maxsize=256)
+def language_of(accept: str | None) -> Language:
+    """``sv`` where the reader prefers Swedish to English, else ``en``."""
+    best: dict[str, float] = {}
+    for part in (accept or "").lower().split(","):
+        tag, _, quality = part.strip().partition(";")
+        name = tag.strip().split("-")[0]
+        try:
+            weight = float(quality.strip().removeprefix("q=")) if quality else 1.0
+        except ValueError:
+            weight = 0.0
+        best[name] = max(best.get(name, 0.0), weight)
+    return "sv" if best.get("sv", 0.0) > best.get("en", 0.0) else "en"
+
+
+def readable_key(key: str) -> bool:
+    """1 to 128 visible ASCII characters, the first no tilde."""
+    return _KEY.fullmatch(key) is not None
+
+
+def version_of(tag: str) -> int | None:
+    """The version that an ETag of ours names."""
+    found = _TAG.fullmatch(tag.strip())
+    return int(found[1]) if found else None
+
+
+def tag_of(version: int) -> str:
+    """The ETag of a match at this version."""
+    return f'"{version}"'
+
+
+def same_version(if_none_match: str | None, version: int) -> bool:
+    """Whether the caller has this version already; what cannot be read matches nothing."""
+    if if_none_match is None:
+        return False
+    if if_none_match.strip() == "*":
+        return True
+    return version in (version_of(tag.strip().removeprefix("W/")) for tag in if_none_match.split(","))
+
+
+@lru_cache(maxsize=256)
+def prefers(accept: str | None, media_type: str) -> bool:
+    """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
+    weights: dict[str, float] = {}
+    for part in (accept or "").lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+        try:
+            weights[name] = float(quality)
+        except ValueError:
+            weights[name] = 0.0
+    wanted = weights.get(media_type, 0.0)
+    return wanted > 0 and wanted >= weights.get("application/json", 0.0)

@@ -1,0 +1,59 @@
+"""For operators: is it up, is it ready, and how is it doing."""
+
+from litestar import Router, get
+
+from api.describe import described
+from api.headers import Req
+from api.metrics import MEDIA_TYPE, exposition
+from api.problems import Problem
+from api.replies import Reply, reply, text
+from api.service import in_thread, service_of
+from api.wire import Health
+
+
+@get(
+    "/health/live",
+    operation_id="health_live",
+    summary="Is the process up",
+    description="200 as long as the process answers at all. Restart it if it does not.",
+    operation_class=described(gives=Health),
+)
+async def health_live(request: Req) -> Reply:
+    """Is the process up."""
+    return reply(Health(status="up"))
+
+
+@get(
+    "/health/ready",
+    operation_id="health_ready",
+    summary="Can it take requests",
+    description="200 if the store answers, the desk decides and the books are followed. Send no requests if not.",
+    operation_class=described(gives=Health, errors=(503,)),
+)
+async def health_ready(request: Req) -> Reply:
+    """Can it take requests."""
+    service = service_of(request)
+    if not service.deciding:
+        raise Problem("not_ready", reason="The desk does not decide")
+    try:
+        lag = await in_thread(service.lag)
+    except Exception:
+        raise Problem("not_ready", reason="The store does not answer") from None
+    return reply(Health(status="up", follower_lag=lag))
+
+
+@get(
+    "/metrics",
+    operation_id="metrics",
+    summary="Counters for Prometheus",
+    description="Requests by route and status, problems by code, events stored, sizes of transactions, queue and "
+    "cache, and how far the books are behind.",
+    operation_class=described(others={MEDIA_TYPE: {"type": "string"}}),
+)
+async def metrics(request: Req) -> Reply:
+    """Counters."""
+    service = service_of(request)
+    return text(exposition(service.metrics, await in_thread(service.gauges)).encode(), MEDIA_TYPE)
+
+
+ROUTER = Router("/", route_handlers=[health_live, health_ready, metrics], tags=["Operators"])

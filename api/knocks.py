@@ -1,0 +1,175 @@
+"""Knocks on the table, and the case files that they leave."""
+
+from typing import Any, cast
+
+from litestar import get, post
+
+from api.auth import must_be_seat, required_token, viewer_of
+from api.bodies import Body
+from api.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.headers import Req, header, language_of
+from api.matches import expected_by, key_of, replayed
+from api.params import CaseNumber, MatchId, MinVersion
+from api.problems import Problem
+from api.replies import Reply, of_match
+from api.service import in_thread, service_of
+from api.wire import Case
+from projections.audit import Case as Kept
+from referee import sentences
+from referee.acts import Knock
+from referee.desk import Command
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer
+from referee.match import Match
+from referee.sentences import Language
+
+KNOCK: Body[Knock] = Body(Knock)
+
+EXAMPLES = {
+    "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
+    "any": {"seat": 0, "accused": 2},
+}
+
+
+Ruling = KnockUpheld | KnockDismissed
+
+
+def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, language: Language) -> Case:
+    """The file of a case: ``event`` is the ruling, event ``number`` of the match, as the reader may see it."""
+    upheld = event if isinstance(event, KnockUpheld) else None
+    return Case(
+        case=event.case,
+        seat=event.seat,
+        accused=event.accused,
+        named=event.named,
+        note=event.note,
+        verdict="upheld" if upheld else "dismissed",
+        offence=event.offence,
+        rule=event.rule,
+        penalty=upheld.penalty if upheld else 0,
+        payer=upheld.payer if upheld else None,
+        fine=fine,
+        rests_on=event.rests_on,
+        reason=event.reason if isinstance(event, KnockDismissed) else None,
+        why=sentences.ruling(event, match.opened.players, language, fine=fine),
+        event=number,
+        version=version,
+    )
+
+
+def ruling_seen(recorded: Recorded, viewer: Viewer, public: bool) -> Ruling:
+    """A ruling as the viewer may see it. ``public``: its deal is over."""
+    event = recorded.event.seen_by(viewer, public)
+    assert isinstance(event, KnockUpheld | KnockDismissed), "a case is a ruling on a knock"
+    return event
+
+
+def ruling_of(kept: Kept) -> Ruling:
+    """The ruling of a case in the book, which is kept as the viewer may see it."""
+    common = {name: getattr(kept, name) for name in ("case", "seat", "accused", "rule", "rests_on", "named", "note")}
+    if kept.verdict == "upheld":
+        assert kept.offence is not None
+        assert kept.payer is not None
+        return KnockUpheld(**common, offence=kept.offence, payer=kept.payer, penalty=kept.penalty)
+    assert kept.reason is not None
+    return KnockDismissed(**common, reason=cast(Any, kept.reason), offence=kept.offence)
+
+
+def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
+    """What a dismissed knock cost the knocker."""
+    if isinstance(ruling.event, KnockUpheld):
+        return 0
+    return sum(one.event.points for one in events if isinstance(one.event, PenaltyImposed))
+
+
+@post(
+    "/matches/{match:uuid}/knocks",
+    operation_id="send_knock",
+    summary="Knock",
+    description="A knock on the table: `accused` did something wrong. It is judged at once from what the match has "
+    "recorded. Without `offence` the referee looks for the oldest that stands open.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(
+        body=Knock,
+        examples=EXAMPLES,
+        gives=Case,
+        status=201,
+        says="The ruling.",
+        headers=("ETag", "Location", "Content-Language", "Idempotency-Replayed"),
+        takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
+        errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
+    ),
+)
+async def send_knock(request: Req, match: MatchId) -> Reply:
+    """Knocks."""
+    service, token = service_of(request), required_token(request)
+    key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
+    viewer = viewer_of(await service.match(match), token)
+    must_be_seat(viewer, knock.seat)
+    outcome = await service.do(Command(match_id=match, actor=viewer, request=knock, key=key, expected=expected))
+    language = language_of(header(request, b"accept-language"))
+    ruling, version = outcome.events[0], outcome.events[-1].originator_version
+    fine = fine_in(outcome.events, ruling)
+    seen = ruling_seen(ruling, viewer, public=False)
+    case = case_of(outcome.match, seen, ruling.originator_version, fine, version, language)
+    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_in(language), **replayed(outcome)}
+    return of_match(case, version, status=201, headers=headers)
+
+
+def _in(language: Language) -> dict[str, str]:
+    return {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
+
+
+@get(
+    "/matches/{match:uuid}/knocks",
+    operation_id="list_knocks",
+    summary="All case files",
+    description="Every knock of the match with its ruling, in order, as the caller may see it.",
+    tags=["Knocks"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=tuple[Case, ...],
+        headers=("ETag", "Content-Language"),
+        takes=(LANGUAGE,),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def list_knocks(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+    """All case files."""
+    service = service_of(request)
+    seen, viewer = await service.seen(request, match, min_version)
+    shelf, language = service.shelf, language_of(header(request, b"accept-language"))
+    kept = await in_thread(
+        shelf.ask_of, match, seen.version, lambda connection: shelf.audit.cases(connection, match, viewer=viewer)
+    )
+    cases = [case_of(seen, ruling_of(one), one.event, one.fine, seen.version, language) for one in kept]
+    return of_match(cases, seen.version, headers=_in(language))
+
+
+@get(
+    "/matches/{match:uuid}/knocks/{case:int}",
+    operation_id="get_knock",
+    summary="One case file",
+    description="A knock and its ruling: by which rule, who pays, which events it rests on, and why.",
+    tags=["Knocks"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=Case,
+        headers=("ETag", "Content-Language"),
+        takes=(LANGUAGE,),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+    """One case file."""
+    service = service_of(request)
+    seen, viewer = await service.seen(request, match, min_version)
+    shelf, language = service.shelf, language_of(header(request, b"accept-language"))
+    kept = await in_thread(
+        shelf.ask_of, match, seen.version, lambda connection: shelf.audit.cases(connection, match, viewer=viewer)
+    )
+    found = next((one for one in kept if one.case == case), None)
+    if found is None:
+        raise Problem("no_such_case", last=len(kept))
+    answer = case_of(seen, ruling_of(found), found.event, found.fine, seen.version, language)
+    return of_match(answer, seen.version, headers=_in(language))

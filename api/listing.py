@@ -1,0 +1,105 @@
+"""The list of matches, page by page."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from litestar import get
+from litestar.params import QueryParameter
+from msgspec import Meta
+
+from api.describe import described
+from api.headers import Req
+from api.problems import Problem
+from api.replies import Reply, reply
+from api.service import in_thread, service_of
+from projections.matches import Listed, Status
+from referee.games import RULESETS
+
+LIMIT_MAX = 200
+EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+
+
+class MatchListed(msgspec.Struct, frozen=True, kw_only=True):
+    """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
+
+    id: UUID
+    ruleset: str
+    status: Status
+    players: tuple[str, ...]
+    dealing: str
+    enforcement: str
+    opened_at: datetime
+    changed_at: datetime
+    deal: int
+    version: int
+    winner: int | None
+
+
+class MatchPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end."""
+
+    matches: tuple[MatchListed, ...]
+    next: str | None
+
+
+def _listed(entry: Listed) -> MatchListed:
+    fields = msgspec.structs.asdict(entry)
+    return MatchListed(id=fields.pop("match"), **fields)
+
+
+def _moment(name: str, text: str | None) -> datetime | None:
+    """The time that a parameter gives, UTC; beyond the ends of time as near as can be."""
+    if text is None:
+        return None
+    try:
+        moment: datetime = msgspec.convert(text, Annotated[datetime, Meta(tz=True)])
+        return moment.astimezone(UTC)
+    except msgspec.ValidationError as error:
+        raise Problem("bad_parameter", reason=f"{name}: {error}") from None
+    except OverflowError:
+        return EARLIEST if text.startswith("0001") else LATEST
+
+
+@get(
+    "/matches",
+    operation_id="list_matches",
+    summary="All matches",
+    description="A page of matches in the order in which they were opened. `player` is a whole name. To go on, give "
+    "`next` as `cursor` with the same filters.",
+    tags=["Matches"],
+    operation_class=described(gives=MatchPage, errors=(400, 422, 503)),
+)
+async def list_matches(
+    request: Req,
+    ruleset: Annotated[str | None, QueryParameter(description="Only those of this game.")] = None,
+    status: Annotated[Literal["open", "over", "any"], QueryParameter(description="Whether it is over.")] = "any",
+    player: Annotated[str | None, QueryParameter(description="Only those in which this name plays.")] = None,
+    opened_from: Annotated[str | None, QueryParameter(format="date-time", description="Then or later.")] = None,
+    opened_to: Annotated[str | None, QueryParameter(format="date-time", description="Before then.")] = None,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
+    cursor: Annotated[str | None, QueryParameter(description="`next` of the page before.")] = None,
+) -> Reply:
+    """All matches."""
+    if ruleset is not None and ruleset not in RULESETS:
+        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
+    begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
+    shelf = service_of(request).shelf
+    try:
+        found, more = await in_thread(
+            shelf.ask_of_all,
+            lambda connection: shelf.matches.page(
+                connection,
+                ruleset=ruleset,
+                status=None if status == "any" else status,
+                player=player,
+                opened_from=begin,
+                opened_to=end,
+                after=cursor,
+                limit=limit,
+            ),
+        )
+    except ValueError:
+        raise Problem("bad_cursor") from None
+    return reply(MatchPage(matches=tuple(map(_listed, found)), next=more))

@@ -1,0 +1,163 @@
+"""Matches: as they stand, what may be done, and doing it."""
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar import get, post
+from litestar.params import QueryParameter
+
+from api.auth import must_be_official, must_be_seat, required_token, viewer_of
+from api.bodies import Body
+from api.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
+from api.headers import Req, header, readable_key, same_version, version_of
+from api.params import MatchId, MinVersion
+from api.problems import Problem
+from api.replies import Reply, not_modified, of_match
+from api.service import service_of
+from api.wire import ActDone, MatchSeen, event_seen, seen_fields
+from referee.acts import AnyAct, SeatAct
+from referee.desk import Command, Outcome
+from referee.events import DealScored, DealVoided, MatchWon, Recorded, Viewer
+from referee.refusals import NotInPlay
+
+ACT: Body[AnyAct] = Body(AnyAct)
+
+EXAMPLES = {
+    "bid": {"act": "bid", "seat": 1, "bid": 3},
+    "pass": {"act": "bid", "seat": 2, "bid": "pass"},
+    "play": {"act": "play", "seat": 0, "card": "SA"},
+    "deal at a real table, hands closed": {"act": "deal", "seat": 0, "counts": [6, 6, 6]},
+    "ask": {"act": "ask", "seat": 1},
+    "answer": {"act": "answer", "seat": 2, "answer": "fold"},
+    "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
+}
+
+PUBLISHES = DealScored | DealVoided | MatchWon
+
+
+@get(
+    "/matches/{match:uuid}",
+    operation_id="get_match",
+    summary="The match as the caller may see it",
+    description="A seat sees its own hand, the official everything, and anybody what lies on the table. "
+    "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened.",
+    tags=["Matches"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=MatchSeen,
+        headers=("ETag",),
+        takes=(IF_NONE_MATCH,),
+        errors=(400, 401, 404, 409, 503),
+        empty={304: "The match is at this version still."},
+    ),
+)
+async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+    """The match as the caller may see it."""
+    seen, viewer = await service_of(request).seen(request, match, min_version)
+    if same_version(header(request, b"if-none-match"), seen.version):
+        return not_modified(seen.version)
+    return of_match(seen_fields(seen, viewer), seen.version)
+
+
+@get(
+    "/matches/{match:uuid}/legal-acts",
+    operation_id="list_legal_acts",
+    summary="What a seat may do now",
+    description="Each a ready body for `send_act`. A seat may ask for itself, the official for any seat, or without "
+    "`seat` for himself. Where offences stand (`penalise`), more is accepted than is listed.",
+    tags=["Matches"],
+    security=TOKEN,
+    operation_class=described(
+        gives=tuple[AnyAct, ...],
+        headers=("ETag",),
+        takes=(IF_NONE_MATCH,),
+        errors=(400, 401, 403, 404, 409, 422, 503),
+        empty={304: "The match is at this version still."},
+    ),
+)
+async def list_legal_acts(
+    request: Req,
+    match: MatchId,
+    seat: Annotated[
+        int | None, QueryParameter(gt=-1, le=7, description="Whose acts; left out: the caller's own.")
+    ] = None,
+    min_version: MinVersion = 0,
+) -> Reply:
+    """What a seat may do now."""
+    required_token(request)
+    if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
+        raise Problem("bad_parameter", reason="seat: Expected `int`, got `null`")
+    seen, viewer = await service_of(request).seen(request, match, min_version)
+    whose: Viewer = viewer if seat is None else seat
+    if viewer not in (whose, "official"):
+        raise Problem("not_your_seat", seat=whose, yours=viewer)
+    if isinstance(whose, int) and whose >= len(seen.opened.players):
+        raise NotInPlay("no_such_seat", None, seat=whose)
+    if same_version(header(request, b"if-none-match"), seen.version):
+        return not_modified(seen.version)
+    return of_match([msgspec.to_builtins(act) for act in seen.rules.legal(seen.state, whose)], seen.version)
+
+
+def key_of(request: Req) -> str | None:
+    """The Idempotency-Key; 400 for one that cannot be."""
+    key = header(request, b"idempotency-key")
+    if key is not None and not readable_key(key):
+        raise Problem("bad_idempotency_key")
+    return key
+
+
+def expected_by(request: Req) -> int | None:
+    """The version that If-Match names; 400 for one that names none."""
+    tag = header(request, b"if-match")
+    if tag is None:
+        return None
+    version = version_of(tag)
+    if version is None:
+        raise Problem("bad_if_match")
+    return version
+
+
+def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
+    """The events of an act as the viewer could see them when it was done, so that a repeat is answered alike."""
+    public_to = max((one.originator_version for one in events if isinstance(one.event, PUBLISHES)), default=0)
+    return [event_seen(one, viewer, one.originator_version <= public_to) for one in events]
+
+
+def replayed(outcome: Outcome) -> dict[str, str]:
+    """The header that tells a repeat."""
+    return {"Idempotency-Replayed": "true"} if outcome.repeated else {}
+
+
+@post(
+    "/matches/{match:uuid}/acts",
+    operation_id="send_act",
+    summary="Do something",
+    description="One act: by the seat whose token is given, or `void` by the official. The referee decides it by the "
+    "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
+    "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
+    tags=["Matches"],
+    security=TOKEN,
+    operation_class=described(
+        body=AnyAct,
+        examples=EXAMPLES,
+        gives=ActDone,
+        status=201,
+        says="Done, and stored.",
+        headers=("ETag", "Idempotency-Replayed"),
+        takes=(IDEMPOTENCY_KEY, IF_MATCH),
+        errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
+    ),
+)
+async def send_act(request: Req, match: MatchId) -> Reply:
+    """Does something."""
+    service, token = service_of(request), required_token(request)
+    key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
+    viewer = viewer_of(await service.match(match), token)
+    if isinstance(act, SeatAct):
+        must_be_seat(viewer, act.seat)
+    else:
+        must_be_official(viewer)
+    outcome = await service.do(Command(match_id=match, actor=viewer, request=act, key=key, expected=expected))
+    version = outcome.events[-1].originator_version
+    done = {"version": version, "events": events_then(outcome.events, viewer)}
+    return of_match(done, version, status=201, headers=replayed(outcome))

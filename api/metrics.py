@@ -1,0 +1,64 @@
+"""Counters for operators, in the text form that Prometheus reads."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """Counted since the process started."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        """Method, route and status."""
+        self.problems: Counter[str] = Counter()
+        """By code."""
+        self.events = 0
+        self.batches: Counter[int] = Counter()
+        """Transactions by the upper bound of how many events they stored."""
+        self.batch_events = 0
+
+    def stored(self, events: int) -> None:
+        """A transaction of the desk stored so many events."""
+        self.events += events
+        self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
+
+
+BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Iterable[str]:
+    yield f"# HELP {name} {text}"
+    yield f"# TYPE {name} {kind}"
+    for labels, value in samples.items():
+        yield f"{name}{labels} {value}"
+
+
+def exposition(metrics: Metrics, gauges: Mapping[str, tuple[str, float]]) -> str:
+    """All metrics; ``gauges`` by name, with what they say and their value now."""
+    requests = {
+        f'{{method="{method}",route="{route}",status="{status}"}}': count
+        for (method, route, status), count in sorted(metrics.requests.items())
+    }
+    problems = {f'{{code="{code}"}}': count for code, count in sorted(metrics.problems.items())}
+    lines = [
+        *_lines("knacka_requests_total", "counter", "Requests answered.", requests),
+        *_lines("knacka_problems_total", "counter", "Requests answered with a problem, by its code.", problems),
+        *_lines("knacka_events_stored_total", "counter", "Events stored by this process.", {"": metrics.events}),
+        "# HELP knacka_transaction_events Events stored in one transaction.",
+        "# TYPE knacka_transaction_events histogram",
+    ]
+    total = 0
+    for bound in BATCH_BOUNDS:
+        total += metrics.batches[bound]
+        lines.append(f'knacka_transaction_events_bucket{{le="{bound}"}} {total}')
+    total += metrics.batches[0]
+    lines += [
+        f'knacka_transaction_events_bucket{{le="+Inf"}} {total}',
+        f"knacka_transaction_events_sum {metrics.events}",
+        f"knacka_transaction_events_count {total}",
+    ]
+    for name, (text, value) in gauges.items():
+        lines += _lines(f"knacka_{name}", "gauge", text, {"": value})
+    return "\n".join(lines) + "\n"

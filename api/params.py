@@ -1,0 +1,25 @@
+"""Parameters that several calls share."""
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar.params import PathParameter, QueryParameter
+
+NUMBER_MAX = 1_000_000_000
+"""More events than a match will have; small enough for any database."""
+
+MatchId = Annotated[UUID, PathParameter(description="The id of a match.")]
+DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.")]
+CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.")]
+RulesetKey = Annotated[str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.")]
+RuleId = Annotated[str, PathParameter(description="The id of a rule or a reading, such as `B42` or `B-O2`.")]
+
+MinVersion = Annotated[
+    int,
+    QueryParameter(
+        ge=0,
+        le=NUMBER_MAX,
+        description="Wait briefly until the match is at this version: reads what one has just written. 409 if not.",
+    ),
+]
+After = Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only events after this number.")]

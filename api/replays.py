@@ -1,0 +1,56 @@
+"""A match as it stood after an earlier event, with what was legal then and which breaches stood open."""
+
+from typing import Annotated, Any
+
+import msgspec
+from litestar import get
+from litestar.params import QueryParameter
+
+from api.describe import ANYBODY, described
+from api.headers import Req
+from api.params import MatchId, MinVersion
+from api.problems import Problem
+from api.replies import Reply, of_match
+from api.service import in_thread, service_of
+from api.wire import Replayed, seen_fields
+from referee.events import Viewer
+from referee.match import Match
+
+
+def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
+    """The fields of :class:`Replayed`. What was face down then is shown to all when its deal is over by now."""
+    fields = seen_fields(then, viewer)
+    if then.version <= now.public_to:
+        fields["hands"] = then.rules.view(then.state, "official").hands
+    legal = then.rules.legal
+    fields["legal_acts"] = [
+        [msgspec.to_builtins(act) for act in legal(then.state, seat)] if viewer in (seat, "official") else None
+        for seat in range(len(then.opened.players))
+    ]
+    return fields
+
+
+@get(
+    "/matches/{match:uuid}/replay",
+    operation_id="replay_match",
+    summary="The match as it stood",
+    description="The match as it stood after event `at`, folded from its first event, as the caller may see it now: "
+    "what each seat could do then (a seat sees its own, the official all), and for the official which breaches stood "
+    "open. When the deal of that event is over, its hands lie open for everybody.",
+    tags=["Events"],
+    security=ANYBODY,
+    operation_class=described(gives=Replayed, headers=("ETag",), errors=(400, 401, 404, 409, 503)),
+)
+async def replay_match(
+    request: Req,
+    match: MatchId,
+    at: Annotated[int, QueryParameter(description="The number of an event, from 1 to the version of the match.")],
+    min_version: MinVersion = 0,
+) -> Reply:
+    """The match as it stood."""
+    service = service_of(request)
+    now, viewer = await service.seen(request, match, min_version)
+    if not 1 <= at <= now.version:
+        raise Problem("no_such_event", first=1, last=now.version)
+    then = await in_thread(service.referee.replay, match, at)
+    return of_match(replay_fields(then, now, viewer), now.version)

@@ -1,0 +1,35 @@
+"""Answers that went right: encoded once, with the headers of the match they speak of."""
+
+from typing import Any
+
+import msgspec
+from litestar.response.base import ASGIResponse
+
+from api.headers import tag_of
+
+Reply = ASGIResponse
+
+encode = msgspec.json.Encoder().encode
+
+PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
+"""What a seat may see is nobody else's; a cache asks again each time, with the ETag."""
+
+
+def reply(body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
+    """JSON."""
+    return ASGIResponse(body=encode(body), status_code=status, headers=headers, media_type="application/json")
+
+
+def of_match(body: Any, version: int, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
+    """JSON about a match at this version."""
+    return reply(body, status=status, headers={"ETag": tag_of(version), **PRIVATE, **(headers or {})})
+
+
+def text(body: bytes, media_type: str, headers: dict[str, str] | None = None) -> Reply:
+    """Anything else."""
+    return ASGIResponse(body=body, headers=headers, media_type=media_type)
+
+
+def not_modified(version: int) -> Reply:
+    """The caller has it already."""
+    return ASGIResponse(status_code=304, headers={"ETag": tag_of(version), **PRIVATE})

@@ -1,0 +1,104 @@
+"""The running parts, and the few things that all handlers do with them."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import ParamSpec, TypeVar
+from uuid import UUID
+
+from api.auth import token_of, viewer_of
+from api.headers import Req
+from api.hub import Hub, rung
+from api.metrics import Metrics
+from api.problems import Problem
+from api.shelf import Shelf
+from projections.follow import Placed
+from referee.desk import Command, Desk, Outcome
+from referee.events import Recorded, Viewer
+from referee.match import Match
+from referee.store import Referee
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Service:
+    """What the handlers work with, from start to stop of the process."""
+
+    def __init__(
+        self, referee: Referee, desk: Desk, hub: Hub, shelf: Shelf, metrics: Metrics, wait_seconds: float
+    ) -> None:
+        self.referee, self.desk, self.hub, self.shelf, self.metrics = referee, desk, hub, shelf, metrics
+        self.wait_seconds = wait_seconds
+
+    async def do(self, command: Command) -> Outcome:
+        """Has the desk decide and store a request."""
+        return await asyncio.wrap_future(self.desk.submit(command))
+
+    async def match(self, match_id: UUID, min_version: int = 0) -> Match:
+        """The match, at this version or later; waits for it briefly. Raises ``UnknownMatch``."""
+        match = self.desk.cached(match_id)
+        if match is None:
+            match = await in_thread(self.desk.match, match_id)
+        return match if match.version >= min_version else await self._later(match_id, min_version)
+
+    async def _later(self, match_id: UUID, min_version: int) -> Match:
+        deadline = asyncio.get_running_loop().time() + self.wait_seconds
+        with self.hub.listening(match_id) as bell:
+            while True:
+                match = await in_thread(self.desk.match, match_id, min_version=min_version)
+                if match.version >= min_version:
+                    return match
+                left = deadline - asyncio.get_running_loop().time()
+                if left <= 0 or self.hub.closed or not await rung(bell, left):
+                    raise Problem("version_not_reached", version=match.version, min_version=min_version)
+
+    async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
+        """The match, and who is asking. 404, 401."""
+        token = token_of(request)
+        match = await self.match(match_id)
+        viewer = viewer_of(match, token)
+        if match.version < min_version:
+            match = await self.match(match_id, min_version)
+        return match, viewer
+
+    def committed(self, recorded: Iterable[Recorded]) -> None:
+        """What the desk calls on its own thread after a commit."""
+        recorded = tuple(recorded)
+        self.metrics.stored(len(recorded))
+        self.hub.ring(one.originator_id for one in recorded)
+        self.shelf.wake()
+
+    def followed(self, page: Sequence[Placed]) -> None:
+        """What the follower calls on its own thread for each page that it read, of this process or another."""
+        latest = {placed.recorded.originator_id: placed.recorded.originator_version for placed in page}
+        for match_id, version in latest.items():
+            self.desk.overtaken(match_id, version)
+        self.hub.ring(latest)
+
+    @property
+    def deciding(self) -> bool:
+        """The desk takes requests and its writer is at work."""
+        return not self.hub.closed and self.desk._writer.is_alive()
+
+    def lag(self) -> int:
+        """Events stored that the books have not taken in yet. Touches the database."""
+        return self.shelf.lag()
+
+    def gauges(self) -> dict[str, tuple[str, float]]:
+        """What stands at some height now. Touches the database."""
+        return {
+            "desk_waiting": ("Requests that wait for the desk.", self.desk._waiting.qsize()),
+            "cached_matches": ("Matches in memory.", len(self.desk._cache)),
+            "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
+        }
+
+
+def service_of(request: Req) -> Service:
+    """The running parts of the app that got this request."""
+    service: Service = request.app.state.service
+    return service
+
+
+async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What may touch the database stays off the loop."""
+    return await asyncio.to_thread(call, *args, **kwargs)

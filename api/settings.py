@@ -1,0 +1,51 @@
+"""Settings, read from the environment: every name begins with ``KNACKA_``."""
+
+import logging
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.store import settings_for
+
+log = logging.getLogger(__name__)
+
+PREFIX = "KNACKA_"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message names it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an operator may set. ``env.example`` in ``deploy/`` explains each."""
+
+    database_url: str = "sqlite:///./knacka.db"
+    host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8000
+    cache_matches: Annotated[int, Meta(ge=1)] = 2000
+    body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+def from_environment(environment: Mapping[str, str]) -> Settings:
+    """The settings that an environment gives. Raises :class:`SettingsError`.
+
+    A name that begins like ours and is none is told of, not refused: Kubernetes makes up such names by itself.
+    """
+    given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+    known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}
+    if unknown := sorted(given.keys() - known.keys()):
+        log.warning("%s: no such setting; there are %s", ", ".join(unknown), ", ".join(known))
+    values = {known[name]: value for name, value in given.items() if name in known}
+    try:
+        settings = msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$.")
+        raise SettingsError(f"{PREFIX}{path.rstrip('`').upper()}: {reason}") from None
+    try:
+        settings_for(settings.database_url)
+    except ValueError as error:
+        raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None
+    return settings

@@ -1,0 +1,69 @@
+"""Hears at once, on PostgreSQL, that another process has stored something.
+
+A notification is only a hint: what counts is in the tables, and followers look there by themselves now and then.
+So a connection may be lost. It is opened again, and followers are woken for what they did not hear.
+"""
+
+import logging
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+CHANNEL = "referee_events"
+"""Where the event store tells of each commit: the name of its table."""
+BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
+"""Seconds until a lost connection is opened again: doubled each time, within these bounds."""
+KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""A peer that is gone without a word is missed after a minute."""
+
+log = logging.getLogger(__name__)
+
+
+class Listener:
+    """Calls ``wake`` on a thread of its own for each notification, and whenever it begins to listen."""
+
+    def __init__(self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL) -> None:
+        self._parameters, self._wake, self._channel = parameters, wake, channel
+        self._closed = threading.Event()
+        self._here, self._there = socket.socketpair()
+        self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
+        self.listening = False
+        """Whether it hears anything now."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends at once."""
+        self._closed.set()
+        self._there.send(b".")
+        self._thread.join()
+        self._here.close()
+        self._there.close()
+
+    def _run(self) -> None:
+        seconds = BACKOFF_FIRST
+        while not self._closed.is_set():
+            try:
+                with psycopg.connect(**{**KEEPALIVE, **self._parameters}, autocommit=True) as connection:
+                    connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+                    seconds, self.listening = BACKOFF_FIRST, True
+                    self._wake()  # for what was told while nobody listened
+                    self._listen(connection)
+            except Exception as error:
+                log.warning("no longer listening for events (%s); again in %.1f s", error, seconds)
+            self.listening = False
+            self._closed.wait(seconds)
+            seconds = min(BACKOFF_MOST, seconds * 2)
+
+    def _listen(self, connection: psycopg.Connection) -> None:
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._here, selectors.EVENT_READ)
+            ready.register(connection.fileno(), selectors.EVENT_READ)
+            while not self._closed.is_set():
+                ready.select()
+                for _ in connection.notifies(timeout=0):
+                    self._wake()

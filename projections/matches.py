@@ -1,0 +1,201 @@
+"""The index of matches, for lists of them."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Literal, Self
+from uuid import UUID, uuid4
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import asdict, replace
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    Uuid,
+    bindparam,
+    insert,
+    select,
+    tuple_,
+    update,
+)
+
+from projections.engine import Json, Utc
+from projections.follow import LIVE, Placed
+from referee.events import DealScored, Dealt, MatchOpened, MatchWon, Recorded
+
+Status = Literal["open", "over"]
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
+
+    match: UUID
+    ruleset: str
+    status: Status
+    players: tuple[str, ...]
+    dealing: str
+    enforcement: str
+    opened_at: datetime
+    changed_at: datetime
+    deal: int
+    version: int
+    winner: int | None
+
+
+def listed(entry: Listed | None, recorded: Recorded) -> Listed:
+    """The entry of a match after one more event."""
+    number, at, event = recorded.originator_version, recorded.at, recorded.event
+    if isinstance(event, MatchOpened):
+        return Listed(
+            match=recorded.originator_id,
+            ruleset=event.ruleset,
+            status="open",
+            players=event.players,
+            dealing=event.dealing,
+            enforcement=event.enforcement,
+            opened_at=at,
+            changed_at=at,
+            deal=1,
+            version=number,
+            winner=None,
+        )
+    assert entry is not None, "a match begins with its opening"
+    assert number == entry.version + 1, f"event {entry.version + 1} of match {entry.match} is missing"
+    match event:
+        case Dealt(deal=deal):
+            return replace(entry, changed_at=at, version=number, deal=deal)
+        case DealScored(deal=deal):
+            return replace(entry, changed_at=at, version=number, deal=deal + 1)
+        case MatchWon(seat=seat):
+            return replace(
+                entry, changed_at=at, version=number, status="over", winner=seat, deal=max(1, entry.deal - 1)
+            )
+    return replace(entry, changed_at=at, version=number)
+
+
+class Matches:
+    """The book of all matches."""
+
+    name = "matches"
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+        self.entries = Table(
+            f"{prefix}matches",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("ruleset", Text, nullable=False),
+            Column("status", Text, nullable=False),
+            Column("players", Json(tuple[str, ...]), nullable=False),
+            Column("dealing", Text, nullable=False),
+            Column("enforcement", Text, nullable=False),
+            Column("opened_at", Utc, nullable=False),
+            Column("changed_at", Utc, nullable=False),
+            Column("deal", Integer, nullable=False),
+            Column("version", Integer, nullable=False),
+            Column("winner", Integer),
+        )
+        # A rebuilt table keeps its index, whose name the next rebuild must not meet.
+        Index(f"ix_matches_{uuid4().hex[:12]}", self.entries.c.opened_at, self.entries.c.match)
+        self.players = Table(
+            f"{prefix}match_players",
+            self.metadata,
+            Column("name", Text, primary_key=True),
+            Column("match", Uuid, primary_key=True),
+        )
+
+    def under(self, prefix: str) -> Self:
+        """The same book in other tables."""
+        return type(self)(prefix)
+
+    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+        """Takes in the events of a page; what it has already, it passes over."""
+        matches = {placed.recorded.originator_id for placed in page}
+        query = select(self.entries).where(self.entries.c.match.in_(matches))
+        known = {row.match: Listed(**row._mapping) for row in connection.execute(query)}
+        entries = dict(known)
+        for recorded in (placed.recorded for placed in page):
+            entry = entries.get(recorded.originator_id)
+            if entry is None or recorded.originator_version > entry.version:
+                entries[recorded.originator_id] = listed(entry, recorded)
+        if new := [entry for match_id, entry in entries.items() if match_id not in known]:
+            connection.execute(insert(self.entries), [asdict(entry) for entry in new])
+            players = [{"name": _key(name), "match": entry.match} for entry in new for name in set(entry.players)]
+            connection.execute(insert(self.players), players)
+        if old := [{"id": match_id, **_changed(entries[match_id])} for match_id in known]:
+            connection.execute(update(self.entries).where(self.entries.c.match == bindparam("id")), old)
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        """The last event of a match that the list knows of."""
+        return connection.scalar(select(self.entries.c.version).where(self.entries.c.match == match_id)) or 0
+
+    def page(
+        self,
+        connection: Connection,
+        *,
+        ruleset: str | None = None,
+        status: Status | None = None,
+        player: str | None = None,
+        opened_from: datetime | None = None,
+        opened_to: datetime | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> tuple[tuple[Listed, ...], str | None]:
+        """Matches in the order in which they were opened, and the cursor of the next page if there is one.
+
+        ``player`` is a whole name; ``opened_from`` is within the span, ``opened_to`` behind it. ``after`` is the
+        cursor that the page before gave: raises ``ValueError`` if it is not.
+        """
+        assert limit > 0, "a page has room for a match"
+        entries = self.entries.c
+        query = select(self.entries).order_by(entries.opened_at, entries.match).limit(limit + 1)
+        if ruleset is not None:
+            query = query.where(entries.ruleset == ruleset)
+        if status is not None:
+            query = query.where(entries.status == status)
+        if player is not None:
+            theirs = select(self.players.c.match).where(self.players.c.name == _key(player))
+            query = query.where(entries.match.in_(theirs))
+        if opened_from is not None:
+            query = query.where(entries.opened_at >= opened_from)
+        if opened_to is not None:
+            query = query.where(entries.opened_at < opened_to)
+        if after is not None:
+            opened_at, match_id = _read_cursor(after)
+            place = tuple_(bindparam("at", opened_at, Utc), bindparam("id", match_id, Uuid))
+            query = query.where(tuple_(entries.opened_at, entries.match) > place)
+        found = [Listed(**row._mapping) for row in connection.execute(query)]
+        more = len(found) > limit
+        return tuple(found[:limit]), _cursor(found[limit - 1]) if more else None
+
+
+def _changed(entry: Listed) -> dict[str, Any]:
+    """What later events may change."""
+    return {name: getattr(entry, name) for name in ("status", "changed_at", "deal", "version", "winner")}
+
+
+def _key(name: str) -> str:
+    """What a player is found by: of a fixed length, since a database cannot index a name of any."""
+    return sha256(name.encode()).hexdigest()
+
+
+def _cursor(entry: Listed) -> str:
+    body = msgspec.json.encode((entry.opened_at, entry.match))
+    return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
+    try:
+        raw = urlsafe_b64decode(cursor)
+        if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
+            raise ValueError("not a cursor of ours")
+        return msgspec.json.decode(raw[4:], type=tuple[datetime, UUID])
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise ValueError(f"not a cursor: {cursor!r}") from error

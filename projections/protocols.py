@@ -1,0 +1,239 @@
+"""The protocol: each match's score sheet, line by line as the deals were written into it.
+
+Nothing is reckoned here but sums: why a number stands on a line, the referee has said in the event.
+"""
+
+import csv as files
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any, Self
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
+
+from projections.engine import Json
+from projections.follow import LIVE, Placed
+from referee.events import DealScored, Entry, MatchOpened, MatchWon, PenaltyImposed, PlayerEliminated, Recorded
+
+
+class Pending(msgspec.Struct, frozen=True, kw_only=True):
+    """A penalty knocked up in the deal under way, and the event that imposed it."""
+
+    seat: int
+    points: int
+    rule: str
+    event: int
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A scored deal. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say why.
+
+    ``event`` is the one that wrote the line.
+    """
+
+    deal: int
+    dealer: int
+    kind: str
+    declarer: int | None
+    contract: int | str | None
+    tricks: tuple[int, ...]
+    answers: tuple[str | None, ...]
+    penalties: tuple[int, ...]
+    before: tuple[int, ...]
+    change: tuple[int, ...]
+    points: tuple[int, ...]
+    eliminated: tuple[int, ...]
+    entries: tuple[Entry, ...]
+    event: int
+
+
+class Protocol(msgspec.Struct, frozen=True, kw_only=True):
+    """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
+
+    match: str
+    version: int
+    ruleset: str
+    players: tuple[str, ...]
+    opening: tuple[int, ...]
+    """Points at the start."""
+    taken_over: bool
+    """The start was taken from a match begun on paper."""
+    points: tuple[int, ...]
+    """Points as they stand."""
+    lines: tuple[Line, ...] = ()
+    pending: tuple[Pending, ...] = ()
+    eliminated: tuple[int, ...] = ()
+    winner: int | None = None
+    won_by: str | None = None
+    won_rule: str | None = None
+    settlement: tuple[int, ...] | None = None
+    """What each seat receives, in minor units."""
+
+
+def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
+    """The sheet after one more event, with the line that it may have written."""
+    number, event = recorded.originator_version, recorded.event
+    if isinstance(event, MatchOpened):
+        return Protocol(
+            match=str(recorded.originator_id),
+            version=number,
+            ruleset=event.ruleset,
+            players=event.players,
+            opening=event.points,
+            taken_over=event.taken_over,
+            points=event.points,
+        )
+    assert sheet is not None, "a match begins with its opening"
+    assert number == sheet.version + 1, f"event {sheet.version + 1} of match {sheet.match} is missing"
+    match event:
+        case PenaltyImposed():
+            pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
+            return replace(sheet, version=number, pending=(*sheet.pending, pending))
+        case DealScored():
+            return replace(
+                sheet,
+                version=number,
+                points=event.points,
+                lines=(*sheet.lines, _line(event, number)),
+                pending=(),
+                eliminated=event.eliminated,
+            )
+        case PlayerEliminated(seat=seat) if seat not in sheet.eliminated:
+            return replace(sheet, version=number, eliminated=(*sheet.eliminated, seat))
+        case MatchWon():
+            return replace(
+                sheet,
+                version=number,
+                points=event.points,
+                winner=event.seat,
+                won_by=event.by,
+                won_rule=event.rule,
+                settlement=event.settlement,
+            )
+    return replace(sheet, version=number)
+
+
+def _line(event: DealScored, number: int) -> Line:
+    return Line(
+        deal=event.deal,
+        dealer=event.dealer,
+        kind=event.kind,
+        declarer=event.declarer,
+        contract=event.contract,
+        tricks=event.tricks,
+        answers=event.answers,
+        penalties=event.penalties,
+        before=event.before,
+        change=tuple(after - before for before, after in zip(event.before, event.points, strict=True)),
+        points=event.points,
+        eliminated=event.eliminated,
+        entries=event.entries,
+        event=number,
+    )
+
+
+class Protocols:
+    """The book of all protocols: a row for each match, which is small, and a row for each line, which stays."""
+
+    name = "protocols"
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+        self.sheets = Table(
+            f"{prefix}protocols",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("version", Integer, nullable=False),
+            Column("sheet", Json(Protocol), nullable=False),
+        )
+        self.lines = Table(
+            f"{prefix}protocol_lines",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("event", Integer, primary_key=True),
+            Column("line", Json(Line), nullable=False),
+        )
+
+    def under(self, prefix: str) -> Self:
+        """The same book in other tables."""
+        return type(self)(prefix)
+
+    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+        """Takes in the events of a page; what it has already, it passes over."""
+        matches = {placed.recorded.originator_id for placed in page}
+        query = select(self.sheets.c.match, self.sheets.c.sheet).where(self.sheets.c.match.in_(matches))
+        known: dict[UUID, Protocol] = {row.match: row.sheet for row in connection.execute(query)}
+        sheets = dict(known)
+        for recorded in (placed.recorded for placed in page):
+            sheet = sheets.get(recorded.originator_id)
+            if sheet is None or recorded.originator_version > sheet.version:
+                sheets[recorded.originator_id] = entered(sheet, recorded)
+        lines = [
+            {"match": match_id, "event": line.event, "line": line}
+            for match_id, sheet in sheets.items()
+            for line in sheet.lines
+        ]
+        if lines:
+            connection.execute(insert(self.lines), lines)
+        new = [_row("match", match_id, sheet) for match_id, sheet in sheets.items() if match_id not in known]
+        if new:
+            connection.execute(insert(self.sheets), new)
+        if old := [_row("id", match_id, sheets[match_id]) for match_id in known]:
+            connection.execute(update(self.sheets).where(self.sheets.c.match == bindparam("id")), old)
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        """The last event of a match that is in its protocol."""
+        return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
+
+    def answer(self, connection: Connection, match_id: UUID) -> Protocol | None:
+        """The protocol of a match; ``None`` where no match is known."""
+        sheet: Protocol | None = connection.scalar(select(self.sheets.c.sheet).where(self.sheets.c.match == match_id))
+        if sheet is None:
+            return None
+        query = (
+            select(self.lines.c.line)
+            .where(self.lines.c.match == match_id, self.lines.c.event <= sheet.version)  # not what came after it
+            .order_by(self.lines.c.event)
+        )
+        return replace(sheet, lines=tuple(connection.scalars(query)))
+
+
+def _row(key: str, match_id: UUID, sheet: Protocol) -> dict[str, Any]:
+    return {key: match_id, "version": sheet.version, "sheet": replace(sheet, lines=())}
+
+
+# As a table for a spreadsheet
+
+COLUMNS = ("deal", "dealer", "kind", "declarer", "contract")
+EACH = ("tricks", "change", "points")
+
+
+def csv(protocol: Protocol) -> str:
+    """The protocol as CSV after RFC 4180, a row for each scored deal.
+
+    ``deal`` its number, ``dealer`` and ``declarer`` by name, ``kind`` how it ended, ``contract`` what was bid;
+    then for each player ``<name> tricks``, ``<name> change`` (what the deal added) and ``<name> points`` (what
+    stands after it). Of two players with one name the seat is named as well.
+    """
+    names = [
+        _text(name if protocol.players.count(name) == 1 else f"{name} ({seat})")
+        for seat, name in enumerate(protocol.players)
+    ]
+    file = StringIO()
+    table = files.writer(file)
+    table.writerow([*COLUMNS, *(f"{name} {column}" for name in names for column in EACH)])
+    for line in protocol.lines:
+        declarer = "" if line.declarer is None else names[line.declarer]
+        contract = "" if line.contract is None else line.contract
+        row: list[int | str] = [line.deal, names[line.dealer], line.kind, declarer, contract]
+        for numbers in zip(line.tricks, line.change, line.points, strict=True):
+            row += numbers
+        table.writerow(row)
+    return file.getvalue()
+
+
+def _text(name: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name

@@ -1,0 +1,99 @@
+"""The service on a loopback port: in a thread, or as a process of its own that can be killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import uvicorn
+
+from api.app import create_app
+from api.cli import Server
+from api.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS_MAX = 20
+
+
+@contextmanager
+def served(url: str) -> Iterator[str]:
+    """The address of a service in a thread."""
+    app = create_app(Settings(database_url=url), wait_seconds=1)
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, ws="none", lifespan="on", log_config=None)
+    server = Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not server.started:
+            assert thread.is_alive(), "the service did not start"
+            assert time.monotonic() < deadline, "the service did not start in time"
+            time.sleep(0.01)
+        host, port = server.servers[0].sockets[0].getsockname()[:2]
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(START_SECONDS_MAX)
+        assert not thread.is_alive(), "the service did not stop"
+
+
+class Process:
+    """``knacka serve`` in a process of its own."""
+
+    def __init__(self, url: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        settings = {"KNACKA_DATABASE_URL": url, "KNACKA_PORT": str(self.port), "KNACKA_LOG_LEVEL": "warning"}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
+        self.process = subprocess.Popen([sys.executable, "-m", "api.cli", "serve"], cwd=ROOT, env=environment)
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while True:
+            try:
+                if httpx.get(f"{self.address}/health/ready").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            assert self.process.poll() is None, "the service did not start"
+            assert time.monotonic() < deadline, "the service did not start in time"
+            time.sleep(0.05)
+
+    def end(self, how: signal.Signals, seconds: float) -> int:
+        """Sends the signal; the exit code, if it ends in so many seconds."""
+        self.process.send_signal(how)
+        return self.process.wait(seconds)
+
+
+@contextmanager
+def running(url: str) -> Iterator[Process]:
+    """A process that is gone afterwards."""
+    process = Process(url)
+    try:
+        yield process
+    finally:
+        if process.process.poll() is None:
+            process.process.kill()
+            process.process.wait()
+
+
+def sse(response: httpx.Response) -> Iterator[dict[str, str]]:
+    """The events of a stream, each with its fields; comments under an empty name."""
+    event: dict[str, str] = {}
+    for line in response.iter_lines():
+        if line:
+            name, _, value = line.partition(":")
+            event[name] = value.removeprefix(" ")
+        elif event:
+            yield event
+            event = {}

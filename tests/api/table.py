@@ -1,0 +1,97 @@
+"""A match played over HTTP: who holds which token, and the calls that tests make all the time."""
+
+import random
+from typing import Any
+
+import httpx
+
+KORTOXEN = "rodskagg-kortoxen"
+HANDS = [
+    ["SA", "SK", "SQ", "H2", "H3", "D4"],
+    ["S2", "S3", "HA", "HK", "D5", "D6"],
+    ["S4", "S5", "H4", "H5", "DA", "CK"],
+]
+"""Three hands for a real table, all of whose spades can be led."""
+
+
+class Table:
+    """A match and its tokens. ``client`` is anything that speaks like httpx."""
+
+    def __init__(self, client: Any, **opening: Any) -> None:
+        body = {
+            "ruleset": KORTOXEN,
+            "players": [{"name": name} for name in ("Anna", "Berit", "Cesar")],
+            "first_dealer": 0,
+            "options": {"deal_ritual": False},
+            "dealing": "table",
+            "enforcement": "penalise",
+        } | opening
+        answer = client.post("/v1/matches", json=body)
+        assert answer.status_code == 201, answer.text
+        self.client, self.opened = client, answer.json()
+        self.id = self.opened["id"]
+        self.path = f"/v1/matches/{self.id}"
+        self.tokens: dict[int | str, str] = {seat["seat"]: seat["token"] for seat in self.opened["seats"]}
+        self.tokens["official"] = self.opened["official_token"]
+
+    def bearer(self, who: int | str | None) -> dict[str, str]:
+        return {} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}
+
+    def get(self, path: str = "", who: int | str | None = None, **headers: str) -> httpx.Response:
+        answer: httpx.Response = self.client.get(self.path + path, headers=self.bearer(who) | headers)
+        return answer
+
+    def post(self, path: str, body: Any, who: int | str | None, **headers: str) -> httpx.Response:
+        answer: httpx.Response = self.client.post(self.path + path, json=body, headers=self.bearer(who) | headers)
+        return answer
+
+    def send(self, act: str, seat: int | None, **fields: Any) -> httpx.Response:
+        """An act with the token of its own seat, the official's where there is none."""
+        body = {"act": act, **({} if seat is None else {"seat": seat}), **fields}
+        return self.post("/acts", body, "official" if seat is None else seat)
+
+    def done(self, act: str, seat: int | None, **fields: Any) -> dict[str, Any]:
+        answer = self.send(act, seat, **fields)
+        assert answer.status_code == 201, answer.text
+        done: dict[str, Any] = answer.json()
+        return done
+
+    def deal(self, hands: list[list[str]] = HANDS, dealer: int = 0) -> None:
+        self.done("deal", dealer, hands=hands)
+
+    def bid(self, *bids: int | str, first: int = 1) -> None:
+        for place, bid in enumerate(bids):
+            self.done("bid", (first + place) % len(self.opened["seats"]), bid=bid)
+
+    def play(self, *cards: str, first: int) -> None:
+        for place, card in enumerate(cards):
+            self.done("play", (first + place) % len(self.opened["seats"]), card=card)
+
+    def version(self) -> int:
+        version: int = self.get().json()["version"]
+        return version
+
+    def finish_deal(self, seed: int = 0, acts: int = 100) -> None:
+        """Goes on with random legal acts until a deal has been scored."""
+        chance = random.Random(seed)
+        deal = self.get().json()["deal"]
+        for _ in range(acts):
+            state = self.get().json()
+            if state["deal"] != deal or state["phase"] == "over":
+                return
+            legal = [act for seat in state["active"] for act in self.get("/legal-acts", seat).json()]
+            wanted = [act for act in legal if act["act"] != "knock_out"] or legal
+            act = chance.choice(wanted)
+            if act == {"act": "deal", "seat": act["seat"]} and state["dealing"] == "table":
+                act["hands"] = HANDS
+            answer = self.post("/acts", act, act["seat"])
+            assert answer.status_code == 201, answer.text
+        raise AssertionError("the deal was never scored")
+
+    def finish(self, seed: int = 0) -> None:
+        """Plays until the match is over."""
+        for turn in range(200):
+            if self.get().json()["phase"] == "over":
+                return
+            self.finish_deal(seed + turn)
+        raise AssertionError("the match was never won")

@@ -1,0 +1,140 @@
+"""The audit trail: pages, lines and streams, without a gap and without a repeat."""
+
+import json
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.serving import served, sse
+from tests.api.table import HANDS, Table
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service on a port, for streams cannot be read from one in memory."""
+    path: Path = tmp_path_factory.mktemp("events")
+    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=10) as client:
+        yield client
+
+
+@pytest.fixture
+def playing(http: httpx.Client) -> Table:
+    table = Table(http)
+    table.deal()
+    table.bid(2, "pass", 3)
+    return table
+
+
+def data(events: list[dict[str, str]]) -> list[dict[str, Any]]:
+    return [json.loads(event["data"]) for event in events if "data" in event]
+
+
+class TestPages:
+    def test_pages_join_without_gap_or_repeat(self, playing: Table) -> None:
+        whole = playing.get("/events").json()
+        assert whole["next"] is None
+        pages, after = [], 0
+        while after is not None:
+            page = playing.get(f"/events?after={after}&limit=2").json()
+            pages += page["events"]
+            after = page["next"]
+        assert pages == whole["events"]
+        assert [event["number"] for event in pages] == list(range(1, whole["version"] + 1))
+
+    def test_after_the_last_there_is_nothing(self, playing: Table) -> None:
+        assert playing.get("/events?after=1000").json() == {"events": [], "next": None, "version": playing.version()}
+
+    def test_lines_are_the_same_events(self, playing: Table) -> None:
+        for query in ("", "?after=1&limit=2"):
+            answer = playing.get(f"/events{query}", 0, Accept="application/x-ndjson")
+            assert answer.headers["content-type"] == "application/x-ndjson"
+            assert [json.loads(line) for line in answer.text.splitlines()] == playing.get(
+                f"/events{query}", 0
+            ).json()["events"]
+
+    def test_the_official_can_check_the_chain(self, playing: Table) -> None:
+        events = playing.get("/events", "official").json()["events"]
+        assert [event["prev"] for event in events] == ["0" * 64, *(event["hash"] for event in events[:-1])]
+        assert all(len(event["hash"]) == len(sha256().hexdigest()) for event in events)
+
+    def test_nobody_else_is_given_hashes_of_what_is_hidden(self, playing: Table) -> None:
+        for who in (None, 0):
+            for event in playing.get("/events", who).json()["events"]:
+                assert event.keys() == {"number", "at", "actor", "act", "topic", "event"}
+
+
+class TestStream:
+    def test_what_happened_comes_first_and_then_what_happens(self, playing: Table, http: httpx.Client) -> None:
+        version = playing.version()
+        with http.stream("GET", f"{playing.path}/events/stream", headers=playing.bearer(1)) as response:
+            assert response.headers["content-type"].startswith("text/event-stream")
+            events = sse(response)
+            assert next(events) == {"retry": "1000"}
+            old = list(islice(events, version))
+            timer = threading.Timer(0.05, lambda: playing.play("SA", first=0))
+            timer.start()
+            new = next(events)
+            timer.join()
+        assert data(old) == playing.get("/events", 1).json()["events"][:version]
+        assert (new["id"], new["event"]) == (str(version + 1), "card/played")
+
+    def test_it_is_resumed_without_gap_or_repeat(self, playing: Table, http: httpx.Client) -> None:
+        got: list[dict[str, str]] = []
+        with http.stream("GET", f"{playing.path}/events/stream") as response:
+            got += islice((event for event in sse(response) if "id" in event), 3)
+        playing.play("SA", "S2", "S4", first=0)
+        for _ in range(3):
+            headers = {"Last-Event-ID": got[-1]["id"]}
+            with http.stream("GET", f"{playing.path}/events/stream?after=0", headers=headers) as response:
+                got += islice((event for event in sse(response) if "id" in event), 2)
+        ids = [int(event["id"]) for event in got]
+        assert ids == list(range(1, len(ids) + 1))
+        assert data(got) == playing.get("/events").json()["events"][: len(ids)]
+
+    def test_many_listen_while_the_match_is_played_and_all_get_all(self, http: httpx.Client) -> None:
+        table = Table(http, dealing="house", opening={"points": [2, 2, 2]})
+        heard: list[list[int]] = [[], [], []]
+
+        def listen(place: int) -> None:
+            with http.stream("GET", f"{table.path}/events/stream", headers=table.bearer(place)) as response:
+                heard[place] += [int(event["id"]) for event in sse(response) if "id" in event]
+
+        listeners = [threading.Thread(target=listen, args=(place,)) for place in range(3)]
+        for listener in listeners:
+            listener.start()
+        table.finish()
+        for listener in listeners:
+            listener.join(10)
+            assert not listener.is_alive(), "the stream ends with the match"
+        assert heard == [list(range(1, table.version() + 1))] * 3
+        headers = {"Last-Event-ID": str(table.version())}
+        assert http.get(f"{table.path}/events/stream", headers=headers).status_code == 204
+
+    def test_a_silent_stream_is_kept_alive(
+        self, playing: Table, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("api.events.KEEP_ALIVE_SECONDS", 0.02)
+        with http.stream("GET", f"{playing.path}/events/stream?after={playing.version()}") as response:
+            lines = list(islice((line for line in response.iter_lines() if line), 3))
+        assert lines == ["retry: 1000", ": keep-alive", ": keep-alive"]
+
+    def test_a_listener_who_goes_away_is_forgotten(self, playing: Table, http: httpx.Client) -> None:
+        with http.stream("GET", f"{playing.path}/events/stream") as response:
+            next(sse(response))
+        playing.play("SA", first=0)
+        assert playing.get().status_code == 200
+
+
+def test_hands_are_part_of_the_stream_only_for_their_holder(http: httpx.Client) -> None:
+    table = Table(http)
+    table.deal()
+    for who, hands in ((None, [[], [], []]), (0, [HANDS[0], [], []]), ("official", HANDS)):
+        with http.stream("GET", f"{table.path}/events/stream?after=1", headers=table.bearer(who)) as response:
+            (dealt,) = data(list(islice(sse(response), 2)))
+        assert dealt["event"].get("hands") == hands

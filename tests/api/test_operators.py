@@ -1,0 +1,117 @@
+"""For operators and for readers: health, metrics, the reference, settings."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.settings import Settings, SettingsError, from_environment
+from tests.api.conftest import client_of
+from tests.api.serving import ROOT
+from tests.api.table import KORTOXEN, Table
+
+Client = TestClient[Litestar]
+
+
+class TestHealth:
+    def test_it_is_up_and_ready(self, own_client: Client) -> None:
+        assert own_client.get("/health/live").json()["status"] == "up"
+        assert own_client.get("/health/ready").json() == {"status": "up", "follower_lag": 0}
+
+    def test_metrics_count_requests_problems_and_events(self, sqlite_url: str) -> None:
+        with client_of(sqlite_url) as client:
+            table = Table(client)
+            table.deal()
+            table.send("bid", 2, bid=1)
+            answer = client.get("/metrics")
+        assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+        lines = answer.text.splitlines()
+        assert 'knacka_requests_total{method="POST",route="/v1/matches/{match}/acts",status="201"} 1' in lines
+        assert 'knacka_requests_total{method="POST",route="/v1/matches/{match}/acts",status="422"} 1' in lines
+        assert 'knacka_problems_total{code="out_of_turn"} 1' in lines
+        assert "knacka_events_stored_total 2" in lines
+        assert 'knacka_transaction_events_bucket{le="+Inf"} 2' in lines
+        assert "knacka_cached_matches 1" in lines
+        sample = re.compile(r'[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.]+')
+        assert all(line.startswith("# ") or sample.fullmatch(line) for line in lines)
+
+
+class TestReference:
+    def test_the_page_and_all_that_it_needs_come_from_here(self, client: Client) -> None:
+        page = client.get("/docs")
+        assert page.headers["content-type"].startswith("text/html")
+        sources = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        assert sources
+        for source in sources:
+            assert source.startswith("/"), "nothing from elsewhere"
+            assert client.get(source).status_code == 200
+        assert "//" not in re.sub(r"^\s*//.*$", "", client.get("/docs.js").text, flags=re.MULTILINE)
+
+    def test_the_description_is_served_as_it_is_kept(self, client: Client) -> None:
+        kept = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))
+        assert client.get("/openapi.json").json() == kept == client.get("/docs/openapi.json").json()
+
+    def test_every_call_is_described(self, client: Client) -> None:
+        description = client.get("/openapi.json").json()
+        schemas = description["components"]["schemas"]
+        for path, item in description["paths"].items():
+            for call in item.values():
+                assert call["operationId"]
+                assert call["summary"]
+                assert call["description"]
+                assert call["tags"]
+                for parameter in call.get("parameters", ()):
+                    assert parameter["description"], (path, parameter["name"])
+                for status, answer in call["responses"].items():
+                    if int(status) >= 400:
+                        assert list(answer["content"]) == ["application/problem+json"]
+                if "requestBody" in call:
+                    assert call["requestBody"]["content"]["application/json"]["examples"]
+        named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(description)))
+        assert named == schemas.keys()
+
+
+class TestRulesets:
+    def test_a_ruleset_has_all_that_one_needs_to_open_a_match(self, client: Client) -> None:
+        (ruleset,) = (one for one in client.get("/v1/rulesets").json() if one["ruleset"] == KORTOXEN)
+        assert ruleset == client.get(f"/v1/rulesets/{KORTOXEN}").json()
+        assert ruleset["seats"] == {"min": 3, "max": 8}
+        assert len(ruleset["pack"]) == 52
+        assert {"bid", "play", "knock_out"} <= set(ruleset["acts"])
+        assert "revoke" in ruleset["offences"]
+        option = ruleset["options"]["properties"]["knock_window"]
+        assert (option["default"], option["enum"]) == ("deal_end", ["deal_end", "next_trick"])
+        assert option["x-rules"] == ["B-O2"]
+
+    def test_every_option_names_a_rule_or_reading_that_can_be_read(self, client: Client) -> None:
+        options = client.get(f"/v1/rulesets/{KORTOXEN}").json()["options"]["properties"]
+        for name, option in options.items():
+            assert option["x-rules"], name
+            for rule in option["x-rules"]:
+                assert client.get(f"/v1/rulesets/{KORTOXEN}/rules/{rule}").status_code == 200, rule
+
+
+class TestSettings:
+    def test_all_have_defaults(self) -> None:
+        assert from_environment({"PATH": "/bin"}) == Settings()
+
+    def test_each_can_be_set_and_stands_in_the_example(self) -> None:
+        example = (ROOT / "deploy" / "env.example").read_text(encoding="utf-8")
+        given = dict(line.split("=", 1) for line in example.splitlines() if line.startswith("KNACKA_"))
+        assert given.keys() == {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
+        assert from_environment(given) == Settings()
+
+    def test_a_wrong_one_is_named(self) -> None:
+        with pytest.raises(SettingsError, match="KNACKA_BODY_LIMIT_BYTES: Expected `int` >= 1024"):
+            from_environment({"KNACKA_BODY_LIMIT_BYTES": "1"})
+
+    def test_an_unknown_one_is_told_of(self, caplog: pytest.LogCaptureFixture) -> None:
+        assert from_environment({"KNACKA_PROT": "1"}) == Settings()
+        assert "KNACKA_PROT" in caplog.text
+
+
+def test_static_files_are_part_of_the_package() -> None:
+    assert {path.name for path in Path(ROOT / "api" / "static").iterdir()} == {"docs.html", "docs.js"}

@@ -1,0 +1,391 @@
+"""Every bad input has a status and a problem of its own, says what would be right, and changes nothing."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.problems import TEXTS
+from tests.api.conftest import client_of
+from tests.api.table import HANDS, KORTOXEN, Table
+
+Client = TestClient[Litestar]
+PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
+
+
+def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The problem in an answer, if it is this one and whole."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    document: dict[str, Any] = answer.json()
+    assert (answer.status_code, document["status"], document["type"]) == (status, status, f"/problems/{code}")
+    assert document["title"]
+    assert document["detail"]
+    assert document["instance"] == answer.request.url.path
+    return document
+
+
+class TestUnreadable:
+    """400: the rules are never asked."""
+
+    @pytest.mark.parametrize(
+        ("body", "says", "allowed"),
+        [
+            (b"{", "truncated", None),
+            (b"", "truncated", None),
+            (b"\xff", "", None),
+            (b"[" * 60_000, "", None),
+            (b"null", "Expected `object`", None),
+            (b"{}", "missing required field `act`", "play"),
+            (b'{"act":"dance","seat":1}', "dance", "play"),
+            (b'{"act":"bid","seat":1}', "missing required field `bid`", "bid"),
+            (b'{"act":"bid","seat":1,"bid":2,"loud":true}', "unknown field `loud`", "bid"),
+            (b'{"act":"bid","seat":"1","bid":2}', "Expected `int`, got `str` - at `$.seat`", None),
+            (b'{"act":"bid","seat":1,"bid":2.0}', "$.bid", None),
+            (b'{"act":"bid","seat":9,"bid":2}', "<= 7", None),
+            (b'{"act":"bid","seat":1,"bid":"all"}', "all", "rodskagg"),
+            (b'{"act":"play","seat":1,"card":"S1"}', "$.card", None),
+            (b'{"act":"play","seat":1,"card":"sa"}', "$.card", None),
+            (b'{"act":"report","seat":1,"accused":0,"fault":"yawning"}', "yawning", "misdeal"),
+        ],
+    )
+    def test_a_body_that_is_no_act(self, dealt: Table, body: bytes, says: str, allowed: str | None) -> None:
+        headers = dealt.bearer(1) | {"Content-Type": "application/json"}
+        answer = dealt.client.post(f"{dealt.path}/acts", content=body, headers=headers)
+        document = problem(answer, 400, "unreadable")
+        assert says in document["detail"]
+        if allowed:
+            assert allowed in document["facts"]["allowed"]
+        assert dealt.version() == 2
+        dealt.bid(2)
+
+    def test_a_field_within_a_field(self, client: Client) -> None:
+        body = {"ruleset": KORTOXEN, "players": [*PLAYERS, {"nam": "David"}]}
+        document = problem(client.post("/v1/matches", json=body), 400, "unreadable")
+        assert "$.players[3]" in document["detail"] or "$.players[...]" in document["detail"]
+        assert document["facts"]["allowed"] == ["name"]
+
+    @pytest.mark.parametrize(
+        ("query", "says"),
+        [
+            ("/events?after=-1", "after"),
+            ("/events?limit=0", "limit"),
+            ("/events?limit=many", "limit"),
+            ("/replay", "at"),
+            ("/replay?at=now", "at"),
+            ("?min_version=x", "min_version"),
+            ("/legal-acts?seat=8", "seat"),
+        ],
+    )
+    def test_a_parameter(self, dealt: Table, query: str, says: str) -> None:
+        assert problem(dealt.get(query, 0), 400, "bad-parameter")["detail"].startswith((f"{says}: ", "Missing"))
+
+    @pytest.mark.parametrize("key", ["", "~mine", "a b", "a" * 129, "å"])
+    def test_an_idempotency_key(self, dealt: Table, key: str) -> None:
+        body = {"act": "bid", "seat": 1, "bid": 2}
+        answer = dealt.client.post(
+            f"{dealt.path}/acts", json=body, headers={**dealt.bearer(1), "Idempotency-Key": key.encode()}
+        )
+        problem(answer, 400, "bad-idempotency-key")
+        assert dealt.version() == 2
+
+    @pytest.mark.parametrize("tag", ["", "2", "abc", '"x"', '"2", "3"', 'W/"2"'])
+    def test_an_if_match(self, dealt: Table, tag: str) -> None:
+        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **{"If-Match": tag})
+        problem(answer, 400, "bad-if-match")
+
+    @pytest.mark.parametrize("given", ["x", "-1", "1.5", "12345678901"])
+    def test_a_last_event_id(self, dealt: Table, given: str) -> None:
+        problem(dealt.get("/events/stream", **{"Last-Event-ID": given}), 400, "bad-last-event-id")
+
+    @pytest.mark.parametrize("cursor", ["x", "é", "AAAA", ""])
+    def test_a_cursor(self, client: Client, cursor: str) -> None:
+        problem(client.get("/v1/matches", params={"cursor": cursor}), 400, "bad-cursor")
+
+
+class TestNotJson:
+    @pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", None])
+    def test_another_media_type_is_not_read(self, dealt: Table, media_type: str | None) -> None:
+        headers = dealt.bearer(1) | ({"Content-Type": media_type} if media_type else {})
+        body = b'{"act":"bid","seat":1,"bid":2}'
+        answer = dealt.client.post(f"{dealt.path}/acts", content=body, headers=headers)
+        assert "application/json" in problem(answer, 415, "wrong-media-type")["detail"]
+        assert dealt.version() == 2
+
+    @pytest.mark.parametrize("size", [65_537, 10_000_000])
+    def test_a_body_that_is_too_large(self, dealt: Table, size: int) -> None:
+        body = b'"' + b"x" * (size - 2) + b'"'
+        headers = dealt.bearer(1) | {"Content-Type": "application/json"}
+        document = problem(dealt.client.post(f"{dealt.path}/acts", content=body, headers=headers), 413, "too-large")
+        assert document["facts"] == {"limit_bytes": 65_536}
+        dealt.bid(2)
+
+
+class TestWho:
+    def test_without_a_token_one_only_looks_on(self, dealt: Table) -> None:
+        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, None)
+        problem(answer, 401, "token-missing")
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+    @pytest.mark.parametrize("header", ["Basic eDp5", "Bearer", "Bearer ", ""])
+    def test_anything_but_a_bearer_token(self, dealt: Table, header: str) -> None:
+        problem(dealt.get(Authorization=header), 401, "token-missing")
+
+    def test_a_token_of_another_match(self, dealt: Table, client: Client) -> None:
+        other = Table(client)
+        for page in ("", "/events", "/legal-acts", "/replay?at=1", "/knocks", "/protocol", "/events/stream"):
+            answer = client.get(dealt.path + page, headers=other.bearer(0))
+            problem(answer, 401, "token-unknown")
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+        body = {"act": "bid", "seat": 1, "bid": 2}
+        problem(client.post(f"{dealt.path}/acts", json=body, headers=other.bearer(1)), 401, "token-unknown")
+
+    def test_another_seat(self, dealt: Table) -> None:
+        document = problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 2), 403, "not-your-seat")
+        assert document["facts"] == {"seat": 1, "yours": 2}
+        assert dealt.version() == 2
+
+    def test_the_official_plays_for_nobody_and_nobody_officiates(self, dealt: Table) -> None:
+        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, "official"), 403, "for-seats")
+        problem(dealt.post("/acts", {"act": "void"}, 1), 403, "for-officials")
+        assert dealt.version() == 2
+
+
+class TestNoSuchThing:
+    @pytest.mark.parametrize("match_id", ["x", "1", "00000000-0000-0000-0000-000000000000"])
+    @pytest.mark.parametrize(
+        "page", ["", "/legal-acts", "/events", "/events/stream", "/protocol", "/knocks", "/deals/1"]
+    )
+    def test_a_match(self, table: Table, match_id: str, page: str) -> None:
+        answer = table.client.get(f"/v1/matches/{match_id}{page}", headers=table.bearer(0))
+        problem(answer, 404, "no-such-match")
+
+    def test_a_match_to_act_in(self, table: Table) -> None:
+        for match_id in ("x", "00000000-0000-0000-0000-000000000000"):
+            url = f"/v1/matches/{match_id}/acts"
+            answer = table.client.post(url, json={"act": "cut", "seat": 0}, headers=table.bearer(0))
+            problem(answer, 404, "no-such-match")
+
+    def test_a_ruleset_and_a_rule(self, client: Client) -> None:
+        assert problem(client.get("/v1/rulesets/whist"), 404, "no-such-ruleset")["facts"]["allowed"] == [KORTOXEN]
+        problem(client.get("/v1/rulesets/whist/rules"), 404, "no-such-ruleset")
+        problem(client.get(f"/v1/rulesets/{KORTOXEN}/rules/B999"), 404, "no-such-rule")
+
+    @pytest.mark.parametrize("path", ["/", "/v1", "/v2/matches", "/v1/matches/x/y/z", "/docs/x", "/docs/x.json"])
+    def test_a_page(self, client: Client, path: str) -> None:
+        assert client.get(path).status_code == 404
+        assert client.get(path).headers["content-type"] == "application/problem+json"
+
+    def test_a_method(self, client: Client, table: Table) -> None:
+        answer = client.delete(table.path)
+        problem(answer, 405, "method-not-allowed")
+        assert answer.headers["allow"] == "GET, OPTIONS"
+        assert client.put("/v1/matches", json={}).headers["allow"] == "GET, OPTIONS, POST"
+
+
+class TestOpeningAgainstTheRules:
+    """422: readable, but there is no such match."""
+
+    @pytest.mark.parametrize(
+        ("change", "code", "facts"),
+        [
+            ({"ruleset": "whist"}, "unknown-ruleset", {"ruleset": "whist", "allowed": [KORTOXEN]}),
+            ({"players": PLAYERS[:2]}, "players-count", {"players_min": 3, "players_max": 8}),
+            ({"players": PLAYERS * 3}, "players-count", {"players_min": 3, "players_max": 8}),
+            ({"first_dealer": 3}, "no-such-first-dealer", {"last": 2}),
+            ({"first_dealer": -1}, "no-such-first-dealer", {"last": 2}),
+            ({"opening": {"points": [12, 12]}}, "opening-points-count", {"players": 3}),
+            ({"opening": {"points": [12, 12, 12], "pot": 3}}, "no-pot", {"ruleset": KORTOXEN}),
+        ],
+    )
+    def test_what_holds_for_every_game(
+        self, client: Client, change: dict[str, Any], code: str, facts: dict[str, Any]
+    ) -> None:
+        answer = client.post("/v1/matches", json={"ruleset": KORTOXEN, "players": PLAYERS} | change)
+        assert problem(answer, 422, code)["facts"] == facts
+
+    def test_an_option_there_is_not(self, client: Client) -> None:
+        body = {"ruleset": KORTOXEN, "players": PLAYERS, "options": {"jokers": 2}}
+        document = problem(client.post("/v1/matches", json=body), 422, "unknown-option")
+        assert "knock_window" in document["facts"]["allowed"]
+        assert "knock_window" in document["detail"]
+
+    @pytest.mark.parametrize(
+        ("option", "value", "allowed"),
+        [
+            ("knock_window", "never", {"enum": ["deal_end", "next_trick"], "default": "deal_end"}),
+            ("max_players", 9, {"type": "integer", "minimum": 3, "maximum": 8, "default": 8}),
+            ("exact_zero", 1, {"type": "boolean", "default": True}),
+            ("exact_zero", "true", {"type": "boolean", "default": True}),
+        ],
+    )
+    def test_an_option_with_a_wrong_value(
+        self, client: Client, option: str, value: Any, allowed: dict[str, Any]
+    ) -> None:
+        body = {"ruleset": KORTOXEN, "players": PLAYERS, "options": {option: value}}
+        document = problem(client.post("/v1/matches", json=body), 422, "bad-option")
+        assert (document["facts"]["option"], document["facts"]["allowed"]) == (option, allowed)
+
+    def test_what_the_game_itself_refuses(self, client: Client) -> None:
+        body = {"ruleset": KORTOXEN, "players": PLAYERS, "opening": {"points": [0, 12, 12]}}
+        document = problem(client.post("/v1/matches", json=body), 422, "match-is-over-already")
+        assert document["rule"] == "B70"
+        players = [*PLAYERS, {"name": "David"}]
+        body = {"ruleset": KORTOXEN, "players": players, "options": {"max_players": 3}}
+        assert problem(client.post("/v1/matches", json=body), 422, "too-many-players")["rule"] == "B-O23"
+
+
+def deal(hands: Any) -> dict[str, Any]:
+    return {"act": "deal", "seat": 0, "hands": hands}
+
+
+TWICE = [HANDS[0], HANDS[1], [*HANDS[2][:5], "SA"]]
+
+
+class TestActingAgainstTheRules:
+    @pytest.mark.parametrize(
+        ("send", "status", "code", "rule", "facts"),
+        [
+            (lambda t: t.post("/acts", deal(TWICE), 0), 422, "card-twice", "B4", {"cards": ["SA"]}),
+            (lambda t: t.post("/acts", deal(HANDS[:2]), 0), 422, "one-hand-a-seat", "B18", {"seats": 3}),
+            (lambda t: t.send("deal", 1, hands=HANDS), 422, "not-dealer", "B13", {"dealer": 0}),
+            (lambda t: t.send("play", 1, card="SA"), 409, "wrong-phase", "B41", {"phase": "undealt"}),
+        ],
+    )
+    def test_before_the_deal(
+        self,
+        table: Table,
+        send: Callable[[Table], httpx.Response],
+        status: int,
+        code: str,
+        rule: str | None,
+        facts: dict[str, Any],
+    ) -> None:
+        document = problem(send(table), status, code)
+        assert (document["rule"], document["facts"]) == (rule, facts)
+        assert table.version() == 1
+        table.deal()
+
+    def test_a_card_that_is_not_in_the_pack_is_unreadable(self, table: Table) -> None:
+        answer = table.post("/acts", deal([["X1", *HANDS[0][1:]], *HANDS[1:]]), 0)
+        assert "$.hands" in problem(answer, 400, "unreadable")["detail"]
+        table.deal()
+
+    def test_out_of_turn(self, dealt: Table) -> None:
+        document = problem(dealt.send("bid", 2, bid=2), 422, "out-of-turn")
+        assert (document["rule"], document["facts"]) == ("B29", {"turn": 1})
+        assert dealt.version() == 2
+        dealt.bid(2)
+
+    def test_a_card_that_one_does_not_hold_is_refused_without_telling_who_does(self, dealt: Table) -> None:
+        dealt.bid(1, "pass", "pass")
+        document = problem(dealt.send("play", 1, card="SA"), 422, "not-held")
+        assert (document["rule"], document["facts"]) == (None, {"card": "SA"})
+        dealt.play("S2", first=1)
+
+    def test_a_finished_match(self, client: Client) -> None:
+        table = Table(client, dealing="house", opening={"points": [2, 2, 2]})
+        table.finish()
+        version = table.version()
+        for answer in (
+            table.send("bid", 0, bid=1),
+            table.send("void", None),
+            table.post("/knocks", {"seat": 0, "accused": 1}, 0),
+        ):
+            assert "winner" in problem(answer, 409, "match-over")["facts"]
+        assert table.version() == version
+        assert table.get("/legal-acts", 0).json() == []
+
+    def test_a_stale_if_match(self, dealt: Table) -> None:
+        answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **{"If-Match": '"1"'})
+        assert problem(answer, 412, "stale")["facts"] == {"version": 2}
+        assert dealt.version() == 2
+
+    def test_a_key_with_another_body(self, dealt: Table) -> None:
+        key = {"Idempotency-Key": "k"}
+        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **key).status_code == 201
+        problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 3}, 1, **key), 422, "key-reused")
+        problem(dealt.post("/knocks", {"seat": 1, "accused": 0}, 1, **key), 422, "key-reused")
+        assert dealt.version() == 3
+        dealt.bid(3, first=2)
+
+    def test_a_refusal_is_no_use_of_its_key(self, dealt: Table) -> None:
+        key = {"Idempotency-Key": "k"}
+        problem(dealt.post("/acts", {"act": "play", "seat": 1, "card": "S2"}, 1, **key), 409, "play-not-begun")
+        assert dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1, **key).status_code == 201
+
+
+class TestLanguage:
+    @pytest.mark.parametrize(
+        ("accept", "language"),
+        [("sv", "sv"), ("sv-FI,en;q=0.8", "sv"), ("en,sv;q=0.9", "en"), ("de", "en"), ("sv;q=x", "en"), ("*", "en")],
+    )
+    def test_a_problem_is_in_the_readers_language(self, dealt: Table, accept: str, language: str) -> None:
+        answer = dealt.post("/acts", {"act": "bid", "seat": 2, "bid": 1}, 2, **{"Accept-Language": accept})
+        assert answer.headers["content-language"] == language
+        assert "Accept-Language" in answer.headers["vary"]
+        assert answer.json()["detail"].startswith("Det är" if language == "sv" else "It is")
+
+    def test_rules_are_in_the_readers_language(self, client: Client) -> None:
+        url = f"/v1/rulesets/{KORTOXEN}/rules"
+        english, swedish = (client.get(url, headers={"Accept-Language": name}) for name in ("en", "sv"))
+        assert (english.headers["content-language"], swedish.headers["content-language"]) == ("en", "sv")
+        assert english.json()["rules"][0]["id"] == swedish.json()["rules"][0]["id"] == "B1"
+        assert english.json()["rules"][0]["text"] != swedish.json()["rules"][0]["text"]
+        assert swedish.json()["readings"][0] == client.get(f"{url}/B-O1", headers={"Accept-Language": "sv"}).json()
+
+
+class TestOurFault:
+    def test_what_nobody_foresaw_tells_nothing_of_the_inside(
+        self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with client_of(sqlite_url) as client:
+            table = Table(client)
+            monkeypatch.setattr(client.app.state.service.desk, "cached", lambda _: 1 / 0)
+            document = problem(table.get(), 500, "internal")
+            assert "division" not in str(document)
+
+    def test_a_store_that_takes_too_long_is_told_to_be_tried_again(self, sqlite_url: str) -> None:
+        with client_of(sqlite_url) as client:
+            table = Table(client)
+            table.deal()
+            client.app.state.service.desk.close()
+            answer = table.send("bid", 1, bid=1)
+            problem(answer, 503, "busy")
+            assert answer.headers["retry-after"] == "1"
+            problem(client.get("/health/ready"), 503, "not-ready")
+            assert client.get("/health/live").status_code == 200
+
+    def test_books_that_stand_still_are_told_of(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("api.shelf.WAIT_SECONDS", 0.01)
+        with client_of(sqlite_url) as client:
+            table = Table(client)
+            client.app.state.service.shelf.follower.close()
+            table.deal()
+            answer = table.get("/protocol")
+            problem(answer, 503, "books-behind")
+            assert answer.headers["retry-after"] == "1"
+            assert table.get().status_code == 200
+
+
+def test_every_problem_that_is_raised_has_its_texts() -> None:
+    """The codes are literals in the source of ``api/``."""
+    raised = set()
+    for path in (Path(__file__).parents[2] / "api").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id="Problem"), args=[ast.Constant(value=code)]):
+                    raised.add(code)
+                case ast.Call(func=ast.Name(id="Problem"), args=[ast.IfExp(body=one, orelse=other)]):
+                    raised |= {ast.literal_eval(one), ast.literal_eval(other)}
+    assert raised == TEXTS.keys()
+
+
+def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
+    for text in TEXTS.values():
+        english, swedish = ({part.split("}")[0] for part in detail.split("{")[1:]} for detail in text.detail)
+        assert english == swedish

@@ -1,0 +1,117 @@
+"""The service as a process: told to stop, killed, and looked after from the command line."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.serving import ROOT, running, sse
+from tests.api.table import Table
+
+
+def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
+    command = [sys.executable, "-m", "api.cli", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, check=False)
+
+
+class TestStopping:
+    def test_told_to_stop_it_ends_streams_and_stops(self, sqlite_url: str) -> None:
+        with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
+            table = Table(client)
+            ended = threading.Event()
+
+            def listen() -> None:
+                with client.stream("GET", f"{table.path}/events/stream", timeout=30) as response:
+                    for event in sse(response):
+                        if event.get("id") == "1":
+                            heard.set()
+                ended.set()
+
+            heard = threading.Event()
+            listener = threading.Thread(target=listen)
+            listener.start()
+            assert heard.wait(5)
+            began = time.monotonic()
+            assert process.end(signal.SIGTERM, 10) in (0, -signal.SIGTERM)
+            assert time.monotonic() - began < 5
+            listener.join(5)
+            assert ended.is_set(), "the stream came to a proper end"
+
+    def test_killed_it_loses_nothing_that_was_answered(self, store_url: str) -> None:
+        answered: dict[str, int] = {}
+
+        def play(address: str, stop: threading.Event) -> None:
+            with httpx.Client(base_url=address) as client:
+                try:
+                    table = Table(client, dealing="house")
+                    table.done("deal", 0)
+                    while not stop.is_set():
+                        answer = table.post("/knocks", {"seat": 0, "accused": 1}, 0)
+                        answered[table.id] = answer.json()["version"]
+                except httpx.TransportError:
+                    return
+
+        with running(store_url) as process:
+            stop = threading.Event()
+            players = [threading.Thread(target=play, args=(process.address, stop)) for _ in range(4)]
+            for player in players:
+                player.start()
+            time.sleep(0.5)
+            process.end(signal.SIGKILL, 5)
+            stop.set()
+            for player in players:
+                player.join()
+        assert answered
+        with running(store_url) as process:
+            for match_id, version in answered.items():
+                page = httpx.get(f"{process.address}/v1/matches/{match_id}").json()
+                assert page["version"] >= version
+                protocol = httpx.get(f"{process.address}/v1/matches/{match_id}/protocol").json()
+                assert protocol["version"] == page["version"]
+            assert process.end(signal.SIGTERM, 10) in (0, -signal.SIGTERM)
+        match_id = next(iter(answered))
+        verified = knacka("verify", match_id, KNACKA_DATABASE_URL=store_url)
+        assert verified.returncode == 0
+        assert "the chain holds" in verified.stdout
+
+
+class TestCommandLine:
+    def test_a_book_is_rebuilt(self, sqlite_url: str) -> None:
+        done = knacka("rebuild", "protocols", KNACKA_DATABASE_URL=sqlite_url)
+        assert (done.returncode, done.stdout) == (0, "protocols rebuilt to position 0\n")
+        wrong = knacka("rebuild", "cookbook", KNACKA_DATABASE_URL=sqlite_url)
+        assert (wrong.returncode, wrong.stderr) == (2, "no book cookbook; there are protocols, audit, matches\n")
+
+    @pytest.mark.parametrize("match", ["x", "00000000-0000-0000-0000-000000000000"])
+    def test_there_is_nothing_to_verify_of_a_match_there_is_not(self, sqlite_url: str, match: str) -> None:
+        done = knacka("verify", match, KNACKA_DATABASE_URL=sqlite_url)
+        assert done.returncode == 2
+        assert match in done.stderr
+
+    @pytest.mark.parametrize(
+        ("name", "value", "says"),
+        [
+            ("KNACKA_PORT", "many", "KNACKA_PORT: Expected `int`, got `str`"),
+            ("KNACKA_LOG_LEVEL", "loud", "KNACKA_LOG_LEVEL: Invalid enum value 'loud'"),
+            ("KNACKA_DATABASE_URL", "mysql://x", "KNACKA_DATABASE_URL: unknown store 'mysql'"),
+            ("KNACKA_CACHE_MATCHES", "0", "KNACKA_CACHE_MATCHES: Expected `int` >= 1"),
+        ],
+    )
+    def test_a_setting_that_cannot_be_is_named(self, name: str, value: str, says: str) -> None:
+        done = knacka("serve", **{name: value})
+        assert done.returncode == 2
+        assert done.stderr.startswith(says)
+
+
+def test_the_description_of_the_interface_is_up_to_date() -> None:
+    done = knacka("openapi")
+    assert done.returncode == 0
+    kept = Path(ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8")
+    assert done.stdout == kept, "make openapi"

@@ -1,0 +1,145 @@
+"""The contract against the service: every operation, all checks, each by itself and one after another."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.python.asgi import get_client, shutdown_lifespans
+
+from api.app import create_app
+from api.settings import Settings
+from tests.api.serving import ROOT
+from tests.api.table import HANDS, Table
+
+# What is said here of a check holds beside what schemathesis expects by itself.
+POSITIVE = ["2xx", "3xx", "401", "403", "404", "409"]
+CONFIG = SchemathesisConfig.from_dict(
+    {
+        "base-url": "http://testserver",
+        "request-timeout": 5.0,
+        "checks": {
+            # A schema cannot say what the rules of a game allow (422), nor which version a match is at (412).
+            "positive_data_acceptance": {"expected-statuses": [*POSITIVE, "412", "422"]},
+        },
+        "operations": [
+            # A stream goes on until its match is over: one event of it, or none for so long, is enough.
+            {
+                "include-name": "GET /v1/matches/{match}/events/stream",
+                "max-stream-events": 1,
+                "request-timeout": 0.1,
+            },
+            {
+                # A cursor is any text to the schema, and none but ours to the service (400).
+                "include-name": "GET /v1/matches",
+                "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "422"]}},
+            },
+        ],
+    }
+)
+QUICK = settings(
+    max_examples=10,
+    stateful_step_count=8,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+_tokens: dict[str, list[str]] = {}
+"""By match, of its seats and then of the official: what the matches opened here have given out."""
+
+
+class Service:
+    """The service that the contract is held against, once there is one; schemathesis starts it."""
+
+    app: Any = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.app(scope, receive, send)
+
+
+# Read when tests are collected, from the file that another test holds to be up to date.
+contract = schemathesis.openapi.from_path(ROOT / "openapi" / "openapi.json", config=CONFIG)
+contract.app = service = Service()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    path = tmp_path_factory.mktemp("contract")
+    service.app = create_app(Settings(database_url=f"sqlite:///{path}/knacka.db"), wait_seconds=0.01)
+    with get_client(service) as client:
+        for opening in ({}, {"enforcement": "refuse"}, {"dealing": "house"}):
+            table = Table(client, **opening)
+            _tokens[table.id] = list(table.tokens.values())
+            table.done("deal", 0, **({} if opening == {"dealing": "house"} else {"hands": HANDS}))
+        table.finish_deal()
+    yield
+    shutdown_lifespans()
+
+
+@contract.hook("after_call")
+def remember(context: Any, case: Any, response: Any) -> None:
+    """Keeps the tokens of a match that was opened."""
+    if case.operation.definition.raw["operationId"] == "open_match" and response.status_code == 201:
+        opened = response.json()
+        _tokens[opened["id"]] = [*(seat["token"] for seat in opened["seats"]), opened["official_token"]]
+
+
+@contract.hook("map_body")
+def whole(context: Any, body: Any) -> Any:
+    """To a schema 2.0 is an integer, to the service it is not one."""
+    if isinstance(body, dict):
+        return {name: whole(context, value) for name, value in body.items()}
+    if isinstance(body, list):
+        return [whole(context, value) for value in body]
+    return int(body) if isinstance(body, float) and body.is_integer() else body
+
+
+def to_a_match(case: Any) -> None:
+    """Three of four ids that are any are made those of matches that there are."""
+    if (case.headers or {}).get("If-Match") == "":
+        del case.headers["If-Match"]  # sent as one that fits the pattern, which asks for quotes and a digit
+    try:
+        number = UUID((case.path_parameters or {})["match"]).int
+    except (KeyError, ValueError, TypeError):
+        return
+    if number % 4 and case.path_parameters["match"] not in _tokens:
+        case.path_parameters["match"] = list(_tokens)[number % len(_tokens)]
+
+
+def bearer(case: Any) -> dict[str, str]:
+    """Who would send this: the seat that it names, else the official. Nobody where the header is what is wrong."""
+    if case.meta is not None and case.meta.is_negative_at(ParameterLocation.HEADER):
+        return {}
+    tokens = _tokens.get(str((case.path_parameters or {}).get("match")))
+    if tokens is None:
+        return {}
+    seat = case.body.get("seat") if isinstance(case.body, dict) else None
+    seated = isinstance(seat, int) and 0 <= seat < len(tokens) - 1
+    return {"Authorization": f"Bearer {tokens[seat] if seated else tokens[-1]}"}
+
+
+@contract.parametrize()
+@QUICK
+def test_every_operation(case: Any) -> None:
+    to_a_match(case)
+    case.call_and_validate(headers=bearer(case))
+
+
+class OneAfterAnother(contract.as_state_machine()):  # type: ignore[misc]
+    """Goes from answer to answer by the links that they give."""
+
+    def before_call(self, case: Any) -> None:
+        to_a_match(case)
+
+    def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+        return {"headers": bearer(case)}
+
+
+def test_one_after_another() -> None:
+    run_state_machine_as_test(OneAfterAnother, settings=QUICK)

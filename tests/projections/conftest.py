@@ -1,0 +1,49 @@
+"""A log of real matches, a store with it, and the books of that store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from sqlalchemy import Engine
+
+from projections.follow import engine_for, rebuild
+from referee.store import Referee, construct
+from tests.projections.filled import Said, all_books, append, content, play_some, reader
+
+
+@pytest.fixture(scope="session")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
+    """Rows of several matches that were really played."""
+    path: Path = tmp_path_factory.mktemp("played") / "knacka.db"
+    with construct(f"sqlite:///{path}") as referee:
+        return play_some(referee, 1000, seed=1)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory, rows: tuple[StoredEvent, ...]) -> Said:
+    """What the books say when they have taken in that log from end to end."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('whole')}/knacka.db"
+    engine, books = engine_for(url), all_books()
+    with construct(url) as referee:
+        append(referee, rows)
+        for book in books:
+            rebuild(reader(referee), engine, book)
+        said = content(engine, books)
+    engine.dispose()
+    return said
+
+
+@pytest.fixture
+def referee(store_url: str) -> Iterator[Referee]:
+    """A store with nothing in it."""
+    with construct(store_url) as referee:
+        yield referee
+
+
+@pytest.fixture
+def engine(store_url: str) -> Iterator[Engine]:
+    """The books of that store."""
+    engine = engine_for(store_url)
+    yield engine
+    engine.dispose()

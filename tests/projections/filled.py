@@ -1,0 +1,114 @@
+"""A log of real matches for the books to follow: played by random acts, right and wrong ones, and knocks."""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from eventsourcing.persistence import Notification, StoredEvent
+from sqlalchemy import Engine, select
+
+from projections.audit import Audit
+from projections.follow import Book, Placed, Read
+from projections.matches import Matches
+from projections.protocols import Protocols
+from referee.acts import Knock, Play, Void
+from referee.desk import Command, Desk
+from referee.match import Match
+from referee.refusals import Refused
+from referee.rows import from_row
+from referee.store import Referee
+from tests.played import legal_acts, opened
+
+Said = dict[str, list[tuple[Any, ...]]]
+"""What stands in each table."""
+
+KINDS: tuple[dict[str, Any], ...] = (
+    {"deal_ritual": False},
+    {"deal_ritual": False, "knock_window": "next_trick", "false_knock_penalty": 5},
+    {"players": 4, "points": (3, 2, 3, 4), "deal_ritual": False},
+    {"players": 4, "enforcement": "refuse", "points": (2, 2, 3, 1)},
+    {"players": 3, "false_knock_penalty": 5, "first_dealer": None},
+)
+"""How the matches of the log are opened."""
+
+
+def placed(notifications: Iterable[Notification]) -> list[Placed]:
+    return [Placed(notification.id, from_row(notification)) for notification in notifications]
+
+
+def reader(referee: Referee) -> Read:
+    def read(after: int, limit: int) -> Sequence[Placed]:
+        return placed(referee.recorder.select_notifications(after, limit, inclusive_of_start=False))
+
+    return read
+
+
+def all_books() -> tuple[Book, ...]:
+    return Protocols(), Audit(), Matches()
+
+
+def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]:
+    """The rows of a match of each kind, as they came, after so many attempts to act in all."""
+    chance = random.Random(seed)
+    desk = Desk(referee, seed=lambda: str(chance.random()))
+    try:
+        matches = [opened(desk, **kind) for kind in KINDS]
+        for _ in range(acts):
+            match = desk.match(chance.choice(matches))
+            if act := _any_act(match, chance):
+                actor = "official" if isinstance(act, Void) else act.seat
+                try:
+                    desk.submit(Command(match_id=match.id, actor=actor, request=act)).result(30)
+                except Refused:
+                    continue
+    finally:
+        desk.close()
+    rows = referee.recorder.select_notifications(None, 100_000)
+    return tuple(StoredEvent(row.originator_id, row.originator_version, row.topic, row.state) for row in rows)
+
+
+def _any_act(match: Match, chance: random.Random) -> Any:
+    what = chance.random()
+    if what < 0.002:
+        return Void(reason="spilt coffee")
+    if what < 0.12:
+        return _knock(match, chance)
+    # Rödskägg now and then: it ends most matches.
+    legal = [act for act in legal_acts(match) if getattr(act, "bid", None) != "rodskagg" or chance.random() < 0.02]
+    if what < 0.3 and (plays := [act for act in legal if isinstance(act, Play)]):
+        seat = plays[0].seat
+        return Play(seat=seat, card=chance.choice(match.rules.view(match.state, seat).hand or ()))
+    return chance.choice(legal) if legal else None
+
+
+def _knock(match: Match, chance: random.Random) -> Knock:
+    """For something that was done, or for nothing."""
+    done = [(standing.breach.seat, standing.breach.offence) for standing in match.state.ledger.standings]
+    accused, offence = chance.choice([*done, (0, None), (1, "revoke")])
+    others = [seat for seat in range(len(match.opened.players)) if seat != accused]
+    return Knock(seat=chance.choice(others), accused=accused, offence=offence, note="I saw it")
+
+
+def append(referee: Referee, rows: Sequence[StoredEvent]) -> None:
+    """Stores rows that a referee has made: a few at a time, as they once came."""
+    for first in range(0, len(rows), 100):
+        referee.recorder.insert_events(list(rows[first : first + 100]))
+
+
+def content(engine: Engine, books: Iterable[Book]) -> Said:
+    """All that stands in the tables of these books."""
+    with engine.connect() as connection:
+        return {
+            name: sorted(map(tuple, connection.execute(select(table))), key=repr)
+            for book in books
+            for name, table in book.metadata.tables.items()
+        }
+
+
+def head(referee: Referee) -> int:
+    return referee.recorder.max_notification_id() or 0
+
+
+def last_versions(rows: Sequence[StoredEvent]) -> dict[UUID, int]:
+    return {row.originator_id: row.originator_version for row in rows}

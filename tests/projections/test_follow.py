@@ -1,0 +1,440 @@
+"""Each event counts once in each book: whatever stops, fails, repeats or happens at the same time."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+from uuid import UUID, uuid4
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, inspect, text, update
+
+from projections.audit import Audit
+from projections.follow import FRESH, LIVE, Book, Follower, Placed, engine_for, prepare, rebuild
+from projections.matches import Matches
+from projections.protocols import Protocols
+from referee.desk import Desk
+from referee.store import Referee, construct
+from tests.played import opened, play_out
+from tests.projections.filled import Said, all_books, append, content, head, last_versions, placed, reader
+
+SOON = 10.0
+"""Seconds after which what should have happened has not."""
+
+
+@contextmanager
+def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
+    follower = Follower(reader(referee), engine, books, **{"poll_seconds": 60, **kwargs})
+    follower.start()
+    yield follower
+    follower.close()
+    assert not follower.alive
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
+
+
+def at_the_head(follower: Follower, referee: Referee) -> None:
+    until(lambda: follower.lag(head(referee)) == 0)
+
+
+class Tally:
+    """A book that counts, and so tells whether it was given an event twice."""
+
+    name = "tally"
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+        self.table = Table(f"{prefix}tally", self.metadata, Column("events", Integer))
+
+    def under(self, prefix: str) -> Self:
+        return type(self)(prefix)
+
+    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+        if connection.execute(update(self.table).values(events=self.table.c.events + len(page))).rowcount == 0:
+            connection.execute(insert(self.table).values(events=len(page)))
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        return 1_000_000
+
+
+class TestFollowing:
+    """From where each book stands to the end of the log, and on."""
+
+    def test_books_follow_what_is_played(self, referee: Referee, engine: Engine):
+        books, seen = all_books(), []
+        with following(referee, engine, books, seen=seen.extend) as follower:
+            desk = Desk(referee, committed=lambda recorded: follower.wake())
+            try:
+                match_id = opened(desk, deal_ritual=False)
+                for outcome in play_out(desk, match_id, 60):
+                    version = outcome.match.version
+                    assert follower.wait_for(match_id, version, SOON)
+                    with engine.connect() as connection:
+                        assert [book.version(connection, match_id) for book in books] == [version] * 3
+            finally:
+                desk.close()
+            assert set(follower.positions().values()) == {head(referee)}
+            assert follower.lag(head(referee)) == 0
+            assert follower.lag(head(referee) + 5) == 5
+            assert follower.faults() == {}
+        assert seen == placed(referee.recorder.select_notifications(None, 1000)), "each event once and in order"
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_stopped_anywhere_it_goes_on_from_there(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, seed: int
+    ):
+        chance, books = random.Random(seed), all_books()
+        stops = sorted(chance.sample(range(len(rows)), 4))
+        for first, last in zip([0, *stops], [*stops, len(rows)], strict=True):
+            append(referee, rows[first:last])
+            with following(referee, engine, books, page=chance.choice([10, 30, 100])) as follower:
+                if chance.random() < 0.5:
+                    at_the_head(follower, referee)  # else it is stopped in the middle
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+        assert content(engine, books) == whole
+
+    def test_a_page_that_comes_again_changes_nothing(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        page = placed(referee.recorder.select_notifications(None, 100_000))
+        for book in (books := all_books()):
+            prepare(engine, [book])
+            for first in (0, 0, 300, 100, 500, 0):
+                with engine.begin() as connection:
+                    book.apply(connection, page[first : first + 700])
+            with engine.begin() as connection:
+                book.apply(connection, page)
+        assert content(engine, books) == whole
+
+    def test_a_book_never_skips_an_event(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
+        append(referee, rows)
+        page = placed(referee.recorder.select_notifications(None, 400))
+        for book in all_books():
+            prepare(engine, [book])
+            with pytest.raises(AssertionError, match="is missing"), engine.begin() as connection:
+                book.apply(connection, [*page[:100], *page[150:]])
+
+    def test_two_followers_of_one_log_apply_each_event_once(
+        self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        other = engine_for(store_url)
+        one_side, other_side = (*all_books(), Tally()), (*all_books(), Tally())
+        seen: tuple[list[Placed], list[Placed]] = [], []
+        with (
+            following(referee, engine, one_side, page=17, poll_seconds=0.01, seen=seen[0].extend) as one,
+            following(referee, other, other_side, page=40, poll_seconds=0.01, seen=seen[1].extend) as two,
+        ):
+            append(referee, rows)
+            at_the_head(one, referee)
+            at_the_head(two, referee)
+            for match_id, version in last_versions(rows).items():
+                assert one.wait_for(match_id, version, SOON)
+                assert two.wait_for(match_id, version, SOON)
+            assert (one.faults(), two.faults()) == ({}, {})
+        assert [len(page) for page in seen] == [len(rows), len(rows)]
+        assert content(engine, one_side) == {**whole, "book_tally": [(len(rows),)]}
+        other.dispose()
+
+    def test_a_book_that_was_added_later_starts_at_the_first_event(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        with following(referee, engine, [Protocols()]) as follower:
+            at_the_head(follower, referee)
+        books = all_books()
+        with following(referee, engine, books, page=100) as follower:
+            at_the_head(follower, referee)
+        assert content(engine, books) == whole
+
+    def test_a_book_whose_tables_were_taken_away_begins_anew(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        books = all_books()
+        for _ in range(2):
+            with following(referee, engine, books) as follower:
+                at_the_head(follower, referee)
+            assert content(engine, books) == whole
+            with engine.begin() as connection:
+                connection.execute(text("DROP TABLE book_audit_cases"))
+
+    def test_books_that_are_ahead_of_a_restored_log_begin_anew(
+        self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture
+    ):
+        books = all_books()
+        with construct(store_url) as referee:
+            append(referee, rows)
+            with following(referee, engine, books) as follower:
+                at_the_head(follower, referee)
+            table = "stored_events" if store_url.startswith("sqlite") else "referee_events"
+            place = "rowid" if table == "stored_events" else "notification_id"
+            with referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+                cursor.execute(f"DELETE FROM {table} WHERE {place} > 100")
+            with following(referee, engine, books) as follower:
+                until(lambda: set(follower.positions().values()) == {100})
+        assert "begins anew" in caplog.text
+        with engine.connect() as connection:
+            for match_id, version in last_versions(rows[:100]).items():
+                assert [book.version(connection, match_id) for book in books] == [version] * 3
+
+
+class TestWaiting:
+    """To read what one has written."""
+
+    def test_it_ends_as_soon_as_the_event_is_in_the_books(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        with following(referee, engine, all_books()) as follower:
+            match_id = rows[0].originator_id
+            waited: list[float] = []
+
+            def wait() -> None:
+                assert follower.wait_for(match_id, 1, SOON)
+                waited.append(time.monotonic())
+
+            waiting = threading.Thread(target=wait)
+            waiting.start()
+            time.sleep(0.05)
+            append(referee, rows[:1])
+            stored = time.monotonic()
+            follower.wake()
+            waiting.join()
+            assert waited[0] - stored < 0.5
+            assert not follower.wait_for(match_id, 2, 0)
+            assert not follower.wait_for(match_id, 2, 0.01)
+            assert not follower.wait_for(uuid4(), 1, 0.01)
+
+    def test_without_a_waking_the_event_is_found_at_the_next_look(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        with following(referee, engine, all_books(), poll_seconds=0.05) as follower:
+            time.sleep(0.02)
+            append(referee, rows[:10])
+            assert follower.wait_for(rows[0].originator_id, 1, 1)
+
+    def test_what_was_applied_before_the_start_is_known(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        append(referee, rows)
+        with following(referee, engine, all_books()) as follower:
+            at_the_head(follower, referee)
+        with following(referee, engine, all_books()) as follower:
+            for match_id, version in last_versions(rows).items():
+                assert follower.wait_for(match_id, version, 0)
+                assert not follower.has_applied(match_id, version + 1)
+
+    def test_whoever_waits_is_let_go_at_the_end(self, referee: Referee, engine: Engine):
+        answers: list[bool] = []
+        with following(referee, engine, all_books()) as follower:
+            waiting = threading.Thread(target=lambda: answers.append(follower.wait_for(uuid4(), 1, SOON)))
+            waiting.start()
+            time.sleep(0.05)
+        waiting.join(1)
+        assert answers == [False]
+
+    def test_a_follower_that_never_started_can_be_closed(self, referee: Referee, engine: Engine):
+        Follower(reader(referee), engine, all_books()).close()
+
+
+class TestFailing:
+    """What fails is told, left for a while, and tried again; the others go on."""
+
+    def test_a_book_that_fails_is_tried_again_and_loses_nothing(
+        self,
+        referee: Referee,
+        engine: Engine,
+        rows: Sequence[StoredEvent],
+        whole: Said,
+        caplog: pytest.LogCaptureFixture,
+    ):
+        class Clumsy(Audit):
+            """Fails twice, when it has already written."""
+
+            left = 2
+
+            def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+                super().apply(connection, page)
+                if page[-1].position > 300 and self.left:
+                    self.left -= 1
+                    raise OSError("the ink ran out")
+
+        append(referee, rows)
+        books = (Protocols(), Clumsy(), Matches())
+        with following(referee, engine, books, page=100) as follower:
+            until(lambda: "audit" in follower.faults())
+            fault = follower.faults()["audit"]
+            assert (fault.position, fault.error) == (300, "OSError: the ink ran out")
+            until(lambda: follower.positions()["protocols"] == head(referee))
+            at_the_head(follower, referee)
+            assert follower.faults() == {}
+            assert follower.alive
+        assert content(engine, books) == whole
+        assert "audit: failed after position 300 (1): OSError: the ink ran out" in caplog.text
+
+    def test_a_log_that_cannot_be_read_for_a_while(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        read, calls = reader(referee), iter(range(10_000))
+
+        def sometimes(after: int, limit: int) -> Sequence[Placed]:
+            if next(calls) in (1, 4):
+                raise ConnectionError("no answer")
+            return read(after, limit)
+
+        books = all_books()
+        follower = Follower(sometimes, engine, books, page=400, poll_seconds=60)
+        follower.start()
+        until(lambda: "read" in follower.faults())
+        at_the_head(follower, referee)
+        assert follower.faults() == {}
+        follower.close()
+        assert content(engine, books) == whole
+
+    def test_a_listener_that_fails_keeps_nobody_from_reading(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        def deaf(page: Sequence[Placed]) -> None:
+            raise ValueError("what?")
+
+        append(referee, rows)
+        books = all_books()
+        with following(referee, engine, books, seen=deaf) as follower:
+            at_the_head(follower, referee)
+            assert follower.faults()["seen"].error == "ValueError: what?"
+        assert content(engine, books) == whole
+
+
+class TestRebuilding:
+    """The new book lies beside the old one until it is as good."""
+
+    def test_a_rebuilt_book_says_what_a_followed_one_does(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        books = all_books()
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+            spoil(engine)
+            for _ in range(2):
+                for book in books:
+                    assert follower.rebuild(book.name) == head(referee)
+                assert content(engine, books) == whole
+            with engine.connect() as connection:
+                left = connection.execute(text("SELECT count(*), sum(position) FROM book_positions")).one()
+            assert tuple(left) == (3, 3 * head(referee))
+        prepare(engine, all_books())
+        assert len(inspect(engine).get_indexes("book_matches")) == 1
+
+    def test_it_is_read_and_kept_up_meanwhile(
+        self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        half = len(rows) // 2
+        append(referee, rows[:half])
+        books = all_books()
+        book, match_id = books[0], rows[0].originator_id
+        assert isinstance(book, Protocols)
+        versions: list[int] = []
+        stopped = threading.Event()
+
+        def look() -> None:
+            while not stopped.is_set():
+                with engine.connect() as connection:
+                    sheet = book.answer(connection, match_id)
+                assert sheet is not None
+                assert sheet.points == (sheet.lines[-1].points if sheet.lines else sheet.opening)
+                versions.append(sheet.version)
+
+        reads: list[int] = []
+
+        def slowly(after: int, limit: int) -> Sequence[Placed]:
+            """While the book is being built, the rest of the log is stored and followed."""
+            if len(reads) == 1:
+                append(referee, rows[half:])
+                follower.wake()
+                at_the_head(follower, referee)
+            reads.append(after)
+            return reader(referee)(after, limit)
+
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+            looking = threading.Thread(target=look)
+            looking.start()
+            rebuild(slowly, engine, book, page=100)
+            for other in books[1:]:
+                rebuild(reader(referee), engine, other, page=100)
+            count = len(versions)
+            until(lambda: len(versions) > count + 5)
+            stopped.set()
+            looking.join()
+            assert follower.faults() == {}
+        assert content(engine, books) == whole
+        assert versions[-1] == last_versions(rows)[match_id]
+        assert versions == sorted(versions)
+
+    def test_broken_off_it_leaves_the_old_book_and_the_next_starts_clean(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        books, read = all_books(), reader(referee)
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+        for book in books:
+
+            def torn(after: int, limit: int) -> Sequence[Placed]:
+                if after >= 300:
+                    raise KeyboardInterrupt
+                return read(after, limit)
+
+            with pytest.raises(KeyboardInterrupt):
+                rebuild(torn, engine, book, page=100)
+            assert content(engine, books) == whole
+            assert any(content(engine, [book.under(FRESH)]).values()), "it had begun"
+            rebuild(read, engine, book, page=100)
+        assert content(engine, books) == whole
+
+    def test_several_rebuilds_at_once_do_no_harm(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows)
+        books = all_books()
+        finished: list[str] = []
+
+        def work() -> None:
+            try:
+                rebuild(reader(referee), engine, books[1], page=50)
+                finished.append("built")
+            except LookupError as error:
+                finished.append(str(error))
+
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+            for _ in range(5):
+                threads = [threading.Thread(target=work) for _ in range(3)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                assert content(engine, books) == whole
+            assert follower.faults() == {}
+        assert len(finished) == 15, "nobody failed in another way"
+        assert finished.count("built") >= 5
+        assert all("another rebuild is done" in end for end in finished if end != "built")
+
+
+def spoil(engine: Engine) -> None:
+    """Somebody has been at the books."""
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM book_protocol_lines"))
+        connection.execute(text("UPDATE book_matches SET status = 'over'"))
+        connection.execute(text("DELETE FROM book_audit_trail"))

@@ -1,0 +1,140 @@
+"""The list of matches: each once, in order, by any filter; and no cursor but ours."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from sqlalchemy import Connection, Engine
+
+from projections.follow import Placed, prepare
+from projections.matches import Listed, Matches
+from referee.events import Recorded
+from referee.match import Match, fold
+from referee.rows import from_row
+from tests.played import opening
+from tests.projections.filled import last_versions
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def connection(engine: Engine) -> Iterator[Connection]:
+    """A transaction on the books."""
+    book = Matches()
+    prepare(engine, [book])
+    with engine.begin() as connection:
+        yield connection
+
+
+def open_many(connection: Connection, book: Matches, count: int) -> list[UUID]:
+    """Opens so many matches, two at each full minute from noon; their ids in the order of the list."""
+    page, ids = [], []
+    for number in range(count):
+        match_id, at = uuid4(), NOON + timedelta(minutes=number // 2)
+        opened = opening(players=3 + number % 2, enforcement="refuse" if number % 3 else "penalise")
+        recorded = Recorded(match_id, 1, at, "official", f"act-{number}", "", "", opened)
+        page.append(Placed(number + 1, recorded))
+        ids.append((at, match_id.bytes, match_id))
+    book.apply(connection, page)
+    return [match_id for *_, match_id in sorted(ids)]
+
+
+def all_pages(book: Matches, connection: Connection, limit: int, **filters: object) -> list[Listed]:
+    found: list[Listed] = []
+    cursor: str | None = None
+    while True:
+        page, cursor = book.page(connection, after=cursor, limit=limit, **filters)  # type: ignore[arg-type]
+        assert len(page) <= limit
+        found += page
+        if cursor is None:
+            return found
+        assert len(page) == limit
+
+
+def test_an_entry_is_the_match_as_it_stands(connection: Connection, rows: Sequence[StoredEvent]):
+    book = Matches()
+    page = [Placed(number, from_row(row)) for number, row in enumerate(rows, 1)]
+    for first in range(0, len(page), 11):
+        book.apply(connection, page[first : first + 11])
+    entries, cursor = book.page(connection)
+    assert cursor is None
+    assert {entry.match: entry.version for entry in entries} == last_versions(rows)
+    over = 0
+    for entry in entries:
+        match: Match = fold(
+            None, (placed.recorded for placed in page if placed.recorded.originator_id == entry.match)
+        )
+        shown = match.rules.view(match.state, "spectator")
+        assert entry.opened_at == match.opened_at
+        assert entry.changed_at == match.changed_at
+        assert (entry.ruleset, entry.players) == (match.opened.ruleset, match.opened.players)
+        assert (entry.dealing, entry.enforcement) == (match.opened.dealing, match.opened.enforcement)
+        assert entry.winner == shown.winner
+        assert (entry.status == "over") == (shown.phase == "over")
+        assert entry.deal == shown.deal - (entry.status == "over")
+        over += entry.status == "over"
+        assert book.version(connection, entry.match) == match.version
+    assert 0 < over < len(entries)
+    assert len(book.page(connection, status="over")[0]) == over
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 10, 50])
+def test_pages_make_up_the_whole_list_each_match_once(connection: Connection, limit: int):
+    book = Matches()
+    ids = open_many(connection, book, 10)
+    assert [entry.match for entry in all_pages(book, connection, limit)] == ids
+
+
+def test_a_match_opened_meanwhile_comes_behind_the_cursor(connection: Connection):
+    book = Matches()
+    open_many(connection, book, 4)
+    first, cursor = book.page(connection, limit=3)
+    recorded = Recorded(uuid4(), 1, NOON + timedelta(hours=1), 0, "late", "", "", opening())
+    book.apply(connection, [Placed(9, recorded)])
+    rest, _ = book.page(connection, after=cursor)
+    assert [entry.match for entry in rest][-1] == recorded.originator_id
+    assert not {entry.match for entry in first} & {entry.match for entry in rest}
+
+
+def test_each_filter_leaves_what_it_names(connection: Connection):
+    book = Matches()
+    open_many(connection, book, 10)
+    four = all_pages(book, connection, 2, player="P4")
+    assert len(four) == 5
+    assert all("P4" in entry.players for entry in four)
+    for nobody in ("p4", "P", "P4 ", "%", "", "\0", "x" * 5000):
+        assert all_pages(book, connection, 2, player=nobody) == []
+    assert len(all_pages(book, connection, 3, ruleset="rodskagg-kortoxen")) == 10
+    assert all_pages(book, connection, 3, ruleset="whist") == []
+    minute = timedelta(minutes=1)
+    span = all_pages(book, connection, 3, opened_from=NOON + minute, opened_to=NOON + 3 * minute)
+    assert {entry.opened_at for entry in span} == {NOON + minute, NOON + 2 * minute}
+    assert len(span) == 4
+    east = all_pages(book, connection, 3, opened_from=(NOON + minute).astimezone())
+    assert len(east) == 8
+
+
+def test_names_that_a_database_would_not_take_are_listed_and_found(connection: Connection):
+    book = Matches()
+    names = ("nul\0", "long" * 3000, "Å\U0001f0cf")
+    opened = opening()
+    strange = type(opened)(**{name: getattr(opened, name) for name in opened.__struct_fields__} | {"players": names})
+    book.apply(connection, [Placed(1, Recorded(uuid4(), 1, NOON, 0, "act", "", "", strange))])
+    for name in names:
+        (entry,), _ = book.page(connection, player=name)
+        assert entry.players == names
+
+
+def test_no_cursor_but_one_of_ours_is_taken(connection: Connection):
+    book = Matches()
+    open_many(connection, book, 4)
+    _, cursor = book.page(connection, limit=2)
+    assert cursor is not None
+    broken = [
+        cursor[:place] + ("B" if cursor[place] == "A" else "A") + cursor[place + 1 :] for place in range(len(cursor))
+    ]
+    for wrong in (*broken, cursor[:-1], cursor + "A", cursor + " ", "", "0", "å", "AAAA", cursor * 2):
+        with pytest.raises(ValueError, match="not a cursor"):
+            book.page(connection, after=wrong)
