@@ -70,7 +70,9 @@ class Direct:
             players=tuple(f"P{seat + 1}" for seat in range(given["players"])),
             dealing=given["dealing"],
             enforcement=given["enforcement"],
-            points=tuple(given["opening"]["points"]),
+            points=tuple(
+                given["opening"]["points"] if given["opening"] else (rules.start_points,) * given["players"]
+            ),
             first_dealer=given["first_dealer"],
             stakes=msgspec.convert(given["stakes"], MatchOpened.__annotations__["stakes"]),
             tokens=(),
@@ -124,6 +126,7 @@ class Direct:
             return None
         return {
             "winner": last.seat,
+            "winners": list(last.seats) or [last.seat],
             "by": last.by,
             "points": list(last.points),
             "settlement": None if last.settlement is None else list(last.settlement),
@@ -144,8 +147,9 @@ def play(player: Player, given: dict[str, Any]) -> list[str]:
         if got is None:
             return [f"{given['seed']}: the match should be over"]
         for name in ("winner", "by", "points", "settlement"):
-            if name in end and got[name] != end[name]:
-                faults.append(f"{given['seed']}: {name} is {got[name]}, expected {end[name]}")
+            value = got["winners" if name == "winner" and isinstance(end.get(name), list) else name]
+            if name in end and value != end[name]:
+                faults.append(f"{given['seed']}: {name} is {value}, expected {end[name]}")
     return faults
 
 
@@ -190,12 +194,20 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
     if line is None:
         yield "no line in the protocol"
         return
+    if "change" in book:
+        line = _of_kalabrias(line)
     for name, value in book.items():
         got = line.get(name)
         if name == "eliminated":
             got = sorted(line.get("eliminated", ()))
         if msgspec.to_builtins(got) != value and json.dumps(got) != json.dumps(value):
             yield f"{name} is {got}, expected {value}"
+
+
+def _of_kalabrias(line: dict[str, Any]) -> dict[str, Any]:
+    """A line of Kalabrias as its books name things: what came about is in its detail."""
+    change = [after - before for before, after in zip(line["before"], line["points"], strict=True)]
+    return {**line, **line["detail"], "change": change, "trump": line["contract"]}
 
 
 def str_of(body: dict[str, Any]) -> str:
