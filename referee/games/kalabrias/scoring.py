@@ -277,20 +277,18 @@ def _own_entries(
     play: Playing, seat: int, side: tuple[int, ...], sequences: list[int], bella: list[int]
 ) -> list[Entry]:
     """What a seat and its partner won: with tricks, sequences and bella."""
-    unit, said = play.table.unit, play.sequences
-    tricks = tuple(event for who, event in play.won if who in side)
-    best = () if said.best is None else (said.best.event,)
-    shown = tuple(event for who, _, event in said.shown if who in side)
-    declared = tuple(event for who, event in play.bella if who in side)
-    parts = (
-        (play.card_points, "E33", tricks),
-        (sequences, _sequence_rule(play, seat), (*best, *shown)),
-        (bella, "E18", declared),
-    )
-    entries = []
-    for won, rule, events in parts:
-        if points := sum(won[who] for who in side):
-            entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
+    unit, said, entries = play.table.unit, play.sequences, []
+    if points := sum([play.card_points[who] for who in side]):
+        tricks = tuple([event for who, event in play.won if who in side])
+        entries.append(Entry(seat=seat, points=points * unit, rule="E33", events=tricks))
+    if points := sum([sequences[who] for who in side]):
+        best = () if said.best is None else (said.best.event,)
+        shown = tuple([event for who, _, event in said.shown if who in side])
+        rule = _sequence_rule(play, seat)
+        entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=(*best, *shown)))
+    if points := sum([bella[who] for who in side]):
+        declared = tuple([event for who, event in play.bella if who in side])
+        entries.append(Entry(seat=seat, points=points * unit, rule="E18", events=declared))
     return entries
 
 
