@@ -202,6 +202,7 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
     if event.turn_up_to is not None:
         hands[event.turn_up_to] |= BIT[cards.turn_up]
         counts[event.turn_up_to] += 1
+        cards = replace(cards, taken_by=event.turn_up_to, taken=BIT[cards.turn_up])
     return Declaring(
         table=table,
         ledger=state.ledger,
@@ -240,7 +241,8 @@ def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ..
 
 def seven_exchanged(state: Declaring, event: SevenExchanged, number: int) -> Declaring:
     """The state after the exchange: the seven lies face up, and its holder has the card that lay there."""
-    cards, seven = state.cards, BIT[event.card]
-    hands = [hand & ~seven for hand in cards.hands]
-    hands[event.seat] |= BIT[event.turn_up]
-    return replace(state, cards=replace(cards, hands=tuple(hands), turn_up=event.card))
+    seven, taken = BIT[event.card], BIT[event.turn_up]
+    hands = [hand & ~seven for hand in state.cards.hands]
+    hands[event.seat] |= taken
+    cards = replace(state.cards, hands=tuple(hands), turn_up=event.card, taken_by=event.seat, taken=taken)
+    return replace(state, cards=cards)

@@ -34,6 +34,13 @@ def playable(state: Playing, hand: int) -> int:
     return duty & _beaters(state) or duty
 
 
+def possible(state: Playing, seat: int) -> int:
+    """With closed hands: what has not been seen; but the last card of whoever took up the turn-up may have to be it."""
+    hand, cards = state.hand(seat), state.cards
+    last = len(state.won) + 1 == tricks_in_all(state.table.seats)
+    return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
+
+
 def _beaters(state: Playing) -> int:
     return BEATERS[state.table.options.trick_rank][state.contract.trumps][state.best]
 
@@ -46,7 +53,10 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     bit, hand = BIT[act.card], state.cards.hands[seat] & ~state.gone
     if not bit & hand:
         raise NoSuchCard("not_held", None, card=act.card) if state.cards.known else _seen(act)
-    if state.cards.known and not bit & (allowed := playable(state, hand)):
+    if not state.cards.known:
+        if not bit & possible(state, seat):
+            raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
+    elif not bit & (allowed := playable(state, hand)):
         raise _against_duty(state, bit, allowed)
     played = CardPlayed(seat=seat, card=act.card)
     if len(state.trick) + 1 < state.table.seats:

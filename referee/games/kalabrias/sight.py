@@ -123,9 +123,10 @@ def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """E29-E30; with closed hands every card that has not been seen may be the right one."""
-    allowed = state.cards.hands[seat] & ~state.gone
     if state.cards.known:
-        allowed = play.playable(state, allowed)
+        allowed = play.playable(state, state.cards.hands[seat] & ~state.gone)
+    else:
+        allowed = play.possible(state, seat)
     plays = _PLAYS[seat]
     acts = []
     while allowed:

@@ -148,6 +148,9 @@ class Cards(msgspec.Struct, frozen=True, kw_only=True):
     turn_up: str
     """The card that lies face up, until somebody has taken it."""
     stock: tuple[str, ...] = ()
+    taken_by: int | None = None
+    taken: int = 0
+    """Who took the turned-up card (E51, E-O16), and the card, as a mask."""
 
 
 class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
