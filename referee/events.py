@@ -269,6 +269,8 @@ class DealScored(Event, frozen=True, kw_only=True, omit_defaults=True):
     pot: int | None = None
     """The pot before and after the deal, in games that have one."""
     pot_entries: tuple[PotEntry, ...] = ()
+    halves: bool = False
+    """``before``, ``points`` and ``entries`` count halves of a point."""
     detail: dict[str, Any] = {}
     """What only this game has to tell of the deal: codes and numbers, never a sentence."""
 
@@ -305,6 +307,8 @@ class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
     points: tuple[int, ...]
     settlement: tuple[int, ...] | None = None
+    halves: bool = False
+    """``points`` count halves of a point."""
     seats: tuple[int, ...] = ()
     """All winners, where partners win together."""
 

@@ -145,6 +145,7 @@ class Direct:
             return None
         return {
             "winner": last.seat,
+            "winners": list(last.seats) or [last.seat],
             "by": last.by,
             "points": list(last.points),
             "settlement": None if last.settlement is None else list(last.settlement),
@@ -167,8 +168,9 @@ def play(player: Player, given: dict[str, Any]) -> list[str]:
         if got is None:
             return [f"{given['seed']}: the match should be over"]
         for name in ENDS:
-            if name in end and got.get(name) != end[name]:
-                faults.append(f"{given['seed']}: {name} is {got.get(name)}, expected {end[name]}")
+            value = got.get("winners" if name == "winner" and isinstance(end.get(name), list) else name)
+            if name in end and value != end[name]:
+                faults.append(f"{given['seed']}: {name} is {value}, expected {end[name]}")
     return faults
 
 
@@ -213,7 +215,13 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
     if line is None:
         yield "no line in the protocol"
         return
-    line = {**line, **line.get("detail", {}), "balances": line["points"], "change": changes(line)}
+    line = {
+        **line,
+        **line.get("detail", {}),
+        "balances": line["points"],
+        "change": changes(line),
+        "trump": line["contract"],
+    }
     for name, value in book.items():
         got = line.get(name)
         if name == "eliminated":

@@ -6,7 +6,8 @@ import pytest
 
 from tests.conformance.replay import Direct, matches, play
 
-GIVEN = [given for ruleset in ("rodskagg-kortoxen", "rams-english") for given in matches(ruleset)]
+RULESETS = ("kalabrias", "rams-english", "rodskagg-kortoxen")
+GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: f"{given['ruleset']}-{given['seed']}")

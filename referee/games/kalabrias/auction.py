@@ -1,0 +1,164 @@
+"""The choice of trumps: two rounds, and a new deal that may be proposed in both (E5-E13)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Bid, Reply
+from referee.cards import SUIT, clockwise
+from referee.events import Event, PlayEnded
+from referee.games.kalabrias.deal import later_by_itself
+from referee.games.kalabrias.facts import Call, DeclarerBound, RedealAnswered, TrumpsCalled, TrumpsMade
+from referee.games.kalabrias.states import Auction, Contract, LaterCards, Naming, Played, Proposed
+from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
+from referee.ruleset import Moment
+
+_OTHERS: dict[str, tuple[Call, ...]] = {
+    "S": ("H", "D", "C"),
+    "H": ("S", "D", "C"),
+    "D": ("S", "H", "C"),
+    "C": ("S", "H", "D"),
+}
+"""The suits that may be named in the second round, by the suit turned up (E9, E-O9)."""
+
+_FIRST_ROUND: dict[str, tuple[Call, ...]] = {
+    "S": ("take", "S", "pass", "redeal"),
+    "H": ("take", "H", "pass", "redeal"),
+    "D": ("take", "D", "pass", "redeal"),
+    "C": ("take", "C", "pass", "redeal"),
+}
+"""Taking the turned-up suit is the same as naming it (E5)."""
+
+
+def other_suits(turn_up: str) -> tuple[Call, ...]:
+    """E9, E-O9: the three suits that were not turned up."""
+    return _OTHERS[turn_up[0]]
+
+
+def allowed_calls(state: Auction) -> tuple[Call, ...]:
+    """E5-E11, E-O40: what the seat that is to speak may call."""
+    suit = state.cards.turn_up[0]
+    if state.round == 1:
+        return _FIRST_ROUND[suit]
+    last = len(state.to_speak) == 1
+    if last and state.table.options.all_pass == "dealer_must_choose":
+        return (*_OTHERS[suit], "redeal")
+    return (*_OTHERS[suit], "pass", "redeal")
+
+
+def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
+    """E5-E11: take the turned-up suit, or in the second round name another; or pass, or propose a new deal."""
+    seat = act.seat
+    if seat != (turn := state.to_speak[0]):
+        raise OutOfTurn("out_of_turn", _turn_rule(state), turn=turn)
+    allowed = allowed_calls(state)
+    if act.bid not in allowed:
+        raise _not_allowed(state, act, allowed)
+    call: Call = act.bid
+    called = TrumpsCalled(seat=seat, call=call)
+    if call == "redeal":
+        return (called,)
+    if call == "pass":
+        all_passed = state.round == 2 and len(state.to_speak) == 1
+        return (called, PlayEnded(kind="passed_out")) if all_passed else (called,)  # E-O5
+    suit = state.cards.turn_up[0] if call == "take" else call
+    after = trumps_called(state, called, 0)
+    return called, *_made(after, seat, suit, "E5" if state.round == 1 else "E9")
+
+
+def _turn_rule(state: Auction) -> str:
+    """Whose turn it is: forehand's, the dealer's, and again."""
+    first = len(state.to_speak) == state.table.seats
+    if state.round == 1:
+        return "E5" if first else "E7"
+    return "E8" if first else "E10"
+
+
+def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> AgainstTheRules:
+    suit = state.cards.turn_up[0]
+    if state.round == 1 and act.bid in _OTHERS:
+        return AgainstTheRules("only_turned_up_suit", "E5", allowed=allowed)
+    if act.bid in ("take", suit):
+        return AgainstTheRules("not_turned_up_suit", "E9", allowed=allowed)
+    if act.bid == "pass":
+        return AgainstTheRules("dealer_must_choose", "E-O40", allowed=allowed)
+    return AgainstTheRules("no_such_bid", "E5" if state.round == 1 else "E9", allowed=allowed)
+
+
+def _made(state: Auction | Proposed | Naming, declarer: int, suit: str, rule: str) -> tuple[Event, ...]:
+    """Trumps, and the later cards if the referee has them (E14, E-O32)."""
+    made = TrumpsMade(seat=declarer, trumps=suit, rule=rule)
+    return made, *later_by_itself(trumps_made(state, made, 0))
+
+
+def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
+    """The state after a call; after the dealer's pass the turn comes back to forehand (E8)."""
+    calls = (*state.calls, (event.seat, event.call))
+    if isinstance(state, Naming):
+        return replace(state, calls=calls)
+    table = state.table
+    if event.call == "redeal":
+        return Proposed(
+            table=table,
+            ledger=state.ledger,
+            cards=state.cards,
+            round=state.round,
+            proposer=event.seat,
+            to_reply=clockwise(event.seat, table.seats)[1:],
+            calls=calls,
+        )
+    left = state.to_speak[1:]
+    if event.call == "pass" and not left and state.round == 1:
+        return replace(state, calls=calls, round=2, to_speak=clockwise(table.forehand, table.seats))
+    return replace(state, calls=calls, to_speak=left)
+
+
+def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: int) -> LaterCards:
+    """The state when declarer and trumps are known."""
+    made = Contract(
+        event=number, declarer=event.seat, trumps=event.trumps, suit=SUIT[event.trumps], calls=state.calls
+    )
+    return LaterCards(table=state.table, ledger=state.ledger, cards=state.cards, contract=made)
+
+
+# A new deal
+
+
+def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
+    """E11-E13, E-O8, E-O37: all others agree, clockwise; the first refusal makes a declarer."""
+    if act.seat != (turn := state.to_reply[0]):
+        raise OutOfTurn("out_of_turn", "E12", turn=turn)
+    answered = RedealAnswered(seat=act.seat, agree=act.agree)
+    if act.agree:
+        return (answered,) if len(state.to_reply) > 1 else (answered, PlayEnded(kind="redeal"))
+    to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
+    declarer = act.seat if to_refuser else state.proposer
+    if state.round == 1:  # E13
+        return answered, *_made(state, declarer, state.cards.turn_up[0], "E13")
+    return answered, DeclarerBound(seat=declarer, rule="E-O7" if to_refuser else "E12")
+
+
+def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Proposed:
+    """The state after an answer."""
+    return replace(state, to_reply=state.to_reply[1:])
+
+
+def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming:
+    """The state when a declarer is to name trumps."""
+    return Naming(table=state.table, ledger=state.ledger, cards=state.cards, declarer=event.seat, calls=state.calls)
+
+
+def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
+    """E13: one of the three other suits."""
+    if act.seat != state.declarer:
+        raise WrongPhase("trumps_to_be_named", "E13", turn=state.declarer)
+    allowed = other_suits(state.cards.turn_up)
+    if act.bid not in allowed:
+        raise AgainstTheRules("name_another_suit", "E13", allowed=allowed)
+    call: Call = act.bid
+    called = TrumpsCalled(seat=act.seat, call=call)
+    after = replace(state, calls=(*state.calls, (act.seat, call)))
+    return called, *_made(after, act.seat, call, "E13")
+
+
+def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
+    """The state when all have passed, or agreed to a new deal: nothing is played."""
+    return Played(table=state.table, ledger=state.ledger, cards=state.cards, kind=event.kind, calls=state.calls)

@@ -1,0 +1,248 @@
+"""Dealing: six cards each and one face up; the rest after the auction; the seven of trumps (E3-E4, E14, E50-E51)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Deal, Exchange
+from referee.cards import BIT, cards_of, clockwise, shuffled
+from referee.events import CardDrawn, Dealt, Event, FirstDealerDrawn
+from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
+from referee.games.kalabrias.ranks import ALL, RANKS
+from referee.games.kalabrias.states import Auction, Cards, Declaring, LaterCards, Table, Undealt
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
+from referee.ruleset import Moment
+
+HAND = 6
+"""Cards to each before the auction (E3, E50)."""
+PACKET = 3
+"""House dealing gives them three and three (E-O4)."""
+
+
+# The first dealer
+
+
+def draw_by_itself(table: Table, seed: str) -> tuple[Event, ...]:
+    """E-O29: where nobody named the first dealer the referee draws: the lowest card deals, level ones draw again."""
+    events: list[Event] = []
+    contenders, pack = table.active, in_order(seed)
+    while len(contenders) > 1:
+        drawn = tuple(zip(contenders, pack, strict=False))
+        pack = pack[len(drawn) :]
+        events += (CardDrawn(seat=seat, card=card) for seat, card in drawn)
+        lowest = min(RANKS.index(card[1]) for _, card in drawn)
+        contenders = tuple(seat for seat, card in drawn if RANKS.index(card[1]) == lowest)
+    return *events, FirstDealerDrawn(seat=contenders[0], rule="E-O29")
+
+
+def in_order(seed: str) -> tuple[str, ...]:
+    """The 32 cards in the order that this seed gives."""
+    return tuple(card for card in shuffled(seed) if BIT[card] & ALL)
+
+
+def first_dealer_drawn(state: Undealt, event: FirstDealerDrawn, number: int) -> Undealt:
+    """The state when the first dealer is known."""
+    return replace(state, table=replace(state.table, dealer=event.seat), drawn=True)
+
+
+# Six each, and one face up
+
+
+def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """E3-E4, E50: the dealer gives six cards each and turns up the next."""
+    table = state.table
+    _by_the_dealer(table, act)
+    if table.house:
+        return (_house_deal(table, moment.seed),)
+    counts = _counts(act, table)
+    if act.turn_up is None:
+        raise AgainstTheRules("turn_up_needed", "E4")
+    if act.stock is not None and act.hands is None:
+        raise AgainstTheRules("stock_needs_hands", None)
+    _of_the_pack(act, 0)
+    if counts != (HAND,) * table.seats:
+        raise AgainstTheRules("six_cards_to_each", "E3", counts=(HAND,) * table.seats)
+    if act.stock is not None and len(act.stock) < (needed := sum(later_counts(table, None))):
+        raise AgainstTheRules("stock_too_small", "E-O32", needed=needed)
+    return (
+        Dealt(
+            deal=table.deal,
+            dealer=table.dealer,
+            hands=act.hands,
+            counts=counts,
+            stock=act.stock or (),
+            turn_up=act.turn_up,
+            face_up=True,
+        ),
+    )
+
+
+def _by_the_dealer(table: Table, act: Deal) -> None:
+    """E-O29; and in house dealing there is nothing to say."""
+    if act.seat != table.dealer:
+        raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
+    if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
+        raise AgainstTheRules("house_deals", None)
+    if act.widow is not None:
+        raise AgainstTheRules("no_widow", None)
+
+
+def _counts(act: Deal, table: Table) -> tuple[int, ...]:
+    """How many cards come to each seat."""
+    if (act.hands is None) == (act.counts is None):
+        raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
+    counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
+    if len(counts) != table.seats:
+        raise AgainstTheRules("one_hand_a_seat", "E3", seats=table.seats)
+    return counts
+
+
+def _of_the_pack(act: Deal, dealt: int) -> None:
+    """E2: different cards of the 32, none of them dealt already."""
+    texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
+    if act.turn_up is not None:
+        texts.append(act.turn_up)
+    if strange := sorted({card for card in texts if not BIT[card] & ALL}):
+        raise NoSuchCard("not_in_pack", "E2", cards=strange)
+    if len(texts) != len(set(texts)):
+        raise NoSuchCard("card_twice", "E2", cards=sorted({card for card in texts if texts.count(card) > 1}))
+    if cards_of(texts) & dealt:  # which of them is for those to know who hold them
+        raise NoSuchCard("card_elsewhere", "E2")
+
+
+def _house_deal(table: Table, seed: str) -> Dealt:
+    """E-O4: three and three from the shuffled pack, beginning with forehand, then the turn-up."""
+    pack, order = in_order(seed), clockwise(table.forehand, table.seats)
+    given: dict[int, tuple[str, ...]] = {
+        seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
+        for place, seat in enumerate(order)
+    }
+    rest = pack[HAND * table.seats :]
+    return Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=tuple(given[seat] for seat in range(table.seats)),
+        counts=(HAND,) * table.seats,
+        stock=rest[1:],
+        turn_up=rest[0],
+        seed=seed,
+        face_up=True,
+    )
+
+
+def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
+    """The state when six cards each are out: forehand is to speak (E5)."""
+    table = state.table
+    known = event.hands is not None
+    assert event.turn_up is not None, "one card lies face up"
+    unseen = ALL ^ BIT[event.turn_up]
+    hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
+    cards = Cards(
+        event=number,
+        hands=hands,
+        counts=event.counts,
+        known=known,
+        turn_up=event.turn_up,
+        stock=event.stock,
+    )
+    to_speak = clockwise(table.forehand, table.seats)
+    return Auction(table=table, ledger=state.ledger, cards=cards, round=1, to_speak=to_speak)
+
+
+# The rest
+
+
+def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
+    """E14: three each; four players two each, the declarer one beside the turned-up card (E50-E51, E-O27)."""
+    if table.seats < 4:
+        return (3,) * table.seats
+    if declarer is None:
+        return (1, 2, 2, 2)  # whoever it will be
+    return tuple(1 if seat == declarer else 2 for seat in range(4))
+
+
+def later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
+    """E14, E50, E-O32: at a real table a second deal brings the rest."""
+    table, cards = state.table, state.cards
+    _by_the_dealer(table, act)
+    if act.turn_up is not None or act.stock is not None:
+        raise AgainstTheRules("only_later_cards", "E-O32")
+    counts = _counts(act, table)
+    if (act.hands is not None) != cards.known:
+        raise AgainstTheRules("dealt_as_before", "E-O32")
+    _of_the_pack(act, sum(cards.hands) | BIT[cards.turn_up] if cards.known else 0)
+    right = later_counts(table, state.contract.declarer)
+    if counts != right:
+        raise AgainstTheRules("wrong_later_cards", "E14" if table.seats < 4 else "E50", counts=right)
+    return (LaterCardsDealt(hands=act.hands, counts=counts, turn_up_to=_turn_up_to(state)),)
+
+
+def _turn_up_to(state: LaterCards) -> int | None:
+    """E51."""
+    return state.contract.declarer if state.table.seats == 4 else None
+
+
+def later_by_itself(state: LaterCards) -> tuple[Event, ...]:
+    """E-O32: from the stock, each seat's whole packet, clockwise from forehand; nothing if there is no stock."""
+    table, stock = state.table, state.cards.stock
+    if not stock:
+        return ()
+    counts = later_counts(table, state.contract.declarer)
+    hands: list[tuple[str, ...]] = [()] * table.seats
+    for seat in clockwise(table.forehand, table.seats):
+        hands[seat], stock = stock[: counts[seat]], stock[counts[seat] :]
+    return (LaterCardsDealt(hands=tuple(hands), counts=counts, turn_up_to=_turn_up_to(state)),)
+
+
+def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:
+    """The state when everybody has all cards: forehand begins to declare (E19)."""
+    table, cards = state.table, state.cards
+    hands = list(cards.hands)
+    if event.hands is not None:
+        hands = [hand | cards_of(more) for hand, more in zip(hands, event.hands, strict=True)]
+    counts = [count + more for count, more in zip(cards.counts, event.counts, strict=True)]
+    if event.turn_up_to is not None:
+        hands[event.turn_up_to] |= BIT[cards.turn_up]
+        counts[event.turn_up_to] += 1
+        cards = replace(cards, taken_by=event.turn_up_to, taken=BIT[cards.turn_up])
+    return Declaring(
+        table=table,
+        ledger=state.ledger,
+        cards=replace(cards, hands=tuple(hands), counts=tuple(counts), stock=()),
+        contract=state.contract,
+        to_speak=clockwise(table.forehand, table.seats),
+    )
+
+
+# The seven of trumps
+
+
+def may_exchange(state: Declaring, seat: int) -> bool:
+    """E-O16: if the turned-up suit became trumps, before declaring, and never with four players (E51)."""
+    table, cards, contract = state.table, state.cards, state.contract
+    seven = BIT[contract.trumps + "7"]
+    return (
+        table.options.trump_seven_exchange
+        and table.seats < 4
+        and BIT[cards.turn_up] & contract.suit != 0
+        and BIT[cards.turn_up] != seven
+        and cards.hands[seat] & seven != 0
+        and seat in state.to_speak
+        and (state.expected in ("class", "answer") or seat != state.to_speak[0])
+    )
+
+
+def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
+    """E-O16: the seven of trumps for the card turned up."""
+    if not state.table.options.trump_seven_exchange or state.table.seats == 4:
+        raise AgainstTheRules("no_exchange", "E-O16")
+    if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):
+        raise AgainstTheRules("seven_only", "E-O16")
+    return (SevenExchanged(seat=act.seat, card=act.card, turn_up=state.cards.turn_up),)
+
+
+def seven_exchanged(state: Declaring, event: SevenExchanged, number: int) -> Declaring:
+    """The state after the exchange: the seven lies face up, and its holder has the card that lay there."""
+    seven, taken = BIT[event.card], BIT[event.turn_up]
+    hands = [hand & ~seven for hand in state.cards.hands]
+    hands[event.seat] |= taken
+    cards = replace(state.cards, hands=tuple(hands), turn_up=event.card, taken_by=event.seat, taken=taken)
+    return replace(state, cards=cards)

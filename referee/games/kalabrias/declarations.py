@@ -1,0 +1,349 @@
+"""Sequences declared and compared, and bella (E15-E27).
+
+The comparison goes by what is said. Where the hands are known nothing can be said that they do not bear out, but
+"none" and "enough" always can (E25, E-O33); with closed hands a claim stands, and is tried when the deal is scored.
+"""
+
+from msgspec.structs import replace
+
+from referee.acts import Bella, Declare, Respond
+from referee.cards import BIT, cards_of
+from referee.events import Event
+from referee.games.kalabrias.facts import (
+    Answer,
+    BellaDeclared,
+    SequenceAnswered,
+    SequenceDeclared,
+    SequencesCompared,
+    SequenceShown,
+)
+from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_sequence, strongest
+from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
+from referee.ruleset import Moment
+
+_EXPECTED_BY = {
+    "class": "E19",
+    "answer": "E20",
+    "top": "E21",
+    "answer_to_top": "E22",
+    "trumps": "E23",
+    "answer_trumps": "E23",
+}
+"""The rule by which each thing is said."""
+
+
+def turn(state: Declaring) -> int:
+    """Whose word it is: the best so far names its top and whether it is in trumps, all else is the next seat's."""
+    if state.expected in ("top", "trumps"):
+        assert state.best is not None, "asked of the best"
+        return state.best.seat
+    return state.to_speak[0]
+
+
+def best_of(state: Declaring, seat: int) -> Sequence | None:
+    """The best sequence of a seat's hand, where it is known."""
+    return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
+
+
+# Declaring
+
+
+def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
+    """E19, E21, E23: the class of one's best sequence, its top card, or whether it is in trumps."""
+    said = [name for name in ("sequence", "top", "trumps", "cards") if getattr(act, name) is not None]
+    if len(said) != 1:
+        raise AgainstTheRules("one_thing_at_a_time", "E19")
+    if _adds(state, act):
+        return (SequenceDeclared(seat=act.seat, trumps=False),)
+    if act.cards is not None:
+        raise WrongPhase("shown_in_the_play", "E-O34")
+    if act.seat != (seat := turn(state)):
+        raise OutOfTurn("out_of_turn", "E19", turn=seat)
+    expected = state.expected
+    if expected in ("answer", "answer_to_top"):
+        raise WrongPhase("answer_expected", _EXPECTED_BY[expected])
+    if said[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
+        raise AgainstTheRules("something_else_asked", _EXPECTED_BY[expected], expected=expected)
+    declared = _declared(state, act)
+    after = sequence_declared(state, declared, 0)
+    assert isinstance(after, Declaring), "not added afterwards"
+    return (declared, *_compared(after))
+
+
+def _adds(state: Declaring | Playing, act: Declare) -> bool:
+    """E23: both say whether it is in trumps; when the first has said yes, the other's no changes nothing."""
+    return act.seat == state.may_add and act.trumps is False
+
+
+def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
+    """E-O33: what is said must be so, as far as the referee knows the hand."""
+    seat, known, best = act.seat, state.cards.known, state.best
+    mine = best_of(state, seat) if known else None
+    if act.sequence is not None:
+        if not known or act.sequence == "none":
+            return SequenceDeclared(seat=seat, sequence=act.sequence)
+        if mine is None or mine.name != act.sequence:
+            raise AgainstTheRules("not_in_the_hand", "E-O33")
+        return SequenceDeclared(seat=seat, sequence=act.sequence, five=mine.five)
+    if act.top is not None:
+        if act.top not in allowed_tops(state):
+            raise AgainstTheRules("not_the_top", "E21")
+        return SequenceDeclared(seat=seat, top=act.top)
+    assert best is not None, "compared with something"
+    if mine is not None and act.trumps is not mine.trumps:
+        raise AgainstTheRules("not_in_the_hand", "E-O33")
+    return SequenceDeclared(seat=seat, trumps=act.trumps)
+
+
+def allowed_tops(state: Declaring) -> str:
+    """E21: the top of the best sequence; with closed hands whatever it can be by what has been said."""
+    best = state.best
+    assert best is not None, "asked of the best"
+    if state.cards.known:
+        mine = best_of(state, best.seat)
+        assert mine is not None, "borne out by the hand"
+        return RANKS[mine.top]
+    tops = TOPS[best.sequence]
+    return tops if best.above is None else tops[tops.index(best.above) + 1 :]
+
+
+def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, number: int) -> Declaring | Playing:
+    """The state after a statement."""
+    if event.seat == state.may_add and event.trumps is False:
+        return replace(state, may_add=None)
+    assert isinstance(state, Declaring), "only an addition comes later"
+    if event.sequence == "none":
+        return _next(replace(state, refrained=(*state.refrained, event.seat)))
+    if event.sequence is not None:
+        return _next(
+            replace(state, best=Claim(seat=event.seat, event=number, sequence=event.sequence, five=event.five))
+        )
+    best = state.best
+    assert best is not None, "asked of the best"
+    if event.top is not None:
+        return replace(state, best=replace(best, top=event.top), expected="answer_to_top")
+    if state.expected == "trumps":
+        return _trumps_known(replace(state, best=replace(best, trumps=event.trumps)))
+    if event.trumps:
+        better = replace(best, seat=event.seat, event=number, trumps=True)
+        return _next(replace(state, best=better, level=()))
+    return _next(replace(state, level=(*state.level, event.seat)))
+
+
+def _next(state: Declaring) -> Declaring:
+    """The next seat speaks: it declares if nobody has a sequence yet, otherwise it answers (E-O28)."""
+    return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
+
+
+def _trumps_known(state: Declaring) -> Declaring:
+    """E23-E24: equal so far, and the best has said whether it is in trumps."""
+    assert state.best is not None, "compared with something"
+    if state.best.trumps:
+        return _next(replace(state, may_add=state.to_speak[0]))
+    return replace(state, expected="answer_trumps")
+
+
+# Answering
+
+
+def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
+    """E20, E22: better, equal or enough against the best so far."""
+    if state.expected not in ("answer", "answer_to_top"):
+        raise WrongPhase("nothing_to_answer", "E20")
+    seat, answer = act.seat, act.answer
+    if seat != state.to_speak[0]:
+        raise OutOfTurn("out_of_turn", "E20", turn=state.to_speak[0])
+    if answer not in allowed_answers(state):
+        raise AgainstTheRules("not_in_the_hand", "E-O33")
+    five = refrains = False
+    if state.cards.known:
+        assert state.best is not None, "there is something to answer"
+        mine, theirs = best_of(state, seat), best_of(state, state.best.seat)
+        assert theirs is not None, "borne out by the hand"
+        refrains = answer == "enough" and mine is not None and (mine.cards, mine.top) >= (theirs.cards, theirs.top)
+        five = answer == "better" and mine is not None and mine.five
+    elif state.expected == "answer" and answer == "better":
+        five = state.best is not None and state.best.sequence == "large"  # E-O11
+    answered = SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains)
+    return (answered, *_compared(sequence_answered(state, answered, 0)))
+
+
+def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
+    """E-O33: the truth, or "enough"; with closed hands whatever can be true."""
+    best = state.best
+    assert best is not None, "there is something to answer"
+    if not state.cards.known:
+        if state.expected == "answer":
+            longer = state.table.options.longer_sequence_wins and not best.five
+            can_be_better = best.sequence == "small" or longer
+        else:
+            can_be_better = best.top != RANKS[-1]
+        return ("better", "equal", "enough") if can_be_better else ("equal", "enough")
+    mine, theirs = best_of(state, state.to_speak[0]), best_of(state, best.seat)
+    if mine is None:
+        return ("enough",)
+    assert theirs is not None, "borne out by the hand"
+    ahead = mine.cards - theirs.cards if state.expected == "answer" else mine.top - theirs.top
+    if ahead < 0:
+        return ("enough",)
+    return ("better", "enough") if ahead else ("equal", "enough")
+
+
+def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
+    """The state after an answer; what has been named already is not asked again (E-O35)."""
+    best, first = state.best, state.expected == "answer"
+    assert best is not None, "there is something to answer"
+    if event.answer == "enough":
+        refrained = (*state.refrained, event.seat) if event.refrains else state.refrained
+        return _next(replace(state, refrained=refrained))
+    if event.answer == "better":
+        above = None if first else best.top
+        claim = Claim(
+            seat=event.seat,
+            event=number,
+            sequence="large" if first else best.sequence,
+            five=event.five,
+            above=above,
+        )
+        return _next(replace(state, best=claim, level=()))
+    if first:
+        return replace(state, expected="top" if best.top is None else "answer_to_top")
+    if best.trumps is None:
+        return replace(state, expected="trumps")
+    return _trumps_known(state)
+
+
+# The comparison is over
+
+
+def _compared(after: Declaring) -> tuple[Event, ...]:
+    """E24: the ruling, when all have spoken."""
+    if after.to_speak:
+        return ()
+    return (SequencesCompared(seat=None if after.best is None else after.best.seat, level=after.level),)
+
+
+def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
+    """The state when forehand is to lead (E28)."""
+    table = state.table
+    none = (0,) * table.seats
+    return Playing(
+        table=table,
+        ledger=state.ledger,
+        cards=state.cards,
+        contract=state.contract,
+        sequences=Sequences(best=state.best, level=event.level, refrained=state.refrained),
+        turn=table.forehand,
+        tricks=none,
+        card_points=none,
+        bella=state.bella,
+        may_add=state.may_add,
+        played=() if state.cards.known else none,
+    )
+
+
+# Showing, with closed hands
+
+
+def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
+    """E-O34: with closed hands sequences beside the one that won are shown before the second trick."""
+    if not state.trick and not state.won and _adds(state, act):
+        return (SequenceDeclared(seat=act.seat, trumps=False),)
+    if act.cards is None or (act.sequence, act.top, act.trumps) != (None, None, None):
+        raise WrongPhase("declarations_over", "E19")
+    if state.cards.known:
+        raise AgainstTheRules("cards_known", "E-O34")
+    if not may_show(state, act.seat):
+        raise AgainstTheRules("nothing_to_show", "E-O34")
+    cards = cards_of(act.cards)
+    if cards.bit_count() != len(act.cards) or not is_sequence(cards):
+        raise AgainstTheRules("no_sequence", "E15")
+    others = sum(shown for seat, shown, _ in state.sequences.shown if seat != act.seat)
+    own = sum(shown for seat, shown, _ in state.sequences.shown if seat == act.seat)
+    if cards & ~(state.hand(act.seat) | state.played[act.seat]) or cards & others:
+        raise NoSuchCard("card_seen", "E2")
+    if cards & own:
+        raise AgainstTheRules("already_shown", "E-O10")
+    return (SequenceShown(seat=act.seat, cards=act.cards),)
+
+
+def may_show(state: Playing, seat: int) -> bool:
+    """E-O34: a seat that scores its sequences, before the second trick has been led to."""
+    if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
+        return False
+    return seat in scorers(state)
+
+
+def scorers(state: Playing) -> tuple[int, ...]:
+    """E24, E53, E-O12, E-O25, E-O35: who scores sequences, the best first; nobody where level ones cancel out."""
+    table, said = state.table, state.sequences
+    if said.best is None:
+        return ()
+    first = said.best.seat
+    side = on_side(state, first)
+    if any(seat not in side for seat in said.level) and table.options.equal_sequences != "forehand":
+        return ()
+    return (first, *(seat for seat in side if seat != first and seat not in said.refrained))
+
+
+def on_side(state: Playing, seat: int) -> tuple[int, ...]:
+    """E49, E53, E-O25: the seats whose sequences count together."""
+    table = state.table
+    if table.seats == 4:
+        return seat, (seat + 2) % 4
+    opponents = table.opponents(state.contract.declarer)
+    if table.seats == 3 and table.options.three_player_side_sequences and seat in opponents:
+        return opponents
+    return (seat,)
+
+
+def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing:
+    """The state after cards were laid open."""
+    shown = (*state.sequences.shown, (event.seat, cards_of(event.cards), number))
+    return replace(state, sequences=replace(state.sequences, shown=shown))
+
+
+# Bella
+
+
+def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
+    """E18, E26-E27: king and queen of trumps, if one likes, until the second of them lies in a trick."""
+    if (refusal := no_bella(state, act.seat)) is not None:
+        raise refusal
+    return (BellaDeclared(seat=act.seat),)
+
+
+def no_bella(state: Declaring | Playing, seat: int) -> Refused | None:
+    """Why a seat may not declare bella, if it may not."""
+    pair = BELLA[state.contract.trumps]
+    if any(seat == other for other, _ in state.bella):
+        return AgainstTheRules("bella_declared", "E26")
+    held = state.cards.hands[seat]
+    if isinstance(state, Playing):
+        if not state.cards.known:
+            held &= ~state.gone | state.played[seat]
+        if held & pair == pair and not _in_time(state, pair):
+            return AgainstTheRules("bella_too_late", "E27")
+    return AgainstTheRules("no_bella", "E18") if held & pair != pair else None
+
+
+def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
+    """E26: whether bella may be declared now."""
+    pair = BELLA[state.contract.trumps]
+    return state.cards.hands[seat] & pair == pair and no_bella(state, seat) is None
+
+
+def _in_time(state: Playing, pair: int) -> bool:
+    """E27, E-O15, E-O39: the cards that still lie in the trick count as not yet played."""
+    gone = pair & state.gone
+    if not gone:
+        return True
+    if state.table.options.bella_deadline == "first_card":
+        return gone != pair and bool(state.trick) and BIT[state.trick[-1][1]] == gone
+    return gone != pair or any(BIT[card] & pair for _, card in state.trick)
+
+
+def bella_declared(state: Declaring | Playing, event: BellaDeclared, number: int) -> Declaring | Playing:
+    """The state after bella was declared."""
+    return replace(state, bella=(*state.bella, (event.seat, number)))

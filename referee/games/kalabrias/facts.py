@@ -1,0 +1,137 @@
+"""The facts that only Kalabrias has."""
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from referee.events import Event, Viewer
+from referee.games.kalabrias.ranks import SequenceName
+
+Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
+Answer = Literal["better", "equal", "enough"]
+
+
+class TrumpsCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat took the turned-up suit, named another, passed, or proposed a new deal."""
+
+    TOPIC: ClassVar[str] = "trumps/called"
+    seat: int
+    call: Call
+
+
+class RedealAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat agreed to the proposed new deal, or refused it."""
+
+    TOPIC: ClassVar[str] = "redeal/answered"
+    seat: int
+    agree: bool
+
+
+class DeclarerBound(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The refused new deal made this seat declarer, and it is to name trumps (E12-E13)."""
+
+    TOPIC: ClassVar[str] = "redeal/declarer-bound"
+    seat: int
+    rule: str
+
+
+class TrumpsMade(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The declarer and trumps are known."""
+
+    TOPIC: ClassVar[str] = "trumps/made"
+    seat: int
+    trumps: str
+    rule: str
+
+
+class LaterCardsDealt(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The cards after the auction: by seat, or with closed hands only how many.
+
+    ``turn_up_to``: who has taken up the card that lay on the table (E51).
+    """
+
+    TOPIC: ClassVar[str] = "deal/later-cards-dealt"
+    hands: tuple[tuple[str, ...], ...] | None = None
+    counts: tuple[int, ...]
+    turn_up_to: int | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Each seat sees its own cards; the rest lies open when the deal is over."""
+        if viewer == "official" or public or self.hands is None:
+            return self
+        hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
+        return msgspec.structs.replace(self, hands=hands)
+
+
+class SevenExchanged(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat laid the seven of trumps on the table and took the turned-up card (E-O16)."""
+
+    TOPIC: ClassVar[str] = "deal/seven-exchanged"
+    seat: int
+    card: str
+    turn_up: str
+
+
+class SequenceDeclared(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat stated one thing of its best sequence. ``five``: that it is long, where that counts (E-O11)."""
+
+    TOPIC: ClassVar[str] = "sequence/declared"
+    seat: int
+    sequence: SequenceName | Literal["none"] | None = None
+    top: str | None = None
+    trumps: bool | None = None
+    five: bool = False
+
+
+class SequenceAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25)."""
+
+    TOPIC: ClassVar[str] = "sequence/answered"
+    seat: int
+    answer: Answer
+    five: bool = False
+    refrains: bool = False
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """What a seat kept to itself stays its own until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, refrains=False)
+
+
+class SequencesCompared(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """All have spoken: who has the best sequence, and who is level with it outside trumps (E24)."""
+
+    TOPIC: ClassVar[str] = "sequence/compared"
+    seat: int | None
+    level: tuple[int, ...] = ()
+
+
+class SequenceShown(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """With closed hands: a seat laid open the cards of a sequence (E-O34)."""
+
+    TOPIC: ClassVar[str] = "sequence/shown"
+    seat: int
+    cards: tuple[str, ...]
+
+
+class BellaDeclared(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat declared king and queen of trumps (E18, E26)."""
+
+    TOPIC: ClassVar[str] = "bella/declared"
+    seat: int
+
+
+FACTS: tuple[type[Event], ...] = (
+    TrumpsCalled,
+    RedealAnswered,
+    DeclarerBound,
+    TrumpsMade,
+    LaterCardsDealt,
+    SevenExchanged,
+    SequenceDeclared,
+    SequenceAnswered,
+    SequencesCompared,
+    SequenceShown,
+    BellaDeclared,
+)

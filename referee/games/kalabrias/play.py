@@ -1,0 +1,136 @@
+"""The play of the cards (E28-E33, E41)."""
+
+from msgspec.structs import replace
+
+from referee.acts import Play
+from referee.cards import BIT, SUIT_OF, texts_of
+from referee.events import CardPlayed, Event, PlayEnded, TrickTaken
+from referee.games.kalabrias.ranks import BEATERS, LAST_TRICK, POINTS
+from referee.games.kalabrias.states import Played, Playing
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
+from referee.ruleset import Moment
+
+
+def tricks_in_all(seats: int) -> int:
+    """E32: as many as each has cards."""
+    return 8 if seats == 4 else 9
+
+
+def playable(state: Playing, hand: int) -> int:
+    """E29-E30, E-O17, E-O18: follow suit, else trump, else any card; on a trump lead beat the best so far if able."""
+    led = state.led
+    if not led:
+        return hand
+    trumps = state.contract.suit
+    duty = hand & led
+    if not duty:
+        duty = hand & trumps
+        if not duty:
+            return hand
+        if not state.table.options.must_overtrump or not state.best & trumps:
+            return duty
+    elif led != trumps:
+        return duty
+    return duty & _beaters(state) or duty
+
+
+def possible(state: Playing, seat: int) -> int:
+    """With closed hands: what has not been seen; but the last card of whoever took up the turn-up may have to be it."""
+    hand, cards = state.hand(seat), state.cards
+    last = len(state.won) + 1 == tricks_in_all(state.table.seats)
+    return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
+
+
+def _beaters(state: Playing) -> int:
+    return BEATERS[state.table.options.trick_rank][state.contract.trumps][state.best]
+
+
+def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
+    """E28-E32: in turn, and by the duties of E29-E30, which closed hands leave to the players."""
+    seat = act.seat
+    if seat != state.turn:
+        raise OutOfTurn("out_of_turn", "E29" if state.trick else "E31" if state.won else "E28", turn=state.turn)
+    bit, hand = BIT[act.card], state.cards.hands[seat] & ~state.gone
+    if not bit & hand:
+        raise NoSuchCard("not_held", None, card=act.card) if state.cards.known else _seen(act)
+    if not state.cards.known:
+        if not bit & possible(state, seat):
+            raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
+    elif not bit & (allowed := playable(state, hand)):
+        raise _against_duty(state, bit, allowed)
+    played = CardPlayed(seat=seat, card=act.card)
+    if len(state.trick) + 1 < state.table.seats:
+        return (played,)
+    winner = seat if bit & _beaters(state) else state.winner
+    done = len(state.won) + 1
+    taken = TrickTaken(seat=winner, trick=done)
+    if done < tricks_in_all(state.table.seats):
+        return played, taken
+    return played, taken, PlayEnded(kind="scored")
+
+
+def _seen(act: Play) -> NoSuchCard:
+    return NoSuchCard("card_seen", "E2", card=act.card)
+
+
+def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
+    """Which duty the card goes against; ``must_overtrump`` extends that of E30 to plain leads (E-O17)."""
+    cards = texts_of(allowed)
+    if allowed & state.led:
+        if bit & state.led:
+            return AgainstTheRules("must_beat_trump", "E30", allowed=cards)
+        return AgainstTheRules("must_follow_suit", "E29", allowed=cards)
+    if bit & state.contract.suit:
+        return AgainstTheRules("must_overtrump", "E30", allowed=cards)
+    return AgainstTheRules("must_trump", "E29", allowed=cards)
+
+
+def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
+    """The state after a card."""
+    seat, bit = event.seat, BIT[event.card]
+    trick = (*state.trick, (seat, event.card))
+    gone = state.gone | bit
+    turn = seat + 1 if seat + 1 < state.table.seats else 0
+    if state.played:
+        played = list(state.played)
+        played[seat] |= bit
+        state = replace(state, played=tuple(played))
+    if not state.led:
+        return replace(state, gone=gone, turn=turn, trick=trick, led=SUIT_OF[bit], best=bit, winner=seat)
+    if bit & _beaters(state):
+        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, gone=gone, turn=turn, trick=trick)
+
+
+def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
+    """E31, E33, E41: the state after a trick; its winner has its points, and leads."""
+    seat = event.seat
+    points = POINTS[state.contract.trumps]
+    worth = LAST_TRICK if event.trick == tricks_in_all(state.table.seats) else 0
+    for _, card in state.trick:
+        worth += points[card]
+    tricks, card_points = list(state.tricks), list(state.card_points)
+    tricks[seat] += 1
+    card_points[seat] += worth
+    return replace(
+        state,
+        tricks=tuple(tricks),
+        card_points=tuple(card_points),
+        won=(*state.won, (seat, number)),
+        trick=(),
+        led=0,
+        best=0,
+        turn=seat,
+    )
+
+
+def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
+    """The state when the deal waits to be scored."""
+    return Played(
+        table=state.table,
+        ledger=state.ledger,
+        cards=state.cards,
+        kind=event.kind,
+        calls=state.contract.calls,
+        play=state,
+    )

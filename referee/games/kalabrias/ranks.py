@@ -1,0 +1,135 @@
+"""The cards: what they are worth, which beats which, and which lie in sequence (E2, E15-E18, E33-E41)."""
+
+from typing import Literal
+
+import msgspec
+
+from referee.cards import BIT, SUIT, SUITS, Cards
+from referee.cards import PACK as FIFTY_TWO
+
+RANKS = "789TJQKA"
+"""In the ordinary order, in which sequences lie (E17)."""
+
+PACK: tuple[str, ...] = tuple(card for card in FIFTY_TWO if card[1] in RANKS)
+"""The 32 cards (E2)."""
+ALL: Cards = sum(BIT[card] for card in PACK)
+
+TRICK_RANK = {  # E-O2, highest first
+    "ten_high": {"trumps": "J9ATKQ87", "plain": "ATKQJ987"},
+    "ten_low": {"trumps": "J9AKQT87", "plain": "AKQJT987"},
+}
+
+CARD_POINTS = {  # E34-E40, E-O3
+    "trumps": dict(zip("J9ATKQ87", (20, 14, 11, 10, 4, 3, 0, 0), strict=True)),
+    "plain": dict(zip("ATKQJ987", (11, 10, 4, 3, 2, 0, 0, 0), strict=True)),
+}
+
+LAST_TRICK = 10
+"""E41."""
+
+
+def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
+    """For each card those that beat it: higher ones of its suit, and all trumps if it is none itself (E31)."""
+    beaters = {}
+    for suit in SUITS:
+        ranks = order["trumps" if suit == trumps else "plain"]
+        beats = 0 if suit == trumps else sum(BIT[trumps + rank] for rank in ranks)
+        for rank in ranks:
+            beaters[BIT[suit + rank]] = beats
+            beats |= BIT[suit + rank]
+    return beaters
+
+
+BEATERS: dict[str, dict[str, dict[Cards, Cards]]] = {
+    name: {trumps: _beaters(order, trumps) for trumps in SUITS} for name, order in TRICK_RANK.items()
+}
+"""By trick rank and trumps, for each card the cards that beat it."""
+
+POINTS: dict[str, dict[str, int]] = {
+    trumps: {card: CARD_POINTS["trumps" if card[0] == trumps else "plain"][card[1]] for card in PACK}
+    for trumps in SUITS
+}
+"""By trumps, what each card is worth in a trick (E34-E40)."""
+
+BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
+"""King and queen of trumps (E18)."""
+
+# Sequences
+
+SequenceName = Literal["small", "large"]
+TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
+"""The ranks that a sequence of three (E15), of four or five (E16), can have on top."""
+
+
+class Sequence(msgspec.Struct, frozen=True, order=True):
+    """A sequence for comparison: its cards (three, or four for every large one unless longer ones win), its top
+    as a place in ``RANKS``, and whether it is in trumps (E20-E24)."""
+
+    cards: int
+    top: int
+    trumps: bool
+
+    @property
+    def name(self) -> SequenceName:
+        """E15-E16."""
+        return "small" if self.cards == 3 else "large"
+
+    @property
+    def five(self) -> bool:
+        """Longer than four cards, where that counts (E-O11)."""
+        return self.cards == 5
+
+
+def _runs(pattern: int) -> tuple[tuple[int, int], ...]:
+    """The unbroken runs of three cards or more: how many, and the place of the highest."""
+    runs, length = [], 0
+    for place in range(len(RANKS) + 1):
+        if pattern >> place & 1:
+            length += 1
+            continue
+        if length >= 3:
+            runs.append((length, place - 1))
+        length = 0
+    return tuple(runs)
+
+
+_RUNS = tuple(_runs(pattern) for pattern in range(1 << len(RANKS)))
+_LOWEST = {suit: BIT[suit + RANKS[0]].bit_length() - 1 for suit in SUITS}
+
+
+def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
+    """The unbroken runs of a suit in a hand: how many cards, and the top as a place in ``RANKS``."""
+    return _RUNS[hand >> _LOWEST[suit] & 0xFF]
+
+
+def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
+    """The best sequence of a hand (E21): large before small, then the higher top, then trumps (E-O11)."""
+    best = None
+    for suit in SUITS:
+        for length, top in runs(hand, suit):
+            cards = min(length, 5 if longer_wins else 4)
+            found = Sequence(cards, top, suit == trumps)
+            if best is None or found > best:
+                best = found
+    return best
+
+
+def stretch(suit: str, top: int, length: int) -> Cards:
+    """So many cards in sequence below and with this top."""
+    return sum(BIT[suit + RANKS[place]] for place in range(top - length + 1, top + 1))
+
+
+def is_sequence(cards: Cards) -> bool:
+    """E15-E16, E-O34: three or more cards of one suit without a gap."""
+    return any(
+        cards & SUIT[suit] == cards and [length for length, _ in runs(cards, suit)] == [cards.bit_count()]
+        for suit in SUITS
+    )
+
+
+def cut(length: int, small: int, large: int, five: int) -> int:
+    """E-O10, E-O34: what a run of so many cards brings, cut in the best way into sequences that do not overlap."""
+    if length < 3:
+        return 0
+    pieces = ((1, 0), (3, small), (4, large), (5, five))
+    return max(points + cut(length - cards, small, large, five) for cards, points in pieces if cards <= length)

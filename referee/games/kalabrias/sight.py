@@ -1,0 +1,251 @@
+"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+
+from typing import Any
+
+from msgspec import to_builtins
+
+from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score, Void
+from referee.cards import BIT, SUITS, texts_of
+from referee.events import Viewer
+from referee.games.kalabrias import auction, deal, declarations, play
+from referee.games.kalabrias.ranks import BELLA, PACK
+from referee.games.kalabrias.states import (
+    Auction,
+    Declaring,
+    LaterCards,
+    Naming,
+    Over,
+    Played,
+    Playing,
+    Proposed,
+    State,
+    Undealt,
+)
+from referee.ruleset import Shown
+
+SEATS = range(4)
+
+
+def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
+    """What the viewer may do now within the rules, ready to send.
+
+    Where the content is the table's to say it is left out: the cards of a deal at a real table, and those of a
+    sequence that is shown with closed hands.
+    """
+    if viewer == "official":
+        return () if isinstance(state, Undealt | Over) else (Void(),)
+    if viewer == "spectator" or viewer >= state.table.seats:
+        return ()
+    phase = _LEGAL.get(type(state))
+    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
+    return acts
+
+
+# The same acts again and again, so they are made once.
+_CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in SEATS)
+_PLAYS = tuple({BIT[card]: Play(seat=seat, card=card) for card in PACK} for seat in SEATS)
+_REPLIES = tuple((Reply(seat=seat, agree=True), Reply(seat=seat, agree=False)) for seat in SEATS)
+_DEALS = tuple((Deal(seat=seat),) for seat in SEATS)
+_BELLA = tuple((Bella(seat=seat),) for seat in SEATS)
+_NOTHING: tuple[Act, ...] = ()
+
+
+def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
+    return _DEALS[seat] if seat == state.table.dealer else _NOTHING
+
+
+def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return _NOTHING
+    calls = _CALLS[seat]
+    return tuple([calls[call] for call in auction.allowed_calls(state)])
+
+
+def _replying(state: Proposed, seat: int) -> tuple[Act, ...]:
+    return _REPLIES[seat] if seat == state.to_reply[0] else _NOTHING
+
+
+def _naming(state: Naming, seat: int) -> tuple[Act, ...]:
+    if seat != state.declarer:
+        return _NOTHING
+    return tuple(_CALLS[seat][call] for call in auction.other_suits(state.cards.turn_up))
+
+
+def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
+    acts: tuple[Act, ...] = ()
+    if seat == declarations.turn(state):
+        acts = _statements(state, seat)
+    elif seat == state.may_add:
+        acts = (Declare(seat=seat, trumps=False),)
+    if state.table.options.trump_seven_exchange and deal.may_exchange(state, seat):
+        acts += (Exchange(seat=seat, card=state.contract.trumps + "7"),)
+    if declarations.may_declare_bella(state, seat):
+        acts += _BELLA[seat]
+    return acts
+
+
+def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
+    """E19-E23: what the seat may say, as far as its hand is known."""
+    known = state.cards.known
+    match state.expected:
+        case "class":
+            mine = declarations.best_of(state, seat) if known else None
+            if not known:
+                return tuple(Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))
+            none = Declare(seat=seat, sequence="none")
+            return (none,) if mine is None else (Declare(seat=seat, sequence=mine.name), none)
+        case "answer" | "answer_to_top":
+            return tuple(Respond(seat=seat, answer=answer) for answer in declarations.allowed_answers(state))
+        case "top":
+            return tuple(Declare(seat=seat, top=top) for top in declarations.allowed_tops(state))
+    mine = declarations.best_of(state, seat) if known else None
+    if mine is not None:
+        return (Declare(seat=seat, trumps=mine.trumps),)
+    return Declare(seat=seat, trumps=True), Declare(seat=seat, trumps=False)
+
+
+def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+    acts = _cards_to_play(state, seat) if seat == state.turn else _NOTHING
+    if len(state.won) < 2 and not (state.won and state.trick):
+        acts += _beside_the_play(state, seat)
+    pair = BELLA[state.contract.trumps]
+    if state.cards.hands[seat] & pair == pair and declarations.no_bella(state, seat) is None:
+        acts += _BELLA[seat]
+    return acts
+
+
+def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
+    """E23, E-O34: what may still be said of sequences."""
+    if seat == state.may_add and not state.trick and not state.won:
+        return (Declare(seat=seat, trumps=False),)
+    return (Declare(seat=seat),) if declarations.may_show(state, seat) else _NOTHING
+
+
+def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
+    """E29-E30; with closed hands every card that has not been seen may be the right one."""
+    if state.cards.known:
+        allowed = play.playable(state, state.cards.hands[seat] & ~state.gone)
+    else:
+        allowed = play.possible(state, seat)
+    plays = _PLAYS[seat]
+    acts = []
+    while allowed:
+        bit = allowed & -allowed
+        acts.append(plays[bit])
+        allowed ^= bit
+    return tuple(acts)
+
+
+def _played(state: Played, seat: int) -> tuple[Act, ...]:
+    return (Score(seat=seat),) if state.table.penalise else _NOTHING
+
+
+_LEGAL: dict[type, Any] = {
+    Undealt: _dealing,
+    Auction: _calling,
+    Proposed: _replying,
+    Naming: _naming,
+    LaterCards: _dealing,
+    Declaring: _declaring,
+    Playing: _playing,
+    Played: _played,
+}
+
+
+def to_act(state: State) -> tuple[int, ...]:
+    """The seats that are awaited."""
+    match state:
+        case Playing():
+            return (state.turn,)
+        case Declaring():
+            return (declarations.turn(state),)
+        case Auction():
+            return state.to_speak[:1]
+        case Undealt() | LaterCards():
+            return (state.table.dealer,)
+        case Proposed():
+            return state.to_reply[:1]
+        case Naming():
+            return (state.declarer,)
+        case Played():
+            return state.table.active if state.table.penalise else ()
+    return ()
+
+
+def due(state: State) -> tuple[str, ...]:
+    """What must be said before the play goes on."""
+    match state:
+        case Proposed():
+            return ("reply",)
+        case Naming():
+            return ("bid",)
+        case LaterCards():
+            return ("deal",)
+        case Declaring():
+            return ("respond",) if state.expected in ("answer", "answer_to_top") else ("declare",)
+    return ()
+
+
+def view(state: State, viewer: Viewer) -> Shown:
+    """The match as this viewer may see it."""
+    table = state.table
+    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    cards, contract = getattr(state, "cards", None), getattr(playing or state, "contract", None)
+    hand = hands = counts = None
+    if cards is not None:
+        held = [playing.hand(seat) if playing else mask for seat, mask in enumerate(cards.hands)]
+        if cards.known:
+            hands = tuple(map(texts_of, held)) if viewer == "official" else None
+            hand = texts_of(held[viewer]) if isinstance(viewer, int) and viewer < table.seats else None
+        here = {seat for seat, _ in playing.trick} if playing else set()
+        gone = [len(playing.won) + (seat in here) if playing else 0 for seat in range(table.seats)]
+        counts = tuple(count - away for count, away in zip(cards.counts, gone, strict=True))
+    return Shown(
+        phase=str(type(state).__struct_config__.tag),
+        deal=table.deal,
+        dealer=table.dealer,
+        to_act=to_act(state),
+        active=table.active,
+        points=table.points,
+        penalties=(0,) * table.seats,
+        hand=hand,
+        hands=hands,
+        cards_left=counts,
+        bids=contract.calls if contract else getattr(state, "calls", None),
+        contract=contract.trumps if contract else None,
+        declarer=contract.declarer if contract else getattr(state, "declarer", None),
+        trick=playing.trick if playing else None,
+        tricks=playing.tricks if playing else None,
+        due=due(state),
+        breaches=() if viewer == "official" else None,
+        winner=state.winner if isinstance(state, Over) else None,
+        more=_more(state, playing),
+    )
+
+
+def _more(state: State, playing: Playing | None) -> dict[str, Any]:
+    """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
+    table, cards = state.table, getattr(state, "cards", None)
+    more: dict[str, Any] = {"carry": table.carry, "halves": table.unit == 2}
+    if cards is not None:
+        more["turn_up"] = cards.turn_up
+    if isinstance(state, Auction | Proposed):
+        more["round"] = state.round
+    if isinstance(state, Proposed):
+        more["proposer"] = state.proposer
+    if isinstance(state, Declaring):
+        more |= {"expected": state.expected, "best": _claim(state.best), "level": state.level}
+    if isinstance(state, Declaring | Playing):
+        more["bella"] = tuple(seat for seat, _ in state.bella)
+    if playing is not None:
+        said = playing.sequences
+        more |= {"best": _claim(said.best), "level": said.level, "card_points": playing.card_points}
+        more["shown"] = tuple((seat, texts_of(shown)) for seat, shown, _ in said.shown)
+    if isinstance(state, Over):
+        more["winners"] = state.winners
+    return more
+
+
+def _claim(claim: Any) -> Any:
+    """What has been said of the best sequence so far."""
+    return None if claim is None else {name: value for name, value in to_builtins(claim).items() if name != "event"}

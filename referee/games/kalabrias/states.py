@@ -1,0 +1,306 @@
+"""The phases of a match and what stands in each (E1-E53).
+
+Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.games.kalabrias.facts import Call
+from referee.games.kalabrias.ranks import SequenceName
+from referee.offences import Ledger
+
+POINTS_MAX = 10_000
+"""No option needs more; it keeps a slip of the pen out of a match."""
+
+
+class SequencePoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What sequences bring (E-O1)."""
+
+    small: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: three cards.")] = 20
+    large: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: four or five cards.")] = 50
+    five: Annotated[int, Meta(ge=0, le=POINTS_MAX)] | None = None
+    """Five cards, if they bring something else than four."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices that the source leaves to the table; each names its rule or open point."""
+
+    sequence_points: Annotated[
+        SequencePoints,
+        Meta(
+            description="E-O1: points for a small and a large sequence; five: for one of five cards, if they differ."
+        ),
+    ] = SequencePoints()
+    bella_points: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: points for bella.")] = 20
+    all_pass: Annotated[
+        Literal["redeal_next_dealer", "dealer_must_choose"],
+        Meta(description="E-O5, E-O40: when everybody passes twice."),
+    ] = "redeal_next_dealer"
+    redeal_dealer: Annotated[Literal["same", "next"], Meta(description="E-O6: who deals an agreed new deal.")] = (
+        "same"
+    )
+    refused_redeal_declarer: Annotated[
+        Literal["proposer", "refuser"], Meta(description="E12, E-O7, E-O37: whom a refused new deal makes declarer.")
+    ] = "proposer"
+    winner_scores_all_sequences: Annotated[
+        bool, Meta(description="E-O10: the winner scores all sequences, not only the best.")
+    ] = True
+    longer_sequence_wins: Annotated[
+        bool, Meta(description="E16, E-O11: five cards beat four, whatever their tops.")
+    ] = False
+    equal_sequences: Annotated[
+        Literal["none", "ten_each", "forehand"], Meta(description="E24, E-O12: level sequences in plain suits.")
+    ] = "none"
+    declaration_needs_trick: Annotated[
+        bool, Meta(description="E-O14: no points for sequences without a trick; partners take tricks together.")
+    ] = False
+    trump_seven_exchange: Annotated[
+        bool, Meta(description="E-O16: the seven of trumps may be exchanged for the turned-up card; not with four.")
+    ] = False
+    must_overtrump: Annotated[
+        bool, Meta(description="E-O17: a trump on a plain lead must beat those already there, if possible.")
+    ] = False
+    target_score: Annotated[int, Meta(ge=1, le=POINTS_MAX, description="E46, E-O20: points that end the match.")] = (
+        500
+    )
+    target_tie: Annotated[
+        Literal["play_on"], Meta(description="E-O20: level at the top with the target reached: another deal.")
+    ] = "play_on"
+    tie_rule: Annotated[
+        Literal["opponent_only", "bete", "carry"],
+        Meta(description="E44, E-O21, E-O36: declarer and opponent level."),
+    ] = "opponent_only"
+    three_player_compare: Annotated[
+        Literal["sum", "each"], Meta(description="E47, E-O22: the declarer against both together, or against each.")
+    ] = "sum"
+    bete_split: Annotated[
+        Literal["half", "higher_opponent_takes_all", "full_to_both", "none"],
+        Meta(description="E48, E-O23, E-O38: three players: who gets the points of a declarer who is bête."),
+    ] = "half"
+    bete_odd_point: Annotated[
+        Literal["higher_opponent", "drop", "exact_half"],
+        Meta(description="E48, E-O23, E-O38: three players: the odd point when they are halved."),
+    ] = "higher_opponent"
+    three_player_side_sequences: Annotated[
+        bool, Meta(description="E-O25: three players: the declarer's opponents score sequences as partners do.")
+    ] = False
+    bella_deadline: Annotated[
+        Literal["second_card", "first_card"], Meta(description="E27, E-O15, E-O39: how long bella can wait.")
+    ] = "second_card"
+    trick_rank: Annotated[
+        Literal["ten_high", "ten_low"],
+        Meta(description="E-O2: trumps J 9 A T K Q 8 7 and plain A T K Q J 9 8 7, or the ten below the queen."),
+    ] = "ten_high"
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole of a deal."""
+
+    options: Options
+    seats: int
+    penalise: bool
+    house: bool
+    points: tuple[int, ...]
+    """In halves of a point if ``unit`` is two."""
+    active: tuple[int, ...]
+    deal: int
+    dealer: int
+    carry: int = 0
+    """Points set aside by level deals (E-O36)."""
+
+    @property
+    def unit(self) -> int:
+        """E-O38: two where points are counted in halves."""
+        halves = self.seats == 3 and self.options.bete_odd_point == "exact_half" and self.options.bete_split == "half"
+        return 2 if halves else 1
+
+    @property
+    def forehand(self) -> int:
+        """The seat on the dealer's left."""
+        return (self.dealer + 1) % self.seats
+
+    def opponents(self, declarer: int) -> tuple[int, ...]:
+        """E47, E49: who plays against the declarer, clockwise from the declarer's left."""
+        partner = (declarer + 2) % 4 if self.seats == 4 else None
+        order = ((declarer + step) % self.seats for step in range(1, self.seats))
+        return tuple(seat for seat in order if seat != partner)
+
+
+class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+    """The dealer is to deal (E3-E4)."""
+
+    table: Table
+    ledger: Ledger = Ledger()
+    drawn: bool = True
+    """The first dealer is known (E-O29)."""
+
+
+class Cards(msgspec.Struct, frozen=True, kw_only=True):
+    """The cards of a deal, and the number of the event that dealt them."""
+
+    event: int
+    hands: tuple[int, ...]
+    counts: tuple[int, ...]
+    known: bool
+    turn_up: str
+    """The card that lies face up, until somebody has taken it."""
+    stock: tuple[str, ...] = ()
+    taken_by: int | None = None
+    taken: int = 0
+    """Who took the turned-up card (E51, E-O16), and the card, as a mask."""
+
+
+class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+    """Trumps are chosen (E5-E11)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    round: int
+    to_speak: tuple[int, ...]
+    """In this round."""
+    calls: tuple[tuple[int, Call], ...] = ()
+
+
+class Proposed(msgspec.Struct, frozen=True, kw_only=True, tag="redeal_proposed"):
+    """A new deal has been proposed, and the others answer (E11-E12)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    round: int
+    proposer: int
+    to_reply: tuple[int, ...]
+    calls: tuple[tuple[int, Call], ...]
+
+
+class Naming(msgspec.Struct, frozen=True, kw_only=True, tag="naming"):
+    """A new deal was refused in the second round, and the declarer is to name trumps (E13)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    declarer: int
+    calls: tuple[tuple[int, Call], ...]
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True):
+    """Who plays, and in which trumps."""
+
+    event: int
+    declarer: int
+    trumps: str
+    suit: int
+    """All cards of the trump suit."""
+    calls: tuple[tuple[int, Call], ...]
+
+
+class LaterCards(msgspec.Struct, frozen=True, kw_only=True, tag="later_cards"):
+    """The rest of the cards is to be dealt (E14, E50)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    contract: Contract
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known by word of the best sequence so far."""
+
+    seat: int
+    event: int
+    sequence: SequenceName
+    five: bool = False
+    top: str | None = None
+    above: str | None = None
+    """The top that it was said to beat."""
+    trumps: bool | None = None
+
+
+Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
+"""What is to be said next: E19, E20, E21, E22, E23 by the first, E23 by the other."""
+
+
+class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
+    """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    contract: Contract
+    to_speak: tuple[int, ...]
+    expected: Expected = "class"
+    best: Claim | None = None
+    level: tuple[int, ...] = ()
+    """Who is level with the best, outside trumps."""
+    refrained: tuple[int, ...] = ()
+    may_add: int | None = None
+    """Who may still say that an equal sequence is not in trumps, which is known by now (E23)."""
+    bella: tuple[tuple[int, int], ...] = ()
+    """Seat and event."""
+
+
+class Sequences(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of the declarations."""
+
+    best: Claim | None = None
+    level: tuple[int, ...] = ()
+    refrained: tuple[int, ...] = ()
+    shown: tuple[tuple[int, int, int], ...] = ()
+    """With closed hands: seat, cards and event."""
+
+
+class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+    """The play of the cards (E28-E41)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    contract: Contract
+    sequences: Sequences
+    turn: int
+    tricks: tuple[int, ...]
+    card_points: tuple[int, ...]
+    gone: int = 0
+    """The cards played so far, as a mask."""
+    led: int = 0
+    best: int = 0
+    winner: int = 0
+    trick: tuple[tuple[int, str], ...] = ()
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    bella: tuple[tuple[int, int], ...] = ()
+    may_add: int | None = None
+    played: tuple[int, ...] = ()
+    """With closed hands: what each seat has played."""
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands those that it may hold."""
+        return self.cards.hands[seat] & ~self.gone
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+    """No more cards are played; the deal waits to be written into the protocol."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    kind: str
+    calls: tuple[tuple[int, Call], ...]
+    play: Playing | None = None
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+    """The match is won."""
+
+    table: Table
+    ledger: Ledger
+    winner: int
+    winners: tuple[int, ...]
+    by: str
+
+
+State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over
