@@ -44,6 +44,7 @@ CONFIG = SchemathesisConfig.from_dict(
 )
 QUICK = settings(
     max_examples=10,
+    derandomize=True,
     stateful_step_count=8,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],

@@ -1,0 +1,58 @@
+"""Two services over one PostgreSQL: what one has stored, the other shows, streams and builds on."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import httpx
+import pytest
+
+from tests.api.serving import served, sse
+from tests.api.table import Table
+
+
+@pytest.fixture
+def two(postgres_url: str) -> Iterator[tuple[httpx.Client, httpx.Client]]:
+    with (
+        served(postgres_url) as one,
+        served(postgres_url) as other,
+        httpx.Client(base_url=one, timeout=10) as first,
+        httpx.Client(base_url=other, timeout=10) as second,
+    ):
+        yield first, second
+
+
+def test_seats_play_through_different_services(two: tuple[httpx.Client, httpx.Client]) -> None:
+    first, second = two
+    table = Table(first)
+    table.deal()
+    for place, bid in enumerate((2, "pass", 3)):
+        table.client = two[place % 2]
+        table.bid(bid, first=1 + place)
+    table.client = second
+    assert table.get("?min_version=6").json()["phase"] == "playing"
+    assert table.get("/protocol?min_version=6").json()["version"] == 6
+    table.client = first
+    assert table.get("?min_version=6").json()["phase"] == "playing"
+
+
+def test_a_stream_of_one_carries_what_came_through_the_other(two: tuple[httpx.Client, httpx.Client]) -> None:
+    first, second = two
+    table = Table(first)
+    table.deal()
+    with second.stream("GET", f"{table.path}/events/stream?after=2") as response:
+        events = (event for event in sse(response) if "id" in event)
+        table.bid(2)
+        table.bid("pass", first=2)
+        assert [event["id"] for event in islice(events, 2)] == ["3", "4"]
+
+
+def test_a_repeat_through_the_other_is_recognised(two: tuple[httpx.Client, httpx.Client]) -> None:
+    first, second = two
+    table = Table(first)
+    table.deal()
+    body, key = {"act": "bid", "seat": 1, "bid": 2}, {"Idempotency-Key": "once"}
+    answer = table.post("/acts", body, 1, **key)
+    table.client = second
+    again = table.post("/acts", body, 1, **key)
+    assert answer.content == again.content
+    assert again.headers["idempotency-replayed"] == "true"
