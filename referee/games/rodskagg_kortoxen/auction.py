@@ -4,30 +4,25 @@ from msgspec.structs import replace
 
 from referee.acts import Bid
 from referee.events import Event, PlayEnded
-from referee.games._rodskagg import BIDS, PASS, RODSKAGG, AuctionWon, BidMade, BidValue, higher_bids
+from referee.games._rodskagg import bids
+from referee.games._rodskagg.bids import RODSKAGG, BidValue
+from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games.rodskagg_kortoxen.states import Auction, Contract, Exits, PickingUp, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
-
-def highest_bid(state: Auction) -> BidValue | None:
-    """The bid to beat."""
-    return next((bid for _, bid in reversed(state.calls) if bid != PASS), None)
+RULE = {"no_such_bid": "B28", "bid_too_low": "B34", "bid_above_points": "B32"}
 
 
-def capped(state: Auction, seat: int) -> tuple[BidValue, ...]:
-    """B32, B-O19: the bids that the seat's own points allow; rödskägg is never capped."""
+def cap(state: Auction, seat: int) -> int | None:
+    """B32, B-O19: the points that cap the seat's bids, if they do."""
     table = state.table
-    if not table.options.bid_cap_by_score:
-        return BIDS
-    points = table.points[seat] + state.ledger.points(seat)
-    return tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
+    return table.points[seat] + state.ledger.points(seat) if table.options.bid_cap_by_score else None
 
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """B30, B32-B34: pass, and every higher bid."""
-    cap = capped(state, seat)
-    return (PASS, *(bid for bid in higher_bids(highest_bid(state)) if bid in cap))
+    return bids.allowed_bids(state.calls, cap(state, seat))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -36,20 +31,15 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if seat != turn:
         spoken = any(seat == other for other, _ in state.calls)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "B35" if spoken else "B29", turn=turn)
-    if act.bid != PASS:
-        if act.bid not in BIDS:
-            raise AgainstTheRules("no_such_bid", "B28", allowed=allowed_bids(state, seat))
-        if act.bid not in higher_bids(highest_bid(state)):
-            raise AgainstTheRules("bid_too_low", "B34", allowed=allowed_bids(state, seat))
-        if act.bid not in capped(state, seat):
-            raise AgainstTheRules("bid_above_points", "B32", allowed=allowed_bids(state, seat))
-    made = BidMade(seat=seat, bid=act.bid)
-    if act.bid == RODSKAGG:  # B36
+    if fault := bids.fault_of(act.bid, state.calls, cap(state, seat)):
+        raise AgainstTheRules(fault, RULE[fault], allowed=allowed_bids(state, seat))
+    value: BidValue = act.bid  # type: ignore[assignment]  # one of the bids, as just checked
+    made = BidMade(seat=seat, bid=value)
+    if value == RODSKAGG:  # B36
         return made, AuctionWon(seat=seat, contract=RODSKAGG)
     if len(state.to_speak) > 1:
         return (made,)
-    calls = (*state.calls, (seat, act.bid))
-    won = next(((seat, bid) for seat, bid in reversed(calls) if bid != PASS), None)
+    won = bids.last_bid((*state.calls, (seat, value)))
     if won is None:  # B37
         return made, PlayEnded(kind="passed_out")
     return made, AuctionWon(seat=won[0], contract=won[1])  # B38

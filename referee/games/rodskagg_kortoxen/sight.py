@@ -20,8 +20,11 @@ from referee.acts import (
     Score,
     Void,
 )
-from referee.cards import CARD, HONOURS, texts_of
+from referee.cards import CARD, texts_of
 from referee.events import Viewer
+from referee.games._rodskagg.closed import cards_left
+from referee.games._rodskagg.new_hands import may_ask
+from referee.games._rodskagg.question import said
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
@@ -60,9 +63,7 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
             if viewer != state.to_speak[0]:
                 return ()
             keep = KeepCards(seat=viewer)
-            if state.cards.known and state.cards.hands[viewer] & HONOURS:
-                return (keep,)
-            return keep, RequestCards(seat=viewer)
+            return (keep, RequestCards(seat=viewer)) if may_ask(state.cards, viewer) else (keep,)
         case Undealt():
             return _undealt(state, viewer)
         case Played():
@@ -202,15 +203,9 @@ def view(state: State, viewer: Viewer) -> Shown:
         hands = tuple(map(texts_of, held))
     counts = None
     if cards is not None:
-        gone = [0] * table.seats
-        if playing:
-            # Everybody who plays on has played to every trick; who folded keeps two.
-            folded = {seat for seat, answer, _ in playing.question.answers if answer == "fold"}
-            here = {seat for seat, _ in playing.trick}
-            full = sum(1 for _ in playing.won)
-            for seat in table.active:
-                gone[seat] = min(full, play.ASKED_AFTER) if seat in folded else full + (seat in here)
-        counts = tuple(max(0, count - away) for count, away in zip(cards.counts, gone, strict=True))
+        here = {seat for seat, _ in playing.trick} if playing else set()
+        folded = set(said(playing.question.answers, "fold")) if playing else set()
+        counts = cards_left(cards.counts, table.active, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
         done = len(playing.won) if playing else 0

@@ -10,7 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from referee.events import Stakes
-from referee.games._rodskagg import BidValue
+from referee.games._rodskagg.bids import BidValue
+from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.dealing import Cards
 from referee.offences import Ledger
 
 
@@ -98,18 +100,6 @@ class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
     cut: bool = False
 
 
-class Cards(msgspec.Struct, frozen=True, kw_only=True):
-    """The cards of a deal as they were dealt, and the number of the event that says so."""
-
-    event: int
-    hands: tuple[int, ...]
-    counts: tuple[int, ...]
-    known: bool
-    stock: tuple[str, ...] = ()
-    formula: int = 0
-    """The event in which the dealer said "knack för kort och felgiv", or 0."""
-
-
 class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """The cards lie before the seats (B20-B27)."""
 
@@ -176,16 +166,6 @@ class Exits(msgspec.Struct, frozen=True, kw_only=True):
     knocked: tuple[int, ...]
     owed: bool = False
     """The winner of the last trick reached zero by it."""
-
-
-class Void(msgspec.Struct, frozen=True, kw_only=True):
-    """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
-
-    seat: int
-    suit: int
-    trick: int
-    event: int
-    lead: int
 
 
 class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):

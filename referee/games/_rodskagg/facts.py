@@ -1,20 +1,11 @@
-"""What the sister games of Rödskägg share: their facts, their bids, and asking for new hands.
-
-Plain functions of plain values; each game still reads whole in its own module.
-"""
+"""The facts that the sister games of Rödskägg share."""
 
 from typing import ClassVar, Literal
 
 import msgspec
 
-from referee.cards import clockwise
 from referee.events import Breach, Event, Viewer
-
-BidValue = int | Literal["pass", "rodskagg"]
-BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
-"""Low to high (A17, B28)."""
-RODSKAGG: Literal["rodskagg"] = "rodskagg"
-PASS: Literal["pass"] = "pass"
+from referee.games._rodskagg.bids import BidValue
 
 
 class CardsCut(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -163,21 +154,3 @@ FACTS: tuple[type[Event], ...] = (
     QuestionAnswered,
     KnockedOut,
 )
-
-
-def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """The first bid is free, each later one must be higher than the one before (A20-A21, B33-B34)."""
-    return BIDS if last is None else BIDS[BIDS.index(last) + 1 :]
-
-
-def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Six cards each in two packets of three, in the order of ``seats`` (A10, A13, B18-B19)."""
-    many = len(seats)
-    return tuple(
-        stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
-    )
-
-
-def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """The seats that play, clockwise, beginning on the dealer's left; the dealer last."""
-    return tuple(seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active)
