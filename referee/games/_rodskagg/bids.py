@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+import msgspec
+
 BidValue = int | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
 """Seat and call, as they were spoken."""
@@ -42,3 +44,12 @@ def fault_of(bid: int | str, calls: Calls, points: int | None) -> str | None:
     if bid not in higher_bids(calls):
         return "bid_too_low"
     return None if bid in within(points) else "bid_above_points"
+
+
+class Contract(msgspec.Struct, frozen=True, kw_only=True):
+    """What is played, by whom (A26, B38, C21)."""
+
+    event: int
+    declarer: int
+    bid: BidValue
+    calls: tuple[tuple[int, BidValue], ...]

@@ -140,6 +140,15 @@ class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     valid: bool
 
 
+class DuelCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
+
+    TOPIC: ClassVar[str] = "duel/called"
+    seats: tuple[int, ...]
+    dealer: int
+    rule: str
+
+
 FACTS: tuple[type[Event], ...] = (
     CardsCut,
     KnockedForCards,
@@ -153,4 +162,5 @@ FACTS: tuple[type[Event], ...] = (
     QuestionAsked,
     QuestionAnswered,
     KnockedOut,
+    DuelCalled,
 )

@@ -45,11 +45,17 @@ def check_request(
 
 def _elsewhere(cards: Cards, seat: int, asked: Asked, thrown: int, stock_left: int) -> int:
     """Cards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
-    others = sum(hand for other, hand in enumerate(cards.hands) if other != seat)
+    asking = {seat, *(other for other, _ in asked)}
+    held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
     received = sum(cards_of(got) for _, got in asked)
     if stock_left < HAND * (len(asked) + 1):
-        return others | received
-    return others | received | thrown | cards.hands[seat]
+        return held | received
+    return held | received | thrown | sum(cards.hands[other] for other in asking)
+
+
+def round_over(to_speak: tuple[int, ...], asked: Asked, stock_left: int) -> bool:
+    """A13, A16, A-O24: everybody has spoken, or the stock has run out, so that nobody else may ask."""
+    return not to_speak or stock_left < HAND * len(asked)
 
 
 def dealt_anew(cards: Cards, seats: int, asked: Asked, thrown: int, stock_left: int, seed: str) -> NewHands:

@@ -1,11 +1,27 @@
 """The question after trick four: who must answer it, and what was said (A33-A37, B46-B52, C30-C32)."""
 
+from datetime import datetime
+
+import msgspec
+
 ASKED_AFTER = 4
 """The question comes after this trick."""
 TRICKS = 6
 
 Answers = tuple[tuple[int, str, int], ...]
 """Seat, answer and event."""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """The question after trick four (A33-A37, B46-B52, C30-C32)."""
+
+    event: int = 0
+    """When it was asked, or 0."""
+    pending: tuple[int, ...] = ()
+    answers: Answers = ()
+    forgotten: int = 0
+    """The event of the lead that made it too late, or 0."""
+    grace_until: datetime | None = None
 
 
 def trickless(order: tuple[int, ...], first: int, declarer: int, tricks: tuple[int, ...]) -> tuple[int, ...]:

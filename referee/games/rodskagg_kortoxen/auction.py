@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from referee.acts import Bid
 from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
-from referee.games._rodskagg.bids import RODSKAGG, BidValue
+from referee.games._rodskagg.bids import RODSKAGG, BidValue, Contract
 from referee.games._rodskagg.facts import AuctionWon, BidMade
-from referee.games.rodskagg_kortoxen.states import Auction, Contract, Exits, PickingUp, Played, Playing
+from referee.games.rodskagg_kortoxen.states import Auction, Exits, PickingUp, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 

@@ -15,15 +15,15 @@ from referee.acts import (
     KnockForCards,
     KnockOut,
     PickUp,
-    Play,
     RequestCards,
     Score,
     Void,
 )
-from referee.cards import CARD, texts_of
+from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.new_hands import may_ask
+from referee.games._rodskagg.prepared import plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
@@ -109,21 +109,10 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return acts
 
 
-_PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(8))
-"""Each seat's play of each card: the same acts again and again, so they are made once."""
-
-
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """B41-B42; with closed hands every card that has not been seen may be the right one."""
     hand = state.hands[seat]
-    allowed = hand & state.led or hand if state.cards.known else hand
-    plays = _PLAYS[seat]
-    acts = []
-    while allowed:
-        bit = allowed & -allowed
-        acts.append(plays[bit])
-        allowed ^= bit
-    return tuple(acts)
+    return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:

@@ -3,16 +3,16 @@
 Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
 """
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from referee.events import Stakes
-from referee.games._rodskagg.bids import BidValue
+from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.question import Question
 from referee.offences import Ledger
 
 
@@ -135,28 +135,6 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     cards: Cards
     to_speak: tuple[int, ...]
     calls: tuple[tuple[int, BidValue], ...] = ()
-
-
-class Contract(msgspec.Struct, frozen=True, kw_only=True):
-    """What is played, by whom (B38-B40)."""
-
-    event: int
-    declarer: int
-    bid: BidValue
-    calls: tuple[tuple[int, BidValue], ...]
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """The question after trick four (B46-B52)."""
-
-    event: int = 0
-    """When it was asked, or 0."""
-    pending: tuple[int, ...] = ()
-    answers: tuple[tuple[int, str, int], ...] = ()
-    """Seat, answer and event."""
-    forgotten: int = 0
-    """The event of the lead that made it too late, or 0."""
-    grace_until: datetime | None = None
 
 
 class Exits(msgspec.Struct, frozen=True, kw_only=True):
