@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
 from referee.cards import ALL, BIT, texts_of
 from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
-from referee.games._rodskagg import dealing, new_hands
+from referee.games._rodskagg import dealing, new_hands, ritual
 from referee.games._rodskagg.dealing import HAND, Cards, forehand_first, highest
 from referee.games._rodskagg.facts import (
     CardsCut,
@@ -123,8 +123,7 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
         isinstance(state, PickingUp)
         and table.options.deal_ritual
         and table.penalise
-        and not state.cards.formula
-        and table.dealer not in state.picked
+        and ritual.formula_forgotten(table.dealer, state.cards, state.picked)
     )
     breaches = (misdeal_breach(state),) if isinstance(state, PickingUp) and forgotten else ()
     if table.house:
@@ -194,12 +193,10 @@ def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tup
     table = state.table
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B20")
-    if act.seat != table.dealer:
-        raise AgainstTheRules("only_dealer_says_it", "B20", dealer=table.dealer)
-    if state.cards.formula:
-        raise WrongPhase("already_said", "B20")
-    if table.dealer in state.picked:
-        raise AgainstTheRules("formula_too_late", "B22")
+    if fault := ritual.formula_fault(act.seat, table.dealer, state.cards, state.picked):
+        if fault in ritual.OUT_OF_PLACE:
+            raise WrongPhase(fault, "B20")
+        raise AgainstTheRules(fault, "B22" if fault == "formula_too_late" else "B20", dealer=table.dealer)
     return (KnockedForCards(seat=act.seat),)
 
 
@@ -215,17 +212,19 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("no_ritual", "B23")
     if seat in state.picked:
         raise WrongPhase("already_picked_up", "B23")
-    breaches: tuple[Breach, ...] = ()
-    if not cards.formula:
-        if not table.penalise:
-            raise AgainstTheRules("before_the_formula", "B22" if seat == table.dealer else "B23")
-        rule = "B26" if state.misdealt and seat == table.dealer else "B24"
-        breaches = (breach(table, "early_pick_up", seat, rule, 1, cards.event, payer=seat),)
-        if state.misdealt and seat == table.dealer:
-            breaches = (misdeal_breach(state), *breaches)
+    offences = ritual.pick_up_offences(seat, table.dealer, cards, state.misdealt)
+    if offences and not table.penalise:
+        raise AgainstTheRules("before_the_formula", "B22" if seat == table.dealer else "B23")
+    early = "B26" if "misdeal" in offences else "B24"
+    breaches = tuple(
+        misdeal_breach(state)
+        if offence == "misdeal"
+        else breach(table, offence, seat, early, 1, cards.event, payer=seat)
+        for offence in offences
+    )
     hand = texts_of(cards.hands[seat]) if cards.known else None
     picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
-    if state.misdealt and not state.found and cards.counts[seat] != HAND:
+    if ritual.finds_misdeal(seat, cards, state.misdealt, state.found):
         return picked_up, MisdealFound(seat=seat, rule="B27")
     return (picked_up,)
 
