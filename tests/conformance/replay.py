@@ -14,7 +14,16 @@ from uuid import UUID
 import msgspec
 
 from referee.acts import AnyAct, Knock, Request
-from referee.events import DealScored, Event, KnockDismissed, KnockUpheld, MatchOpened, MatchWon, Recorded
+from referee.events import (
+    DealScored,
+    Event,
+    KnockDismissed,
+    KnockUpheld,
+    MatchOpened,
+    MatchWon,
+    PenaltyImposed,
+    Recorded,
+)
 from referee.games import RULESETS
 from referee.match import Match, fold
 from referee.refusals import Refused, WrongPhase
@@ -103,10 +112,13 @@ class Direct:
         self._decide(actor, msgspec.convert(body, AnyAct))
 
     def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
-        ruling = self._decide(actor, msgspec.convert(body, Knock))[0]
+        ruling, *imposed = self._decide(actor, msgspec.convert(body, Knock))
         if isinstance(ruling, KnockUpheld):
             return {"verdict": "upheld", "rule": ruling.rule, "penalty": ruling.penalty, "payer": ruling.payer}
         assert isinstance(ruling, KnockDismissed)
+        fine = imposed[0] if imposed else None
+        if isinstance(fine, PenaltyImposed):
+            return {"verdict": "dismissed", "penalty": fine.points, "payer": fine.seat}
         return {"verdict": "dismissed"}
 
     def legal(self, actor: int | str) -> list[dict[str, Any]]:
@@ -175,8 +187,8 @@ def _step(player: Player, step: dict[str, Any]) -> Iterator[str]:
         if expect != "ok":
             yield "accepted"
         for name in ("verdict", "penalty", "payer"):
-            if case is not None and name in step and case[name] != step[name]:
-                yield f"{name} is {case[name]}"
+            if case is not None and name in step and case.get(name) != step[name]:
+                yield f"{name} is {case.get(name)}"
         if case is not None and "rule" in step and case["rule"] not in (step["rule"], *also):
             yield f"rule is {case['rule']}"
     if "book" in step:
@@ -199,7 +211,7 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
         got = line[name] if name in line else line.get("detail", {}).get(name)
         if name == "eliminated":
             got = sorted(line.get("eliminated", ()))
-        if name == "points":
+        if name in ("before", "points"):
             got, value = _sure(got, book), _sure(value, book)
         if msgspec.to_builtins(got) != value and json.dumps(got) != json.dumps(value):
             yield f"{name} is {got}, expected {value}"

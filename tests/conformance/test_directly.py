@@ -6,7 +6,9 @@ import pytest
 
 from tests.conformance.replay import Direct, matches, play
 
-GIVEN = [given for ruleset in ("rodskagg-alga", "rodskagg-kortoxen") for given in matches(ruleset)]
+GIVEN = [
+    given for ruleset in ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen") for given in matches(ruleset)
+]
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: f"{given['ruleset']}-{given['seed']}")

@@ -140,6 +140,58 @@ class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     valid: bool
 
 
+class CardGiven(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat without a card above ten was given one more (C13-C14); ``card`` when the referee knows it."""
+
+    TOPIC: ClassVar[str] = "deal/card-given"
+    seat: int
+    card: str | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """The card is its holder's until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, card=None)
+
+
+class CardsThrown(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat threw away, face down, what it held above six cards (C15)."""
+
+    TOPIC: ClassVar[str] = "deal/cards-thrown"
+    seat: int
+    count: int
+    cards: tuple[str, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Which cards they were is known to who threw them until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, cards=())
+
+
+class Reminded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody reminded the declarer of the question, which is put thereby (C37)."""
+
+    TOPIC: ClassVar[str] = "question/reminded"
+    seat: int
+
+
+class Announced(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat said that it is near zero, at this running total (C49), or gave thanks for the help (C44)."""
+
+    TOPIC: ClassVar[str] = "announcement/made"
+    seat: int
+    what: Literal["near_zero", "thanks"]
+    total: int
+
+
+class LeadDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The highest card drawn gave the lead to the first trick of a duel (C48)."""
+
+    TOPIC: ClassVar[str] = "duel/lead-drawn"
+    seat: int
+
+
 class DuelCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
 
@@ -162,5 +214,10 @@ FACTS: tuple[type[Event], ...] = (
     QuestionAsked,
     QuestionAnswered,
     KnockedOut,
+    CardGiven,
+    CardsThrown,
+    Reminded,
+    Announced,
+    LeadDrawn,
     DuelCalled,
 )

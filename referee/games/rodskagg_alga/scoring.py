@@ -224,4 +224,5 @@ def duel_called(state: Undealt, event: DuelCalled, number: int) -> Undealt:
 
 def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
     """The state when the match is over."""
+    assert event.seat is not None, "somebody has won"
     return Over(table=state.table, winner=event.seat, by=event.by)

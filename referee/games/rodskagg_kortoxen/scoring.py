@@ -198,6 +198,7 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
 
 def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
     """The state when the match is over."""
+    assert event.seat is not None, "somebody has won"
     return Over(table=state.table, ledger=state.ledger, winner=event.seat, by=event.by)
 
 
