@@ -213,7 +213,7 @@ def _outcome(state: Played, line: DealScored, seed: str) -> tuple[Event, ...]:
     if table.duel:
         most = max(play.tricks[seat] for seat in table.playing)
         best = tuple(seat for seat in table.playing if play.tricks[seat] == most)
-        return (_won(line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, best, "C-O9", seed)
+        return (_won(line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(state, line, best, "C-O9", seed)
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if line.declarer in at_zero and len(at_zero) > 1:
@@ -221,7 +221,7 @@ def _outcome(state: Played, line: DealScored, seed: str) -> tuple[Event, ...]:
     if len(at_zero) == 1:
         return (_won(line, at_zero[0], "zero", "C43"),)
     if at_zero:
-        return _duel(table, at_zero, "C46", seed)
+        return _duel(state, line, at_zero, "C46", seed)
     if len(left) == 1:
         return (_won(line, left[0], "last_standing", "C-O23"),)
     return () if left else (_won(line, None, "nobody_left", "C-O34"),)
@@ -231,9 +231,9 @@ def _won(line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
     return MatchWon(seat=seat, by=by, rule=rule, points=line.points)
 
 
-def _duel(table: Table, seats: tuple[int, ...], rule: str, seed: str) -> tuple[Event, ...]:
+def _duel(state: Played, line: DealScored, seats: tuple[int, ...], rule: str, seed: str) -> tuple[Event, ...]:
     """C46-C48, C-O9, C-O31: the deal moves on as usual; in house dealing the referee draws for the lead."""
-    dealer = forehand_first(table.dealer, table.active, table.seats)[0]
+    dealer, table = deal_scored(state, line, 0).table.dealer, state.table
     order = tuple(seat for seat in clockwise(dealer, table.seats) if seat in seats)
     called = DuelCalled(seats=tuple(sorted(seats)), dealer=dealer, rule=rule)
     return (called, *draw_by_itself(order, True, seed)) if table.house else (called,)
