@@ -19,7 +19,6 @@ from referee.acts import (
     Answer,
     Ask,
     Bid,
-    Close,
     Cut,
     Deal,
     Discard,
@@ -188,7 +187,7 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
     decision = _DECIDE.get((type(state), type(act)))
-    if decision is None or isinstance(act, Void | Close) or not _takes_part(state, act):
+    if decision is None or not _takes_part(state, act):
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
     last = events[-1]
