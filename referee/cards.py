@@ -30,11 +30,8 @@ HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
 
 
 def cards_of(texts: Iterable[str]) -> Cards:
-    """The set of these cards; each text must name a card of the pack."""
-    mask = 0
-    for text in texts:
-        mask |= BIT[text]
-    return mask
+    """The set of these cards; each text must name another card of the pack."""
+    return sum(map(BIT.__getitem__, texts))
 
 
 def texts_of(cards: Cards) -> tuple[str, ...]:

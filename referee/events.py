@@ -210,13 +210,13 @@ class KnockUpheld(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class KnockDismissed(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing can be punished)."""
+    """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
     case: int
     seat: int
     accused: int
-    reason: str
+    reason: Literal["nothing", "late", "again", "enforced"]
     rule: str
     named: str | None = None
     offence: str | None = None
@@ -229,7 +229,7 @@ class KnockDismissed(Event, frozen=True, kw_only=True, omit_defaults=True):
         """Too late and for nothing look alike until the deal is over."""
         if viewer == "official" or public or not self.within_deal or self.reason != "late":
             return self
-        return msgspec.structs.replace(self, reason="nothing", offence=None, rests_on=())
+        return msgspec.structs.replace(self, reason="nothing", offence=None, rests_on=(), within_deal=False)
 
 
 class PenaltyImposed(Event, frozen=True, kw_only=True, omit_defaults=True):

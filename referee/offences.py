@@ -4,6 +4,7 @@ A knock is judged from what the match has recorded, at once. It is upheld when a
 open in its window: the offence named, else the oldest. Otherwise it is dismissed, and why is part of the ruling.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -95,14 +96,13 @@ def adjudicate(
     knock: Knock,
     *,
     tricks_done: int,
-    general_rule: str,
+    rules: Mapping[str, str],
     fine: int,
-    fine_rule: str,
 ) -> tuple[Event, ...]:
     """The ruling on a knock, and the penalty it brings.
 
-    ``general_rule`` is cited by a dismissal; ``fine`` goes to a knock for nothing or too late, not to one for the
-    same offence again (B-O3, B-O5, B-O32).
+    ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``, which goes to a
+    knock for nothing or too late, not to one for the same offence again (B-O3, B-O5, B-O32).
     """
     case = ledger.cases + 1
 
@@ -132,12 +132,13 @@ def adjudicate(
         past = [standing for standing in ledger.past if matches(standing)]
         theirs = [standing for standing in past if standing.status == "open" or knock.offence is not None]
     again = bool(theirs) and all(standing.status == "knocked" for standing in theirs)
+    reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
     dismissed = KnockDismissed(
         case=case,
         seat=knock.seat,
         accused=knock.accused,
-        reason="again" if again else "late" if theirs else "nothing",
-        rule=general_rule,
+        reason=reason,
+        rule=rules[reason],
         named=knock.offence,
         offence=theirs[-1].breach.offence if theirs else None,
         rests_on=(theirs[-1].event,) if theirs else (),
@@ -145,7 +146,7 @@ def adjudicate(
         within_deal=within_deal,
     )
     if fine and not again:
-        return dismissed, PenaltyImposed(seat=knock.seat, points=fine, rule=fine_rule, case=case)
+        return dismissed, PenaltyImposed(seat=knock.seat, points=fine, rule=rules["fine"], case=case)
     return (dismissed,)
 
 

@@ -149,10 +149,10 @@ def check_sight(match: Match) -> None:
     state = match.state
     inner = getattr(state, "play", None) or state
     open_cards = {card for _, card in getattr(inner, "trick", ())} | {card for _, card in getattr(state, "drawn", ())}
-    hands = getattr(inner, "hands", None) or getattr(getattr(state, "cards", None), "hands", None)
+    dealt = getattr(state, "cards", None)
+    gone = getattr(inner, "gone", 0)
     for seat in range(state.table.seats):
-        cards = getattr(state, "cards", None)
-        own = set(texts_of(hands[seat])) if hands and cards is not None and cards.known else set()
+        own = set(texts_of(dealt.hands[seat] & ~gone)) if dealt is not None and dealt.known else set()
         seen = {card.decode() for card in CARDS.findall(msgspec.json.encode(match.view(seat)))}
         assert seen <= own | open_cards
     spectators = {card.decode() for card in CARDS.findall(msgspec.json.encode(match.view("spectator")))}

@@ -3,7 +3,7 @@
 import msgspec
 
 from referee.acts import Deal
-from referee.cards import RANKS, cards_of, clockwise, shuffled
+from referee.cards import PACK, RANKS, cards_of, clockwise, shuffled
 from referee.refusals import AgainstTheRules, NoSuchCard
 
 HAND = 6
@@ -49,9 +49,11 @@ def laid_out(act: Deal, seats: int, *, deal_rule: str, pack_rule: str) -> tuple[
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
     if len(counts) != seats:
         raise AgainstTheRules("one_hand_a_seat", deal_rule, seats=seats)
+    if sum(counts) > len(PACK):
+        raise NoSuchCard("more_than_the_pack", pack_rule, pack=len(PACK))
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
-    texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
+    texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", pack_rule, cards=sorted({card for card in texts if texts.count(card) > 1}))
     return counts

@@ -24,7 +24,6 @@ def check_request(
     thrown: int,
     stock_left: int,
     rule: str,
-    deal_rule: str,
     pack_rule: str,
 ) -> None:
     """Refuses a request that may not be made, or cards that cannot have come."""
@@ -36,11 +35,10 @@ def check_request(
         return
     if house or not cards.known:
         raise AgainstTheRules("cards_not_wanted", None)
-    if len(said) != HAND:
-        raise AgainstTheRules("six_cards_each", deal_rule, counts=HAND)
-    new, elsewhere = cards_of(said), _elsewhere(cards, seat, asked, thrown, stock_left)
-    if new.bit_count() != HAND or new & elsewhere:
-        raise NoSuchCard("card_twice", pack_rule, cards=[card for card in said if BIT[card] & elsewhere])
+    if len(set(said)) != HAND:
+        raise AgainstTheRules("cards_needed", rule)
+    if cards_of(said) & _elsewhere(cards, seat, asked, thrown, stock_left):
+        raise NoSuchCard("card_elsewhere", pack_rule)  # which of them, and where, the seat may not know
 
 
 def _elsewhere(cards: Cards, seat: int, asked: Asked, thrown: int, stock_left: int) -> int:

@@ -1,21 +1,19 @@
-"""The ritual of the deal: the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C60).
-
-What is done wrong is told by a code: the refusal's, or the offence's where it stands until somebody knocks.
-"""
+"""The ritual of the deal: the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C60)."""
 
 from referee.games._rodskagg.dealing import HAND, Cards
-
-OUT_OF_PLACE = frozenset(("already_said", "already_picked_up"))
-"""Codes for what is not against the rules, but has no place any more."""
+from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def formula_fault(seat: int, dealer: int, cards: Cards, picked: tuple[int, ...]) -> str | None:
+def check_formula(
+    seat: int, dealer: int, cards: Cards, picked: tuple[int, ...], *, rule: str, late_rule: str
+) -> None:
     """B20-B22: the dealer says it, once, and before he takes up his own cards."""
     if seat != dealer:
-        return "only_dealer_says_it"
+        raise AgainstTheRules("only_dealer_says_it", rule, dealer=dealer)
     if cards.formula:
-        return "already_said"
-    return "formula_too_late" if dealer in picked else None
+        raise WrongPhase("already_said", rule)
+    if dealer in picked:
+        raise AgainstTheRules("formula_too_late", late_rule)
 
 
 def pick_up_offences(seat: int, dealer: int, cards: Cards, misdealt: bool) -> tuple[str, ...]:

@@ -114,18 +114,13 @@ def begin(state: State, moment: Moment) -> tuple[Event, ...]:
 
 # What may be decided: phase and act
 
-_DECIDE: dict[tuple[type, type], Any] = {
-    (Undealt, Deal): deal.deal,
-    (Exchanging, RequestCards): deal.request_cards,
-    (Exchanging, KeepCards): deal.keep_cards,
-    (Exchanging, Report): deal.report,
-    (Auction, Bid): auction.bid,
-    (Auction, Report): deal.report,
-    (Playing, Play): play.play,
-    (Playing, Ask): play.ask,
-    (Playing, Answer): play.answer,
-    (Playing, Report): deal.report,
-    (Played, Score): scoring.score,
+_DECIDE: dict[type, dict[type, Any]] = {
+    Undealt: {Deal: deal.deal},
+    Exchanging: {RequestCards: deal.request_cards, KeepCards: deal.keep_cards, Report: deal.report},
+    Auction: {Bid: auction.bid, Report: deal.report},
+    Playing: {Play: play.play, Ask: play.ask, Answer: play.answer, Report: deal.report},
+    Played: {Score: scoring.score},
+    Over: {},
 }
 
 _SPOKEN_FOR: dict[type[Act], str] = {
@@ -144,12 +139,11 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
-    decision = _DECIDE.get((type(state), type(act)))
-    # What has a decision is a seat's act: asking its type again would cost more than this whole function.
+    decision = _DECIDE[type(state)].get(type(act))
     if decision is None or act.seat not in state.table.playing:  # type: ignore[union-attr]
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
-    if isinstance(events[-1], PlayEnded) and not state.table.penalise:
+    if type(events[-1]) is PlayEnded and not state.table.penalise:
         return _scored_by_itself(state, events, moment)
     return events
 

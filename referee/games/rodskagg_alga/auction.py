@@ -5,13 +5,12 @@ from msgspec.structs import replace
 from referee.acts import Bid
 from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
-from referee.games._rodskagg.bids import RODSKAGG, BidValue, Contract
+from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Contract
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games.rodskagg_alga.states import Auction, Played, Playing
-from referee.refusals import AgainstTheRules, OutOfTurn
+from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
-
-RULE = {"no_such_bid": "A17", "bid_too_low": "A21", "bid_above_points": "A-O20"}
+from referee.tricks import following
 
 
 def cap(state: Auction, seat: int) -> int | None:
@@ -22,32 +21,33 @@ def cap(state: Auction, seat: int) -> int | None:
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """A19-A21: pass, and every higher bid."""
-    return bids.allowed_bids(state.calls, cap(state, seat))
+    return bids.allowed_bids(state.highest, cap(state, seat))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """A17-A26, A57: speak once, in turn; bid higher or pass."""
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
-        spoken = any(seat == other for other, _ in state.calls)
+        spoken = bids.spoken(state.calls, seat)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "A22" if spoken else "A18", turn=turn)
-    if fault := bids.fault_of(act.bid, state.calls, cap(state, seat)):
-        raise AgainstTheRules(fault, RULE[fault], allowed=allowed_bids(state, seat))
-    value: BidValue = act.bid  # type: ignore[assignment]  # one of the bids, as just checked
-    made = BidMade(seat=seat, bid=value)
-    if value == RODSKAGG:  # A23
+    bid = bids.check_bid(act.bid, state.highest, cap(state, seat), rule="A17", low_rule="A21", cap_rule="A-O20")
+    made = BidMade(seat=seat, bid=bid)
+    if bid == RODSKAGG:  # A23
         return made, AuctionWon(seat=seat, contract=RODSKAGG)
     if len(state.to_speak) > 1:
         return (made,)
-    won = bids.last_bid((*state.calls, (seat, value)))
-    if won is None:  # A24-A25
+    if bid != PASS:  # A26
+        return made, AuctionWon(seat=seat, contract=bid)
+    if state.highest is None:  # A24-A25
         return made, PlayEnded(kind="passed_out")
-    return made, AuctionWon(seat=won[0], contract=won[1])  # A26
+    return made, AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest)
 
 
 def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
     """The state after a call."""
-    return replace(state, to_speak=state.to_speak[1:], calls=(*state.calls, (event.seat, event.bid)))
+    calls = (*state.calls, (event.seat, event.bid))
+    highest = state.highest if event.bid == PASS else event.bid
+    return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
 
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
@@ -57,8 +57,8 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
         table=table,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        hands=state.cards.hands,
         order=table.playing,
+        after=following(table.playing, table.seats),
         turn=event.seat,
         tricks=(0,) * table.seats,
     )

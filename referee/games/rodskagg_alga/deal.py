@@ -95,7 +95,6 @@ def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple
         thrown=state.thrown,
         stock_left=state.stock_left,
         rule="A11",
-        deal_rule="A13",
         pack_rule="A4",
     )
     requested = HandRequested(seat=act.seat, cards=act.cards)

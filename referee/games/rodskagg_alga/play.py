@@ -13,7 +13,7 @@ from referee.games.rodskagg_alga.states import Played, Playing
 from referee.offences import Standing
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import next_in
+from referee.tricks import following
 
 # Playing a card
 
@@ -26,7 +26,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if state.question.pending:
         raise AgainstTheRules("answers_pending", "A34", turn=state.question.pending[0])
     bit = BIT[act.card]
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     if not bit & hand:
         if state.cards.known:
             raise NoSuchCard("not_held", None, card=act.card)
@@ -79,23 +79,19 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card; the lead to trick five makes the question too late (A-O7)."""
     seat, bit = event.seat, BIT[event.card]
-    hands = list(state.hands)
-    if state.cards.known:
-        hands[seat] ^= bit
-    else:
-        hands = [hand & ~bit for hand in hands]
+    trick = (*state.trick, (seat, event.card))
+    gone, turn = state.gone | bit, state.after[seat]
+    if not state.cards.known:
         voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
         noted = (*state.noted, *(Standing(breach=breach, event=number) for breach in event.breaches))
         state = replace(state, voids=voids, noted=noted)
-    trick = (*state.trick, (seat, event.card))
-    turn = next_in(state.order, seat)
     if not state.led:
         question = state.question
         if len(state.won) == ASKED_AFTER and question_due(state):
             question = replace(question, forgotten=number)
         return replace(
             state,
-            hands=tuple(hands),
+            gone=gone,
             turn=turn,
             trick=trick,
             led=SUIT_OF[bit],
@@ -105,8 +101,8 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
             question=question,
         )
     if bit & state.led and bit > state.best:
-        return replace(state, hands=tuple(hands), turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, hands=tuple(hands), turn=turn, trick=trick)
+        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, gone=gone, turn=turn, trick=trick)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
@@ -208,7 +204,7 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
     if event.answer == "play":
         return replace(state, question=question)
     order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order)
+    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:

@@ -4,12 +4,12 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from referee.acts import Act, Answer, Ask, Bid, Deal, KeepCards, RequestCards, Score, Void
+from referee.acts import Act, Answer, Ask, Deal, KeepCards, RequestCards, Score, Void
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.new_hands import may_ask
-from referee.games._rodskagg.prepared import plays
+from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_alga import auction, play, scoring
 from referee.games.rodskagg_alga.states import Auction, Exchanging, Over, Played, Playing, State, Undealt
@@ -24,25 +24,26 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
     """
     if viewer == "official":
         return () if isinstance(state, Undealt | Over) else (Void(),)
-    if not isinstance(viewer, int) or viewer not in state.table.playing:
+    if viewer == "spectator" or viewer not in state.table.playing:
         return ()
-    match state:
-        case Playing():
-            return _playing(state, viewer)
-        case Auction():
-            if viewer != state.to_speak[0]:
-                return ()
-            return tuple(Bid(seat=viewer, bid=bid) for bid in auction.allowed_bids(state, viewer))
-        case Exchanging():
-            if viewer != state.to_speak[0]:
-                return ()
-            keep = KeepCards(seat=viewer)
-            return (keep, RequestCards(seat=viewer)) if may_ask(state.cards, viewer) else (keep,)
-        case Undealt():
-            return (Deal(seat=viewer),) if viewer == state.table.dealer else ()
-        case Played():
-            return (Score(seat=viewer),) if state.table.penalise else ()
-    return ()
+    phase = _LEGAL.get(type(state))
+    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
+    return acts
+
+
+def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+    return (Deal(seat=seat),) if seat == state.table.dealer else ()
+
+
+def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return ()
+    keep = KeepCards(seat=seat)
+    return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
+
+
+def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
+    return bids(seat, auction.allowed_bids(state, seat)) if seat == state.to_speak[0] else ()
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -60,8 +61,21 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """A31; with closed hands every card that has not been seen may be the right one."""
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
+
+
+def _played(state: Played, seat: int) -> tuple[Act, ...]:
+    return (Score(seat=seat),) if state.table.penalise else ()
+
+
+_LEGAL: dict[type, Any] = {
+    Undealt: _undealt,
+    Exchanging: _exchanging,
+    Auction: _bidding,
+    Playing: _playing,
+    Played: _played,
+}
 
 
 def to_act(state: State) -> tuple[int, ...]:
@@ -91,7 +105,7 @@ def _hand(state: State, seat: int) -> tuple[str, ...] | None:
     """The cards that a seat holds, if the referee knows them."""
     playing = state.play if isinstance(state, Played) else state
     if isinstance(playing, Playing) and playing.cards.known:
-        return texts_of(playing.hands[seat])
+        return texts_of(playing.hand(seat))
     if isinstance(playing, Auction | Exchanging) and playing.cards.known:
         return texts_of(playing.cards.hands[seat])
     return None
@@ -117,7 +131,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     hands = counts = None
     if cards is not None:
         if official and cards.known:
-            hands = tuple(map(texts_of, playing.hands if playing else cards.hands))
+            hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
         here = {seat for seat, _ in playing.trick} if playing else set()
         folded = set(said(playing.question.answers, "fold")) if playing else set()
         counts = cards_left(cards.counts, table.playing, len(playing.won) if playing else 0, here, folded)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg.bids import BidValue, Calls, Contract
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.new_hands import Asked
@@ -98,6 +98,8 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     cards: Cards
     to_speak: tuple[int, ...]
     calls: Calls = ()
+    highest: BidValue | None = None
+    """The bid to beat."""
 
 
 class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
@@ -106,11 +108,14 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     table: Table
     cards: Cards
     contract: Contract
-    hands: tuple[int, ...]
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
+    gone: int = 0
+    """The cards played so far, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
@@ -123,6 +128,10 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     voids: tuple[Void, ...] = ()
     noted: tuple[Standing, ...] = ()
     """Revokes that closed hands have shown; they cost nothing (A-O26)."""
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):

@@ -90,6 +90,8 @@ from referee.offences import Ledger, adjudicate, nothing_to_punish
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from referee.ruleset import Moment, Ruleset
 
+KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
+"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
 START = 12
 """Points at the start (C5)."""
 
@@ -138,29 +140,34 @@ def begin(state: State, moment: Moment) -> tuple[Event, ...]:
 
 # What may be decided: phase and act
 
-_DECIDE: dict[tuple[type, type], Any] = {
-    (Drawing, Draw): deal.draw,
-    (Undealt, Cut): deal.cut,
-    (Undealt, Deal): deal.deal,
-    (Undealt, Report): deal.report,
-    (PickingUp, KnockForCards): deal.knock_for_cards,
-    (PickingUp, PickUp): deal.pick_up,
-    (PickingUp, Deal): deal.deal,
-    (PickingUp, Bid): auction.bid_before_it_opens,
-    (PickingUp, Report): deal.report,
-    (Auction, RequestCards): deal.request_cards,
-    (Auction, KeepCards): deal.keep_cards,
-    (Auction, Discard): deal.discard,
-    (Auction, Bid): auction.bid,
-    (Auction, Report): deal.report,
-    (Playing, Play): play.play,
-    (Playing, Ask): play.ask,
-    (Playing, Remind): play.remind,
-    (Playing, Answer): play.answer,
-    (Playing, Announce): play.announce,
-    (Playing, Report): deal.report,
-    (Played, Announce): scoring.announce,
-    (Played, Score): scoring.score,
+_DECIDE: dict[type, dict[type, Any]] = {
+    Drawing: {Draw: deal.draw},
+    Undealt: {Cut: deal.cut, Deal: deal.deal, Report: deal.report},
+    PickingUp: {
+        KnockForCards: deal.knock_for_cards,
+        PickUp: deal.pick_up,
+        Deal: deal.deal,
+        Bid: auction.bid_before_it_opens,
+        Cut: deal.cut,
+        Report: deal.report,
+    },
+    Auction: {
+        RequestCards: deal.request_cards,
+        KeepCards: deal.keep_cards,
+        Discard: deal.discard,
+        Bid: auction.bid,
+        Report: deal.report,
+    },
+    Playing: {
+        Play: play.play,
+        Ask: play.ask,
+        Remind: play.remind,
+        Answer: play.answer,
+        Announce: play.announce,
+        Report: deal.report,
+    },
+    Played: {Announce: scoring.announce, Score: scoring.score, Report: deal.report},
+    Over: {},
 }
 
 _SPOKEN_FOR: dict[type[Act], str] = {
@@ -186,15 +193,12 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
-    decision = _DECIDE.get((type(state), type(act)))
+    decision = _DECIDE[type(state)].get(type(act))
     if decision is None or not _takes_part(state, act):
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
-    last = events[-1]
-    if isinstance(last, PlayEnded):
-        if not state.table.penalise or last.kind == "zero_at_once":
-            return _scored_by_itself(state, events, moment)
-    elif isinstance(state, Played) and isinstance(last, Announced) and not state.table.penalise:
+    last = type(events[-1])
+    if last is PlayEnded or last is Announced:
         return _scored_by_itself(state, events, moment)
     return events
 
@@ -209,8 +213,10 @@ def _scored_by_itself(state: State, events: tuple[Event, ...], moment: Moment) -
     """C-O23, C55: scored as soon as nothing is due, where nothing can be passed over or zero has won at once."""
     for number, event in enumerate(events, moment.version + 1):
         state = evolve(state, event, number)
-    assert isinstance(state, Played), "the play has ended"
-    return (*events, *scoring.scored(state, moment.seed)) if scoring.nothing_due(state) else events
+    won = isinstance(state, Played) and state.kind == "zero_at_once"
+    if isinstance(state, Played) and (won or not state.table.penalise) and scoring.nothing_due(state):
+        return *events, *scoring.scored(state, moment.seed)
+    return events
 
 
 def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
@@ -255,9 +261,8 @@ def knock(state: State, act: Knock) -> tuple[Event, ...]:
         state.ledger,
         act,
         tricks_done=len(playing.won) if isinstance(playing, Playing) else 0,
-        general_rule="C59",
+        rules=KNOCK_RULES,
         fine=table.options.false_knock_penalty if table.options.fem_opp else 0,
-        fine_rule="C-O23",
     )
 
 

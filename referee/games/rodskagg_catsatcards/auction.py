@@ -4,12 +4,13 @@ from msgspec.structs import replace
 
 from referee.acts import Bid
 from referee.events import Event
-from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract
+from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract, spoken
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games.rodskagg_catsatcards.play import owing_at_start
 from referee.games.rodskagg_catsatcards.states import Auction, PickingUp, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.tricks import following
 
 DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)
 """Low to high (C18-C19)."""
@@ -26,8 +27,8 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if state.holder is not None:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
     if seat != turn:
-        spoken = any(seat == other for other, _ in state.calls)
-        raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "C17" if spoken else "C16", turn=turn)
+        said = spoken(state.calls, seat)
+        raise OutOfTurn("already_spoken" if said else "out_of_turn", "C17" if said else "C16", turn=turn)
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", "C18", allowed=DECLARATIONS)
     value: BidValue = act.bid
@@ -56,8 +57,8 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
         ledger=state.ledger,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        hands=state.cards.hands,
         order=table.playing,
+        after=following(table.playing, table.seats),
         turn=event.seat,
         tricks=(0,) * table.seats,
         told=table.told,

@@ -17,10 +17,11 @@ from referee.games._rodskagg.facts import (
     MisdealFound,
     PickedUp,
 )
-from referee.games.rodskagg_catsatcards.states import Auction, Drawing, PickingUp, Playing, Table, Undealt
+from referee.games.rodskagg_catsatcards.states import Auction, Drawing, PickingUp, Played, Playing, Table, Undealt
 from referee.offences import Ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.tricks import following
 
 RULE = {
     "wrong_cut": "C10",
@@ -110,9 +111,11 @@ def lead_drawn(state: Drawing, event: LeadDrawn, number: int) -> Undealt:
 # Cutting and dealing
 
 
-def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
+def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ...]:
     """C10: the dealer cuts himself; anybody else who does can be knocked for it in Fem Opp."""
     table = state.table
+    if isinstance(state, PickingUp) and not state.found:
+        raise WrongPhase("already_dealt", "C10")
     if not has_ritual(table):
         raise WrongPhase("no_ritual", "C10")
     if act.seat == table.dealer:
@@ -125,7 +128,7 @@ def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
     return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, 1, payer=payer),)),)
 
 
-def cards_cut(state: Undealt, event: CardsCut, number: int) -> Undealt:
+def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
     """The state after a cut."""
     by_dealer = state.cut or event.seat == state.table.dealer
     return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
@@ -208,8 +211,8 @@ def _hands_up(table: Table, ledger: Ledger, cards: Cards) -> Auction | Playing:
         ledger=ledger,
         cards=cards,
         contract=None,
-        hands=cards.hands,
         order=table.playing,
+        after=following(table.playing, table.seats),
         turn=table.lead,
         tricks=(0,) * table.seats,
         told=table.told,
@@ -223,10 +226,7 @@ def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tup
     """C60: the dealer says it, once, and before he takes up his own cards."""
     if not has_ritual(state.table):
         raise WrongPhase("no_ritual", "C60")
-    if fault := ritual.formula_fault(act.seat, state.table.dealer, state.cards, state.picked):
-        if fault in ritual.OUT_OF_PLACE:
-            raise WrongPhase(fault, "C60")
-        raise AgainstTheRules(fault, "C60", dealer=state.table.dealer)
+    ritual.check_formula(act.seat, state.table.dealer, state.cards, state.picked, rule="C60", late_rule="C60")
     return (KnockedForCards(seat=act.seat),)
 
 
@@ -258,7 +258,7 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
     return (picked_up,)
 
 
-def misdeal_breach(state: PickingUp | Auction | Playing) -> tuple[Breach, ...]:
+def misdeal_breach(state: PickingUp | Auction | Playing | Played) -> tuple[Breach, ...]:
     """C60: the dealer who forgot the formula pays for the misdeal; without the ritual there is none to forget."""
     table = state.table
     if not has_ritual(table) or not price(table, "misdeal"):
@@ -275,7 +275,7 @@ def picked_up(state: PickingUp, event: PickedUp, number: int) -> PickingUp | Auc
     return _hands_up(state.table, ledger, state.cards)
 
 
-def misdeal_found(state: PickingUp | Auction | Playing, event: MisdealFound, number: int) -> PickingUp:
+def misdeal_found(state: PickingUp | Auction | Playing | Played, event: MisdealFound, number: int) -> PickingUp:
     """The state when everybody knows that the cards are wrong: the same dealer deals again."""
     ledger = state.ledger.noted(event.breaches, number)
     if isinstance(state, PickingUp):
@@ -293,7 +293,7 @@ def misdeal_found(state: PickingUp | Auction | Playing, event: MisdealFound, num
 # Reports of what the cards cannot show
 
 
-def report(state: PickingUp | Auction | Playing | Undealt, act: Report, moment: Moment) -> tuple[Event, ...]:
+def report(state: PickingUp | Auction | Playing | Played | Undealt, act: Report, moment: Moment) -> tuple[Event, ...]:
     """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again."""
     table = state.table
     if table.house:
@@ -311,7 +311,12 @@ def report(state: PickingUp | Auction | Playing | Undealt, act: Report, moment: 
         return reported, MisdealFound(seat=act.accused, rule="C12", breaches=breaches)
     if act.fault not in ("early_pick_up", "wrong_cut") or not has_ritual(table) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    tricks = 1 + len(state.won) + bool(state.trick or state.won) if isinstance(state, Playing) else 1
+    if act.fault == "wrong_cut" and act.accused == table.dealer:
+        raise AgainstTheRules("dealer_may_cut", "C10")
+    if isinstance(state, Undealt) and act.fault != "wrong_cut":
+        raise WrongPhase("nothing_dealt", "C60")
+    playing = state.play if isinstance(state, Played) else state
+    tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
     to_dealer = act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer"
     payer = table.dealer if to_dealer else act.accused
     return (replace(reported, breaches=(breach(table, act.fault, act.accused, tricks, payer=payer),)),)
@@ -356,10 +361,10 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
     if state.table.house or not cards.known:
         raise AgainstTheRules("cards_not_wanted", None)
     if len(act.cards) != 1:
-        raise AgainstTheRules("one_card_at_a_time", "C-O32", counts=1)
+        raise AgainstTheRules("one_card_at_a_time", "C-O32")
     card = act.cards[0]
     if BIT[card] & (sum(cards.hands) | state.thrown):
-        raise NoSuchCard("card_twice", "C2", cards=[card])
+        raise NoSuchCard("card_elsewhere", "C2")  # where, the seat may not know
     return (CardGiven(seat=seat, card=card),)
 
 
@@ -384,7 +389,7 @@ def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("down_to_six", "C15", count=state.extra)
     if away & ~cards.hands[seat]:
         held = cards.hands[seat]
-        raise NoSuchCard("not_held", None, cards=[card for card in act.cards if not BIT[card] & held])
+        raise NoSuchCard("not_held", None, card=next(card for card in act.cards if not BIT[card] & held))
     return (CardsThrown(seat=seat, count=state.extra, cards=act.cards),)
 
 

@@ -15,7 +15,7 @@ from referee.games.rodskagg_catsatcards.states import Played, Playing, Table
 from referee.offences import Ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import next_in
+from referee.tricks import following
 
 LATE = 2
 """C34: what a late trick takes off."""
@@ -31,7 +31,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if state.question.pending:
         raise AgainstTheRules("answers_pending", "C30", turn=state.question.pending[0])
     bit = BIT[act.card]
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     if not bit & hand:
         if state.cards.known:
             raise NoSuchCard("not_held", None, card=act.card)
@@ -132,15 +132,11 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card; a lead passes over what was due before it."""
     seat, bit = event.seat, BIT[event.card]
-    hands = list(state.hands)
-    if state.cards.known:
-        hands[seat] ^= bit
-    else:
-        hands = [hand & ~bit for hand in hands]
+    trick = (*state.trick, (seat, event.card))
+    gone, turn = state.gone | bit, state.after[seat]
+    if not state.cards.known:
         voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
         state = replace(state, voids=voids)
-    trick = (*state.trick, (seat, event.card))
-    turn = next_in(state.order, seat)
     if event.breaches:
         state = replace(state, ledger=state.ledger.noted(event.breaches, number))
     if not state.led:
@@ -148,7 +144,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
             state = _led(state, number)
         return replace(
             state,
-            hands=tuple(hands),
+            gone=gone,
             turn=turn,
             trick=trick,
             led=SUIT_OF[bit],
@@ -157,8 +153,8 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
             lead=number,
         )
     if bit & state.led and bit > state.best:
-        return replace(state, hands=tuple(hands), turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, hands=tuple(hands), turn=turn, trick=trick)
+        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, gone=gone, turn=turn, trick=trick)
 
 
 def _led(state: Playing, number: int) -> Playing:
@@ -387,7 +383,7 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
     if event.answer == "play":
         return replace(state, question=question)
     order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order)
+    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:

@@ -10,7 +10,6 @@ from referee.acts import (
     Announce,
     Answer,
     Ask,
-    Bid,
     Cut,
     Deal,
     Discard,
@@ -25,7 +24,7 @@ from referee.acts import (
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
-from referee.games._rodskagg.prepared import plays
+from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
 from referee.games.rodskagg_catsatcards.states import (
@@ -52,20 +51,11 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
     """
     if viewer == "official":
         return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
-    if not isinstance(viewer, int) or viewer not in state.table.active:
+    if viewer == "spectator" or viewer not in state.table.active:
         return ()
-    match state:
-        case Playing():
-            return _playing(state, viewer)
-        case Auction():
-            return _auction(state, viewer)
-        case PickingUp():
-            return _picking_up(state, viewer)
-        case Undealt():
-            return _undealt(state, viewer)
-        case Played():
-            return _played(state, viewer)
-    return ()
+    phase = _LEGAL.get(type(state))
+    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
+    return acts
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -81,10 +71,11 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
     down = seat not in state.picked and deal.has_ritual(state.table)
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
-    if down and state.cards.formula:
+    if down and (state.cards.formula or dealer in state.picked):  # nobody can say the formula any more
         acts += (PickUp(seat=seat),)
     if seat == dealer and state.found:
-        acts += (Deal(seat=seat),)
+        may_cut = deal.has_ritual(state.table) and not state.cut
+        acts += (Cut(seat=seat), Deal(seat=seat)) if may_cut else (Deal(seat=seat),)
     return acts
 
 
@@ -101,7 +92,7 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
     if deal.may_request(state, seat):
         acts += (RequestCards(seat=seat),)
     if seat == state.to_speak[0] and state.holder is None:
-        acts += tuple(Bid(seat=seat, bid=bid) for bid in auction.DECLARATIONS)
+        acts += bids(seat, auction.DECLARATIONS)
     return acts
 
 
@@ -129,7 +120,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """C26; with closed hands every card that has not been seen may be the right one."""
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
@@ -142,6 +133,15 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
     if state.table.penalise and seat in state.table.playing:
         acts += (Score(seat=seat),)
     return acts
+
+
+_LEGAL: dict[type, Any] = {
+    Undealt: _undealt,
+    PickingUp: _picking_up,
+    Auction: _auction,
+    Playing: _playing,
+    Played: _played,
+}
 
 
 def to_act(state: State) -> tuple[int, ...]:
@@ -197,7 +197,7 @@ def _hand(state: State, seat: int) -> tuple[str, ...] | None:
         return None
     if isinstance(state, PickingUp) and seat not in state.picked:
         return None
-    return texts_of(state.hands[seat] if isinstance(state, Playing) else state.cards.hands[seat])
+    return texts_of(state.hand(seat) if isinstance(state, Playing) else state.cards.hands[seat])
 
 
 def _told(playing: Playing | None, state: State) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     hands = counts = None
     if cards is not None:
         if official and cards.known:
-            hands = tuple(map(texts_of, playing.hands if playing else cards.hands))
+            hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
         here = {seat for seat, _ in playing.trick} if playing else set()
         folded = set(said(playing.question.answers, "fold")) if playing else set()
         counts = cards_left(cards.counts, table.playing, len(playing.won) if playing else 0, here, folded)

@@ -135,6 +135,8 @@ class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """Somebody has a wrong number of cards, as the referee knows."""
     found: bool = False
     """And everybody knows it."""
+    cut: bool = False
+    """For the deal that comes after the misdeal."""
 
 
 class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
@@ -163,9 +165,10 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     cards: Cards
     contract: Contract | None
     """In a duel there is none (C47)."""
-    hands: tuple[int, ...]
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
     told: tuple[int | None, ...]
@@ -174,6 +177,8 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     """Who owes the announcement of C49."""
     redbeards: tuple[int, ...] = ()
     """Who announced Redbeard (C41-C42)."""
+    gone: int = 0
+    """The cards played so far, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
@@ -184,6 +189,10 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     """Seat and event of each trick taken."""
     question: Question = Question()
     voids: tuple[Void, ...] = ()
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):

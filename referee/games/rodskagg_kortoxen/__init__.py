@@ -86,6 +86,8 @@ from referee.offences import Ledger, adjudicate, nothing_to_punish
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from referee.ruleset import Moment, Ruleset
 
+KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
+"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
 START = 12
 """Points at the start (B7)."""
 
@@ -134,28 +136,28 @@ def begin(state: State, moment: Moment) -> tuple[Event, ...]:
 
 # What may be decided: phase and act
 
-_DECIDE: dict[tuple[type, type], Any] = {
-    (Drawing, Draw): deal.draw,
-    (Undealt, Cut): deal.cut,
-    (Undealt, Deal): deal.deal,
-    (Undealt, Report): deal.report,
-    (PickingUp, KnockForCards): deal.knock_for_cards,
-    (PickingUp, PickUp): deal.pick_up,
-    (PickingUp, Deal): deal.deal,
-    (PickingUp, Bid): auction.bid_before_it_opens,
-    (PickingUp, Report): deal.report,
-    (Exchanging, RequestCards): deal.request_cards,
-    (Exchanging, KeepCards): deal.keep_cards,
-    (Exchanging, Report): deal.report,
-    (Auction, Bid): auction.bid,
-    (Auction, Report): deal.report,
-    (Playing, Play): play.play,
-    (Playing, Ask): play.ask,
-    (Playing, Answer): play.answer,
-    (Playing, KnockOut): play.knock_out,
-    (Playing, Report): deal.report,
-    (Played, KnockOut): play.knock_out,
-    (Played, Score): scoring.score,
+_DECIDE: dict[type, dict[type, Any]] = {
+    Drawing: {Draw: deal.draw},
+    Undealt: {Cut: deal.cut, Deal: deal.deal, Report: deal.report},
+    PickingUp: {
+        KnockForCards: deal.knock_for_cards,
+        PickUp: deal.pick_up,
+        Deal: deal.deal,
+        Bid: auction.bid_before_it_opens,
+        Cut: deal.cut,
+        Report: deal.report,
+    },
+    Exchanging: {RequestCards: deal.request_cards, KeepCards: deal.keep_cards, Report: deal.report},
+    Auction: {Bid: auction.bid, Report: deal.report},
+    Playing: {
+        Play: play.play,
+        Ask: play.ask,
+        Answer: play.answer,
+        KnockOut: play.knock_out,
+        Report: deal.report,
+    },
+    Played: {KnockOut: play.knock_out, Score: scoring.score, Report: deal.report},
+    Over: {},
 }
 
 _SPOKEN_FOR: dict[type[Act], str] = {
@@ -179,16 +181,12 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
-    decision = _DECIDE.get((type(state), type(act)))
-    # What has a decision is a seat's act: asking its type again would cost more than this whole function.
+    decision = _DECIDE[type(state)].get(type(act))
     if decision is None or act.seat not in state.table.active:  # type: ignore[union-attr]
         return _elsewhere(state, act)
     events: tuple[Event, ...] = decision(state, act, moment)
-    last = events[-1]
-    if isinstance(last, PlayEnded):
-        if not state.table.penalise or last.kind == "knocked_out":
-            return _scored_by_itself(state, events, moment)
-    elif isinstance(state, Played) and isinstance(last, KnockedOut) and not state.table.penalise:
+    last = type(events[-1])
+    if last is PlayEnded or last is KnockedOut:
         return _scored_by_itself(state, events, moment)
     return events
 
@@ -197,8 +195,10 @@ def _scored_by_itself(state: State, events: tuple[Event, ...], moment: Moment) -
     """B-O28, B78: scored as soon as nothing is due, where nothing can be forgotten or the deal is broken off."""
     for number, event in enumerate(events, moment.version + 1):
         state = evolve(state, event, number)
-    assert isinstance(state, Played), "the play has ended"
-    return (*events, *scoring.scored(state)) if scoring.nothing_due(state) else events
+    broken_off = isinstance(state, Played) and state.kind == "knocked_out"
+    if isinstance(state, Played) and (broken_off or not state.table.penalise) and scoring.nothing_due(state):
+        return *events, *scoring.scored(state)
+    return events
 
 
 def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
@@ -237,9 +237,8 @@ def knock(state: State, act: Knock) -> tuple[Event, ...]:
         state.ledger,
         act,
         tricks_done=len(playing.won) if isinstance(playing, Playing) else 0,
-        general_rule="B12",
+        rules=KNOCK_RULES,
         fine=table.options.false_knock_penalty,
-        fine_rule="B-O3",
     )
 
 

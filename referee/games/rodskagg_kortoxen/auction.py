@@ -5,13 +5,12 @@ from msgspec.structs import replace
 from referee.acts import Bid
 from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
-from referee.games._rodskagg.bids import RODSKAGG, BidValue, Contract
+from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Contract
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games.rodskagg_kortoxen.states import Auction, Exits, PickingUp, Played, Playing
-from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
+from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-
-RULE = {"no_such_bid": "B28", "bid_too_low": "B34", "bid_above_points": "B32"}
+from referee.tricks import following
 
 
 def cap(state: Auction, seat: int) -> int | None:
@@ -22,27 +21,26 @@ def cap(state: Auction, seat: int) -> int | None:
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """B30, B32-B34: pass, and every higher bid."""
-    return bids.allowed_bids(state.calls, cap(state, seat))
+    return bids.allowed_bids(state.highest, cap(state, seat))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """B28-B38: speak once, in turn; bid higher or pass."""
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
-        spoken = any(seat == other for other, _ in state.calls)
+        spoken = bids.spoken(state.calls, seat)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "B35" if spoken else "B29", turn=turn)
-    if fault := bids.fault_of(act.bid, state.calls, cap(state, seat)):
-        raise AgainstTheRules(fault, RULE[fault], allowed=allowed_bids(state, seat))
-    value: BidValue = act.bid  # type: ignore[assignment]  # one of the bids, as just checked
-    made = BidMade(seat=seat, bid=value)
-    if value == RODSKAGG:  # B36
+    bid = bids.check_bid(act.bid, state.highest, cap(state, seat), rule="B28", low_rule="B34", cap_rule="B32")
+    made = BidMade(seat=seat, bid=bid)
+    if bid == RODSKAGG:  # B36
         return made, AuctionWon(seat=seat, contract=RODSKAGG)
     if len(state.to_speak) > 1:
         return (made,)
-    won = bids.last_bid((*state.calls, (seat, value)))
-    if won is None:  # B37
-        return made, PlayEnded(kind="passed_out")
-    return made, AuctionWon(seat=won[0], contract=won[1])  # B38
+    if bid != PASS:
+        return made, AuctionWon(seat=seat, contract=bid)  # B38
+    if state.highest is None:
+        return made, PlayEnded(kind="passed_out")  # B37
+    return made, AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest)
 
 
 def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -52,7 +50,9 @@ def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Eve
 
 def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
     """The state after a call."""
-    return replace(state, to_speak=state.to_speak[1:], calls=(*state.calls, (event.seat, event.bid)))
+    calls = (*state.calls, (event.seat, event.bid))
+    highest = state.highest if event.bid == PASS else event.bid
+    return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
 
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
@@ -64,8 +64,8 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
         ledger=state.ledger,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        hands=state.cards.hands,
         order=table.active,
+        after=following(table.active, table.seats),
         turn=event.seat,
         tricks=none,
         exits=Exits(zero=none, knocked=none),

@@ -21,6 +21,7 @@ from referee.games.rodskagg_kortoxen.states import (
     Drawing,
     Exchanging,
     PickingUp,
+    Played,
     Playing,
     Table,
     Undealt,
@@ -91,9 +92,11 @@ def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> 
 # Cutting and dealing
 
 
-def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
+def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ...]:
     """B16-B17, B-O6: only the dealer may cut; anybody else who does can be knocked for it."""
     table = state.table
+    if isinstance(state, PickingUp) and not state.found:
+        raise WrongPhase("already_dealt", "B16")
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B16")
     if act.seat == table.dealer:
@@ -106,7 +109,7 @@ def cut(state: Undealt, act: Cut, moment: Moment) -> tuple[Event, ...]:
     return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, "B17", 1, payer=payer),)),)
 
 
-def cards_cut(state: Undealt, event: CardsCut, number: int) -> Undealt:
+def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
     """The state after a cut."""
     by_dealer = state.cut or event.seat == state.table.dealer
     return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
@@ -193,10 +196,7 @@ def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tup
     table = state.table
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B20")
-    if fault := ritual.formula_fault(act.seat, table.dealer, state.cards, state.picked):
-        if fault in ritual.OUT_OF_PLACE:
-            raise WrongPhase(fault, "B20")
-        raise AgainstTheRules(fault, "B22" if fault == "formula_too_late" else "B20", dealer=table.dealer)
+    ritual.check_formula(act.seat, table.dealer, state.cards, state.picked, rule="B20", late_rule="B22")
     return (KnockedForCards(seat=act.seat),)
 
 
@@ -229,7 +229,7 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
     return (picked_up,)
 
 
-def misdeal_breach(state: PickingUp | Auction | Playing | Exchanging) -> Breach:
+def misdeal_breach(state: PickingUp | Auction | Playing | Played | Exchanging) -> Breach:
     """B25: the dealer who forgot the formula pays for the misdeal."""
     dealer = state.table.dealer
     return breach(state.table, "misdeal", dealer, "B25", 1, state.cards.event, payer=dealer)
@@ -263,7 +263,7 @@ def misdeal_found(state: PickingUp | Exchanging | Auction | Playing, event: Misd
 
 
 def report(
-    state: PickingUp | Exchanging | Auction | Playing | Undealt, act: Report, moment: Moment
+    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
     """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
 
@@ -286,10 +286,15 @@ def report(
         return reported, MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
+    if act.fault == "wrong_cut" and act.accused == table.dealer:
+        raise AgainstTheRules("dealer_may_cut", "B16")
+    if isinstance(state, Undealt) and act.fault != "wrong_cut":
+        raise WrongPhase("nothing_dealt", "B27")
     rule = {"early_pick_up": "B24", "wrong_cut": "B17"}.get(act.fault, "B11")
     if rule != "B11" and not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B16" if rule == "B17" else "B23")
-    tricks = 1 + len(state.won) + bool(state.trick or state.won) if isinstance(state, Playing) else 1
+    playing = state.play if isinstance(state, Played) else state
+    tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
     payer = act.accused
     if act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer":
         payer = table.dealer
@@ -316,7 +321,6 @@ def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple
         thrown=state.thrown,
         stock_left=state.stock_left,
         rule="B-O20",
-        deal_rule="B18",
         pack_rule="B4",
     )
     requested = HandRequested(seat=act.seat, cards=act.cards)

@@ -15,12 +15,13 @@ from referee.games.rodskagg_kortoxen.deal import breach
 from referee.games.rodskagg_kortoxen.states import Played, Playing
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import next_in
+from referee.tricks import following
 
 
 def running_total(state: Playing, seat: int) -> int:
     """B-O9: points before the deal, plus penalties knocked in it, minus tricks so far."""
-    return state.table.points[seat] + state.ledger.points(seat) - state.tricks[seat]
+    total = state.table.points[seat] - state.tricks[seat]
+    return total + state.ledger.points(seat) if state.ledger.penalties else total
 
 
 # Playing a card
@@ -34,7 +35,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if state.question.pending:
         raise AgainstTheRules("answers_pending", "B47", turn=state.question.pending[0])
     bit = BIT[act.card]
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     if not bit & hand:
         if state.cards.known:
             raise NoSuchCard("not_held", None, card=act.card)
@@ -120,33 +121,21 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card."""
     seat, bit = event.seat, BIT[event.card]
-    hands = list(state.hands)
-    if state.cards.known:
-        hands[seat] ^= bit
-    else:
-        hands = [hand & ~bit for hand in hands]
+    trick = (*state.trick, (seat, event.card))
+    gone, turn = state.gone | bit, state.after[seat]
+    if not state.cards.known:
         voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
         state = replace(state, voids=voids)
-    trick = (*state.trick, (seat, event.card))
-    turn = next_in(state.order, seat)
     if not state.led:
         if event.breaches or len(state.won) == ASKED_AFTER:
             state = _led(state, event, number)
-        return replace(
-            state,
-            hands=tuple(hands),
-            turn=turn,
-            trick=trick,
-            led=SUIT_OF[bit],
-            best=bit,
-            winner=seat,
-            lead=number,
-        )
+        led = SUIT_OF[bit]
+        return replace(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
     if event.breaches:
         state = replace(state, ledger=state.ledger.noted(event.breaches, number))
     if bit & state.led and bit > state.best:
-        return replace(state, hands=tuple(hands), turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, hands=tuple(hands), turn=turn, trick=trick)
+        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+    return replace(state, gone=gone, turn=turn, trick=trick)
 
 
 def _led(state: Playing, event: CardPlayed, number: int) -> Playing:
@@ -272,7 +261,7 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
     if event.answer == "play":
         return replace(state, question=question)
     order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order)
+    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
 # The exit knock
@@ -299,7 +288,8 @@ def may_knock_out(state: Playing, seat: int) -> bool:
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
     """B67, B77-B78, B-O31: "knack för min utgång"."""
     playing = state.play if isinstance(state, Played) else state
-    if playing is None or (isinstance(state, Played) and state.kind != "number"):
+    ended = isinstance(state, Played) and state.kind != "number"
+    if playing is None or ended or playing.contract.bid == RODSKAGG:  # in rödskägg nobody subtracts (B-O9)
         raise WrongPhase("no_exit_now", "B67")
     seat, table = act.seat, state.table
     if playing.exits.knocked[seat]:

@@ -136,8 +136,8 @@ def _plus_points(table: Table, play: Playing, taken: dict[int, tuple[int, ...]])
 
 
 def _first_out(play: Playing) -> int | None:
-    """B71: who first knocked for his exit and has not been lifted from zero since."""
-    knocked = [(event, seat) for seat, event in enumerate(play.exits.knocked) if event]
+    """B77: who knocked for his exit, brought to zero by a trick."""
+    knocked = [(event, seat) for seat, event in enumerate(play.exits.knocked) if event and play.exits.zero[seat]]
     return min(knocked)[1] if knocked else None
 
 

@@ -8,7 +8,6 @@ from referee.acts import (
     Act,
     Answer,
     Ask,
-    Bid,
     Cut,
     Deal,
     KeepCards,
@@ -23,7 +22,7 @@ from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.new_hands import may_ask
-from referee.games._rodskagg.prepared import plays
+from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
@@ -48,27 +47,24 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
     """
     if viewer == "official":
         return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
-    if not isinstance(viewer, int) or viewer not in state.table.active:
+    if viewer == "spectator" or viewer not in state.table.active:
         return ()
-    match state:
-        case Playing():
-            return _playing(state, viewer)
-        case Auction():
-            if viewer != state.to_speak[0]:
-                return ()
-            return tuple(Bid(seat=viewer, bid=bid) for bid in auction.allowed_bids(state, viewer))
-        case PickingUp():
-            return _picking_up(state, viewer)
-        case Exchanging():
-            if viewer != state.to_speak[0]:
-                return ()
-            keep = KeepCards(seat=viewer)
-            return (keep, RequestCards(seat=viewer)) if may_ask(state.cards, viewer) else (keep,)
-        case Undealt():
-            return _undealt(state, viewer)
-        case Played():
-            return _played(state, viewer)
-    return ()
+    phase = _LEGAL.get(type(state))
+    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
+    return acts
+
+
+def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return ()
+    return bids(seat, auction.allowed_bids(state, seat))
+
+
+def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
+    if seat != state.to_speak[0]:
+        return ()
+    keep = KeepCards(seat=seat)
+    return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -84,10 +80,10 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
     down = seat not in state.picked and ritual
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
-    if down and state.cards.formula:
+    if down and (state.cards.formula or dealer in state.picked):  # B-O7: nobody can say the formula any more
         acts += (PickUp(seat=seat),)
     if seat == dealer and state.found:
-        acts += (Deal(seat=seat),)
+        acts += (Deal(seat=seat),) if state.cut or not ritual else (Cut(seat=seat), Deal(seat=seat))
     return acts
 
 
@@ -111,7 +107,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """B41-B42; with closed hands every card that has not been seen may be the right one."""
-    hand = state.hands[seat]
+    hand = state.cards.hands[seat] & ~state.gone
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
@@ -124,14 +120,26 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
     return acts
 
 
+_LEGAL: dict[type, Any] = {
+    Undealt: _undealt,
+    PickingUp: _picking_up,
+    Exchanging: _exchanging,
+    Auction: _bidding,
+    Playing: _playing,
+    Played: _played,
+}
+
+
 def to_act(state: State) -> tuple[int, ...]:
     """The seats that are awaited."""
     table = state.table
     match state:
         case Playing():
+            if state.trick:
+                return (state.turn,)
             if state.question.pending:
                 return state.question.pending[:1]
-            if not state.trick and play.question_due(state) and not play.exit_owed(state):
+            if play.question_due(state) and not play.exit_owed(state):
                 return (play.asker(state),)
             return (state.turn,)
         case Auction() | Exchanging():
@@ -175,7 +183,7 @@ def _hand(state: Any, seat: int) -> tuple[str, ...] | None:
         return None
     if isinstance(state, PickingUp) and seat not in state.picked:
         return None
-    return texts_of(state.hands[seat] if isinstance(state, Playing) else cards.hands[seat])
+    return texts_of(state.hand(seat) if isinstance(state, Playing) else cards.hands[seat])
 
 
 def view(state: State, viewer: Viewer) -> Shown:
@@ -188,8 +196,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     cards = getattr(state, "cards", None)
     hands = None
     if official and cards is not None and cards.known:
-        held = playing.hands if playing else cards.hands
-        hands = tuple(map(texts_of, held))
+        hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
     counts = None
     if cards is not None:
         here = {seat for seat, _ in playing.trick} if playing else set()

@@ -111,6 +111,8 @@ class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """Somebody has a wrong number of cards, as the referee knows."""
     found: bool = False
     """And everybody knows it."""
+    cut: bool = False
+    """For the deal that comes after the misdeal."""
 
 
 class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
@@ -135,6 +137,8 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     cards: Cards
     to_speak: tuple[int, ...]
     calls: tuple[tuple[int, BidValue], ...] = ()
+    highest: BidValue | None = None
+    """The bid to beat."""
 
 
 class Exits(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,12 +157,15 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     ledger: Ledger
     cards: Cards
     contract: Contract
-    hands: tuple[int, ...]
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
     exits: Exits
+    gone: int = 0
+    """The cards played so far, as a mask."""
     led: int = 0
     best: int = 0
     winner: int = 0
@@ -169,6 +176,10 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     """Seat and event of each trick taken."""
     question: Question = Question()
     voids: tuple[Void, ...] = ()
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
