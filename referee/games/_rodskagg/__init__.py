@@ -4,6 +4,7 @@ Not a game and no base class: each sister still reads whole in its own package, 
 here that refuses is told the rule to cite.
 """
 
+from referee.games._rodskagg.bids import BIDS, PASS, RODSKAGG, BidValue
 from referee.games._rodskagg.facts import (
     FACTS,
     Announced,
@@ -27,10 +28,14 @@ from referee.games._rodskagg.facts import (
 )
 
 __all__ = [
+    "BIDS",
     "FACTS",
+    "PASS",
+    "RODSKAGG",
     "Announced",
     "AuctionWon",
     "BidMade",
+    "BidValue",
     "CardGiven",
     "CardsCut",
     "CardsThrown",

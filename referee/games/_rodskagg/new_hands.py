@@ -51,15 +51,15 @@ def _elsewhere(cards: Cards, seat: int, asked: Asked, thrown: int, stock_left: i
     return held | received | thrown | sum(cards.hands[other] for other in asking)
 
 
-def round_over(to_speak: tuple[int, ...], asked: Asked, stock_left: int) -> bool:
-    """A13, A16, A-O24: everybody has spoken, or the stock has run out, so that nobody else may ask."""
-    return not to_speak or stock_left < HAND * len(asked)
+def run_out(asked: Asked, stock_left: int) -> bool:
+    """A15: those who asked in this round need more than the stock holds."""
+    return stock_left < HAND * len(asked)
 
 
 def dealt_anew(cards: Cards, seats: int, asked: Asked, thrown: int, stock_left: int, seed: str) -> NewHands:
     """The new hands, when everybody has spoken: in packets of three, clockwise, to those who asked (A13, A15)."""
     to = tuple(seat for seat, _ in asked)
-    last = stock_left < HAND * len(to)
+    last = run_out(asked, stock_left)
     if not cards.known:
         return NewHands(seats=to, last=last)
     given = {seat: got for seat, got in asked if got}

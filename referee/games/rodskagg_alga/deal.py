@@ -123,8 +123,8 @@ def hand_kept(state: Exchanging, event: HandKept, number: int) -> Exchanging | A
 
 
 def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
-    """A13, A15-A16: the new hands, when everybody has spoken or the stock has run out."""
-    if not new_hands.round_over(state.to_speak, state.asked, state.stock_left):
+    """A13, A15-A16, A-O24: the new hands, when everybody has spoken or the stock has run out."""
+    if state.to_speak and not new_hands.run_out(state.asked, state.stock_left):
         return ()
     seats, asked = state.table.seats, state.asked
     return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, seed),)

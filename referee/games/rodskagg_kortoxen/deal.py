@@ -355,8 +355,8 @@ def _bidding(state: Exchanging) -> Auction:
 
 
 def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
-    """The new hands, when everybody has spoken or the stock has run out (A13, A15-A16)."""
-    if not new_hands.round_over(state.to_speak, state.asked, state.stock_left):
+    """The new hands, when everybody has spoken (A13, A15)."""
+    if state.to_speak:
         return ()
     seats, asked = state.table.seats, state.asked
     return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, seed),)
