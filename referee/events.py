@@ -283,11 +283,17 @@ class PlayEnded(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DealVoided(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """An official voided the deal under way: it is dealt again."""
+    """An official voided the deal under way: it is dealt again.
+
+    Where penalties that were knocked in it enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
+    """
 
     TOPIC: ClassVar[str] = "deal/voided"
     deal: int
     reason: str = ""
+    before: tuple[int, ...] = ()
+    points: tuple[int, ...] = ()
+    entries: tuple[Entry, ...] = ()
 
 
 class PlayerEliminated(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -299,10 +305,13 @@ class PlayerEliminated(Event, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
-    """The match is over. ``settlement``: what each seat receives (or pays, below zero) in minor units."""
+    """The match is over. ``settlement``: what each seat receives (or pays, below zero) in minor units.
+
+    ``seat`` is ``None`` when nobody is left to win it.
+    """
 
     TOPIC: ClassVar[str] = "match/won"
-    seat: int
+    seat: int | None
     by: str
     rule: str
     points: tuple[int, ...]

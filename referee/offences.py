@@ -128,7 +128,9 @@ def adjudicate(
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     theirs = [standing for standing in ledger.standings if matches(standing)]
     within_deal = bool(theirs)
-    theirs = theirs or [standing for standing in ledger.past if matches(standing)]
+    if not theirs:  # of the deal before; what was punished there only if it is named again
+        past = [standing for standing in ledger.past if matches(standing)]
+        theirs = [standing for standing in past if standing.status == "open" or knock.offence is not None]
     again = bool(theirs) and all(standing.status == "knocked" for standing in theirs)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
     dismissed = KnockDismissed(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conformance.replay import Direct, matches, play
 
-RULESETS = ("kalabrias", "rams-english", "rodskagg-kortoxen")
+RULESETS = ("kalabrias", "rams-english", "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
 
 

@@ -345,5 +345,6 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
 
 def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
     """The state when the match is over."""
+    assert event.seat is not None, "somebody has reached the target"
     winners = event.seats or (event.seat,)
     return Over(table=state.table, ledger=state.ledger, winner=event.seat, winners=winners, by=event.by)

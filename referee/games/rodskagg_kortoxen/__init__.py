@@ -53,7 +53,7 @@ from referee.events import (
     Reported,
     TrickTaken,
 )
-from referee.games._rodskagg import (
+from referee.games._rodskagg.facts import (
     FACTS,
     AuctionWon,
     BidMade,
@@ -313,7 +313,7 @@ _EVOLVE: dict[type[Event], Any] = {
     MisdealFound: deal.misdeal_found,
     HandRequested: deal.hand_requested,
     HandKept: deal.hand_kept,
-    NewHands: deal.new_hands,
+    NewHands: deal.hands_renewed,
     Reported: _reported,
     QuestionAsked: play.question_asked,
     QuestionAnswered: play.question_answered,

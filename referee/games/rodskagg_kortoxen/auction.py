@@ -4,52 +4,43 @@ from msgspec.structs import replace
 
 from referee.acts import Bid
 from referee.events import Event, PlayEnded
-from referee.games._rodskagg import BIDS, PASS, RODSKAGG, AuctionWon, BidMade, BidValue, higher_bids
-from referee.games.rodskagg_kortoxen.states import Auction, Contract, Exits, PickingUp, Played, Playing
-from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
+from referee.games._rodskagg import bids
+from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Contract
+from referee.games._rodskagg.facts import AuctionWon, BidMade
+from referee.games.rodskagg_kortoxen.states import Auction, Exits, PickingUp, Played, Playing
+from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
 
 
-def capped(state: Auction, seat: int) -> tuple[BidValue, ...]:
-    """B32, B-O19: the bids that the seat's own points allow; rödskägg is never capped."""
+def cap(state: Auction, seat: int) -> int | None:
+    """B32, B-O19: the points that cap the seat's bids, if they do."""
     table = state.table
-    if not table.options.bid_cap_by_score:
-        return BIDS
-    points = table.points[seat] + state.ledger.points(seat)
-    return tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
+    return table.points[seat] + state.ledger.points(seat) if table.options.bid_cap_by_score else None
 
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
     """B30, B32-B34: pass, and every higher bid."""
-    higher, cap = higher_bids(state.highest), capped(state, seat)
-    return (PASS, *(higher if cap is BIDS else (bid for bid in higher if bid in cap)))
+    return bids.allowed_bids(state.highest, cap(state, seat))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """B28-B38: speak once, in turn; bid higher or pass."""
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
-        spoken = any(seat == other for other, _ in state.calls)
+        spoken = bids.spoken(state.calls, seat)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "B35" if spoken else "B29", turn=turn)
-    if act.bid != PASS:
-        if act.bid not in BIDS:
-            raise AgainstTheRules("no_such_bid", "B28", allowed=allowed_bids(state, seat))
-        if act.bid not in higher_bids(state.highest):
-            raise AgainstTheRules("bid_too_low", "B34", allowed=allowed_bids(state, seat))
-        if act.bid not in capped(state, seat):
-            raise AgainstTheRules("bid_above_points", "B32", allowed=allowed_bids(state, seat))
-    made = BidMade(seat=seat, bid=act.bid)
-    if act.bid == RODSKAGG:  # B36
+    bid = bids.check_bid(act.bid, state.highest, cap(state, seat), rule="B28", low_rule="B34", cap_rule="B32")
+    made = BidMade(seat=seat, bid=bid)
+    if bid == RODSKAGG:  # B36
         return made, AuctionWon(seat=seat, contract=RODSKAGG)
     if len(state.to_speak) > 1:
         return (made,)
-    if act.bid != PASS:
-        return made, AuctionWon(seat=seat, contract=act.bid)  # B38
+    if bid != PASS:
+        return made, AuctionWon(seat=seat, contract=bid)  # B38
     if state.highest is None:
         return made, PlayEnded(kind="passed_out")  # B37
-    declarer = next(seat for seat, bid in state.calls if bid == state.highest)
-    return made, AuctionWon(seat=declarer, contract=state.highest)
+    return made, AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest)
 
 
 def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:

@@ -3,9 +3,11 @@
 from msgspec.structs import replace
 
 from referee.acts import Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
-from referee.cards import ALL, BIT, HONOURS, PACK, RANKS, cards_of, shuffled, texts_of
+from referee.cards import ALL, BIT, texts_of
 from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
-from referee.games._rodskagg import (
+from referee.games._rodskagg import dealing, new_hands, ritual
+from referee.games._rodskagg.dealing import HAND, Cards, forehand_first, highest
+from referee.games._rodskagg.facts import (
     CardsCut,
     HandKept,
     HandRequested,
@@ -13,12 +15,9 @@ from referee.games._rodskagg import (
     MisdealFound,
     NewHands,
     PickedUp,
-    forehand_first,
-    packets_of_three,
 )
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
-    Cards,
     Drawing,
     Exchanging,
     PickingUp,
@@ -31,8 +30,6 @@ from referee.offences import Ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
-HAND = 6
-"""Cards to each (B18)."""
 FIVE_UP = 5
 """What an error costs (B11)."""
 
@@ -73,22 +70,10 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
     return event, FirstDealerDrawn(seat=highest(drawn)[0], rule="B15")
 
 
-def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """The seats whose card has the highest rank (B5)."""
-    top = max(RANKS.index(card[1]) for _, card in drawn)
-    return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
-
-
 def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
     """B14-B15 in house dealing: the referee draws for everybody."""
-    events: list[Event] = []
-    contenders, pack = state.contenders, shuffled(seed)
-    while len(contenders) > 1:
-        drawn = tuple(zip(contenders, pack, strict=False))
-        pack = pack[len(drawn) :] or pack
-        events += (CardDrawn(seat=seat, card=card) for seat, card in drawn)
-        contenders = highest(drawn)
-    return *events, FirstDealerDrawn(seat=contenders[0], rule="B15")
+    drawn, dealer = dealing.draws(state.contenders, seed)
+    return *(CardDrawn(seat=seat, card=card) for seat, card in drawn), FirstDealerDrawn(seat=dealer, rule="B15")
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
@@ -141,28 +126,15 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
         isinstance(state, PickingUp)
         and table.options.deal_ritual
         and table.penalise
-        and not state.cards.formula
-        and table.dealer not in state.picked
+        and ritual.formula_forgotten(table.dealer, state.cards, state.picked)
     )
     breaches = (misdeal_breach(state),) if isinstance(state, PickingUp) and forgotten else ()
     if table.house:
         if act.hands is not None or act.counts is not None or act.stock is not None:
             raise AgainstTheRules("house_deals", None)
         return (replace(_house_deal(table, moment.seed), breaches=breaches),)
-    if (act.hands is None) == (act.counts is None):
-        raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
-    counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
-    if len(counts) != table.seats:
-        raise AgainstTheRules("one_hand_a_seat", "B18", seats=table.seats)
-    if sum(counts) > len(PACK):
-        raise NoSuchCard("more_than_the_pack", "B4", pack=len(PACK))
-    if act.stock is not None and act.hands is None:
-        raise AgainstTheRules("stock_needs_hands", None)
-    texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
-    if len(texts) != len(set(texts)):
-        twice = sorted({card for card in texts if texts.count(card) > 1})
-        raise NoSuchCard("card_twice", "B4", cards=twice)
-    right = tuple(HAND if seat in table.active else 0 for seat in range(table.seats))
+    counts = dealing.laid_out(act, table.seats, deal_rule="B18", pack_rule="B4")
+    right = dealing.six_each(table.active, table.seats)
     to_nobody = any(count for seat, count in enumerate(counts) if seat not in table.active)  # B-O36
     if to_nobody or (counts != right and not table.penalise):
         raise AgainstTheRules("six_cards_each", "B18", counts=right)
@@ -184,15 +156,13 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
 def _house_deal(table: Table, seed: str) -> Dealt:
     """B18-B19: six each from the shuffled pack, in packets of three, beginning on the dealer's left."""
     order = forehand_first(table.dealer, table.active, table.seats)
-    pack = shuffled(seed)
-    given = dict(zip(order, packets_of_three(pack, order), strict=True))
-    hands = tuple(given.get(seat, ()) for seat in range(table.seats))
+    hands, stock = dealing.house_hands(order, table.seats, seed)
     return Dealt(
         deal=table.deal,
         dealer=table.dealer,
         hands=hands,
         counts=tuple(map(len, hands)),
-        stock=pack[HAND * len(order) :] if table.options.honour_redeal else (),
+        stock=stock if table.options.honour_redeal else (),
         seed=seed,
         face_up=not table.options.deal_ritual,
     )
@@ -202,7 +172,7 @@ def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | 
     """The state when the cards are out."""
     table, ledger = state.table, state.ledger.noted(event.breaches, number)
     known = event.hands is not None
-    hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (ALL,) * table.seats
+    hands = dealing.masks(event.hands, table.seats, ALL)
     cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
     misdealt = any(event.counts[seat] != HAND for seat in table.active)
     if table.options.deal_ritual or misdealt:
@@ -226,12 +196,7 @@ def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tup
     table = state.table
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B20")
-    if act.seat != table.dealer:
-        raise AgainstTheRules("only_dealer_says_it", "B20", dealer=table.dealer)
-    if state.cards.formula:
-        raise WrongPhase("already_said", "B20")
-    if table.dealer in state.picked:
-        raise AgainstTheRules("formula_too_late", "B22")
+    ritual.check_formula(act.seat, table.dealer, state.cards, state.picked, rule="B20", late_rule="B22")
     return (KnockedForCards(seat=act.seat),)
 
 
@@ -247,17 +212,19 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("no_ritual", "B23")
     if seat in state.picked:
         raise WrongPhase("already_picked_up", "B23")
-    breaches: tuple[Breach, ...] = ()
-    if not cards.formula:
-        if not table.penalise:
-            raise AgainstTheRules("before_the_formula", "B22" if seat == table.dealer else "B23")
-        rule = "B26" if state.misdealt and seat == table.dealer else "B24"
-        breaches = (breach(table, "early_pick_up", seat, rule, 1, cards.event, payer=seat),)
-        if state.misdealt and seat == table.dealer:
-            breaches = (misdeal_breach(state), *breaches)
+    offences = ritual.pick_up_offences(seat, table.dealer, cards, state.misdealt)
+    if offences and not table.penalise:
+        raise AgainstTheRules("before_the_formula", "B22" if seat == table.dealer else "B23")
+    early = "B26" if "misdeal" in offences else "B24"
+    breaches = tuple(
+        misdeal_breach(state)
+        if offence == "misdeal"
+        else breach(table, offence, seat, early, 1, cards.event, payer=seat)
+        for offence in offences
+    )
     hand = texts_of(cards.hands[seat]) if cards.known else None
     picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
-    if state.misdealt and not state.found and cards.counts[seat] != HAND:
+    if ritual.finds_misdeal(seat, cards, state.misdealt, state.found):
         return picked_up, MisdealFound(seat=seat, rule="B27")
     return (picked_up,)
 
@@ -345,29 +312,19 @@ def _to_speak(state: Exchanging, seat: int) -> None:
 def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
     """B-O20 (A11-A16): a hand without ace or court card may be exchanged."""
     _to_speak(state, act.seat)
-    cards = state.cards
-    if cards.known and cards.hands[act.seat] & HONOURS:
-        raise AgainstTheRules("has_honour", "B-O20")
-    if act.cards is not None:
-        if state.table.house or not cards.known:
-            raise AgainstTheRules("cards_not_wanted", None)
-        if len(set(act.cards)) != HAND:
-            raise AgainstTheRules("cards_needed", "B-O20")
-        if cards_of(act.cards) & _elsewhere(state, act.seat):
-            raise NoSuchCard("card_elsewhere", "B4")  # which of them, and where, the seat may not know
-    elif cards.known and not cards.stock:
-        raise AgainstTheRules("cards_needed", "B-O20")
+    new_hands.check_request(
+        state.cards,
+        act.seat,
+        act.cards,
+        house=state.table.house,
+        asked=state.asked,
+        thrown=state.thrown,
+        stock_left=state.stock_left,
+        rule="B-O20",
+        pack_rule="B4",
+    )
     requested = HandRequested(seat=act.seat, cards=act.cards)
     return (requested, *_round_over(hand_requested(state, requested, 0), moment.seed))
-
-
-def _elsewhere(state: Exchanging, seat: int) -> int:
-    """Cards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
-    others = sum(hand for other, hand in enumerate(state.cards.hands) if other != seat)
-    received = sum(cards_of(got) for _, got in state.asked)
-    if state.stock_left < HAND * (len(state.asked) + 1):
-        return others | received
-    return others | received | state.thrown | state.cards.hands[seat]
 
 
 def keep_cards(state: Exchanging, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
@@ -398,35 +355,24 @@ def _bidding(state: Exchanging) -> Auction:
 
 
 def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
-    """The new hands, when everybody has spoken: in packets of three, clockwise, to those who asked (A13, A15)."""
+    """The new hands, when everybody has spoken (A13, A15)."""
     if state.to_speak:
         return ()
-    cards = state.cards
-    seats = tuple(seat for seat, _ in state.asked)
-    last = state.stock_left < HAND * len(seats)
-    if not cards.known:
-        return (NewHands(seats=seats, last=last),)
-    given = {seat: got for seat, got in state.asked if got}
-    said = {card for got in given.values() for card in got}
-    stock = tuple(card for card in cards.stock if card not in said)
-    waiting = tuple(seat for seat in seats if seat not in given)
-    shuffle = None
-    if len(stock) < HAND * len(waiting):
-        thrown = state.thrown | sum(cards.hands[seat] for seat in seats)
-        shuffle = seed
-        stock += tuple(card for card in shuffled(seed) if BIT[card] & thrown and card not in said)
-    given |= dict(zip(waiting, packets_of_three(stock, waiting), strict=True))
-    hands = tuple(given.get(seat, ()) for seat in range(state.table.seats))
-    return (NewHands(seats=seats, hands=hands, stock=stock[HAND * len(waiting) :], last=last, seed=shuffle),)
+    seats, asked = state.table.seats, state.asked
+    return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, seed),)
 
 
-def new_hands(state: Exchanging, event: NewHands, number: int) -> Exchanging | Auction:
+def hands_renewed(state: Exchanging, event: NewHands, number: int) -> Exchanging | Auction:
     """The state when those who asked hold new cards; they may ask again unless the stock has run out (A14, A16)."""
-    cards, thrown = state.cards, state.thrown
-    if event.hands is not None:
-        thrown |= sum(cards.hands[seat] for seat in event.seats)
-        hands = tuple(cards_of(new) if new else old for new, old in zip(event.hands, cards.hands, strict=True))
-        cards = replace(cards, hands=hands, stock=event.stock)
+    hands, thrown = new_hands.received(state.cards, event)
+    cards = replace(state.cards, hands=hands, stock=event.stock if event.hands is not None else state.cards.stock)
     left = state.stock_left - HAND * len(event.seats)
-    after = replace(state, cards=cards, thrown=thrown, asked=(), to_speak=event.seats, stock_left=left)
+    after = replace(
+        state,
+        cards=cards,
+        thrown=state.thrown | thrown,
+        asked=(),
+        to_speak=event.seats,
+        stock_left=left,
+    )
     return _bidding(after) if event.last else after

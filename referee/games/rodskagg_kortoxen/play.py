@@ -7,16 +7,15 @@ from msgspec.structs import replace
 from referee.acts import Answer, Ask, KnockOut, Play
 from referee.cards import BIT, SUIT_OF, texts_of
 from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import RODSKAGG, KnockedOut, QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.bids import RODSKAGG
+from referee.games._rodskagg.closed import claims, disproved
+from referee.games._rodskagg.facts import KnockedOut, QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_kortoxen.deal import breach
-from referee.games.rodskagg_kortoxen.states import Played, Playing, Void
+from referee.games.rodskagg_kortoxen.states import Played, Playing
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
-
-ASKED_AFTER = 4
-"""The question comes after this trick (B46)."""
-TRICKS = 6
 
 
 def running_total(state: Playing, seat: int) -> int:
@@ -114,8 +113,7 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
     table, tricks = state.table, len(state.won) + 2
     shown = [
         breach(table, "revoke", seat, "B42", tricks, void.lead, void.event, payer=seat)
-        for void in state.voids
-        if void.seat == seat and void.suit & bit
+        for void in disproved(state.voids, seat, bit)
     ]
     return tuple(shown if table.penalise else (replace(noted, points=0) for noted in shown))
 
@@ -126,7 +124,8 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     trick = (*state.trick, (seat, event.card))
     gone, turn = state.gone | bit, state.after[seat]
     if not state.cards.known:
-        state = _closed(state, seat, bit, number)
+        voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
+        state = replace(state, voids=voids)
     if not state.led:
         if event.breaches or len(state.won) == ASKED_AFTER:
             state = _led(state, event, number)
@@ -145,14 +144,6 @@ def _led(state: Playing, event: CardPlayed, number: int) -> Playing:
     if question_due(state):
         return replace(state, question=replace(state.question, forgotten=number))
     return state
-
-
-def _closed(state: Playing, seat: int, bit: int, number: int) -> Playing:
-    """What a card tells when hands are closed: a claim to be void, or the end of one."""
-    voids = tuple(void for void in state.voids if void.seat != seat or not void.suit & bit)
-    if state.led and not bit & state.led:
-        voids += (Void(seat=seat, suit=state.led, trick=len(state.won) + 1, event=number, lead=state.lead),)
-    return replace(state, voids=voids)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
@@ -202,12 +193,7 @@ def asker(state: Playing) -> int:
 
 def to_answer(state: Playing) -> tuple[int, ...]:
     """B47, B50, B57, B-O18: who must answer, from the asker's left: all without a trick but the declarer."""
-    first = state.order.index(asker(state)) + 1
-    return tuple(
-        seat
-        for seat in (*state.order[first:], *state.order[:first])
-        if not state.tricks[seat] and seat != state.contract.declarer
-    )
+    return trickless(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:

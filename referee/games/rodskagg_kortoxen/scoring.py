@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
+from referee.games._rodskagg.question import by_seat
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import exit_owed
 from referee.games.rodskagg_kortoxen.states import Over, Played, Playing, Table, Undealt
@@ -68,14 +69,10 @@ def scored(state: Played) -> tuple[Event, ...]:
 
 
 def answers(table: Table, play: Playing | None) -> tuple[str | None, ...]:
-    """By seat: ``in`` with a trick when the question was put, ``play``, ``fold``, or ``None`` if not asked."""
+    """By seat what was answered, if the question was put (B47-B51)."""
     if play is None or not play.question.event:
         return (None,) * table.seats
-    said = {seat: answer for seat, answer, _ in play.question.answers}
-    declarer = play.contract.declarer
-    return tuple(
-        None if seat == declarer or seat not in table.active else said.get(seat, "in") for seat in range(table.seats)
-    )
+    return by_seat(play.question.answers, table.seats, table.active, play.contract.declarer)
 
 
 def _entries(state: Played) -> list[Entry]:
@@ -201,6 +198,7 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
 
 def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
     """The state when the match is over."""
+    assert event.seat is not None, "somebody has won"
     return Over(table=state.table, ledger=state.ledger, winner=event.seat, by=event.by)
 
 

@@ -8,21 +8,22 @@ from referee.acts import (
     Act,
     Answer,
     Ask,
-    Bid,
     Cut,
     Deal,
     KeepCards,
     KnockForCards,
     KnockOut,
     PickUp,
-    Play,
     RequestCards,
     Score,
     Void,
 )
-from referee.cards import CARD, HONOURS, texts_of
+from referee.cards import texts_of
 from referee.events import Viewer
-from referee.games._rodskagg import BIDS, PASS
+from referee.games._rodskagg.closed import cards_left
+from referee.games._rodskagg.new_hands import may_ask
+from referee.games._rodskagg.prepared import bids, plays
+from referee.games._rodskagg.question import said
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
@@ -56,16 +57,14 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
-    bids = _BIDS[seat]
-    return tuple([bids[bid] for bid in auction.allowed_bids(state, seat)])
+    return bids(seat, auction.allowed_bids(state, seat))
 
 
 def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
-    if state.cards.known and state.cards.hands[seat] & HONOURS:
-        return (KeepCards(seat=seat),)
-    return KeepCards(seat=seat), RequestCards(seat=seat)
+    keep = KeepCards(seat=seat)
+    return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -106,22 +105,10 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return acts
 
 
-_BIDS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, *BIDS)} for seat in range(8))
-_PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(8))
-"""Each seat's bids and plays: the same acts again and again, so they are made once."""
-
-
 def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """B41-B42; with closed hands every card that has not been seen may be the right one."""
     hand = state.cards.hands[seat] & ~state.gone
-    allowed = hand & state.led or hand if state.cards.known else hand
-    plays = _PLAYS[seat]
-    acts = []
-    while allowed:
-        bit = allowed & -allowed
-        acts.append(plays[bit])
-        allowed ^= bit
-    return tuple(acts)
+    return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
@@ -212,15 +199,9 @@ def view(state: State, viewer: Viewer) -> Shown:
         hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
     counts = None
     if cards is not None:
-        gone = [0] * table.seats
-        if playing:
-            # Everybody who plays on has played to every trick; who folded keeps two.
-            folded = {seat for seat, answer, _ in playing.question.answers if answer == "fold"}
-            here = {seat for seat, _ in playing.trick}
-            full = sum(1 for _ in playing.won)
-            for seat in table.active:
-                gone[seat] = min(full, play.ASKED_AFTER) if seat in folded else full + (seat in here)
-        counts = tuple(max(0, count - away) for count, away in zip(cards.counts, gone, strict=True))
+        here = {seat for seat, _ in playing.trick} if playing else set()
+        folded = set(said(playing.question.answers, "fold")) if playing else set()
+        counts = cards_left(cards.counts, table.active, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
         done = len(playing.won) if playing else 0

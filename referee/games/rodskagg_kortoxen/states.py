@@ -3,14 +3,16 @@
 Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
 """
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from referee.events import Stakes
-from referee.games._rodskagg import BidValue
+from referee.games._rodskagg.bids import BidValue, Contract
+from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.question import Question
 from referee.offences import Ledger
 
 
@@ -98,18 +100,6 @@ class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
     cut: bool = False
 
 
-class Cards(msgspec.Struct, frozen=True, kw_only=True):
-    """The cards of a deal as they were dealt, and the number of the event that says so."""
-
-    event: int
-    hands: tuple[int, ...]
-    counts: tuple[int, ...]
-    known: bool
-    stock: tuple[str, ...] = ()
-    formula: int = 0
-    """The event in which the dealer said "knack för kort och felgiv", or 0."""
-
-
 class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """The cards lie before the seats (B20-B27)."""
 
@@ -151,28 +141,6 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     """The bid to beat."""
 
 
-class Contract(msgspec.Struct, frozen=True, kw_only=True):
-    """What is played, by whom (B38-B40)."""
-
-    event: int
-    declarer: int
-    bid: BidValue
-    calls: tuple[tuple[int, BidValue], ...]
-
-
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """The question after trick four (B46-B52)."""
-
-    event: int = 0
-    """When it was asked, or 0."""
-    pending: tuple[int, ...] = ()
-    answers: tuple[tuple[int, str, int], ...] = ()
-    """Seat, answer and event."""
-    forgotten: int = 0
-    """The event of the lead that made it too late, or 0."""
-    grace_until: datetime | None = None
-
-
 class Exits(msgspec.Struct, frozen=True, kw_only=True):
     """Who reached zero, and who knocked for it (B67-B71). By seat, event numbers; 0: not."""
 
@@ -180,16 +148,6 @@ class Exits(msgspec.Struct, frozen=True, kw_only=True):
     knocked: tuple[int, ...]
     owed: bool = False
     """The winner of the last trick reached zero by it."""
-
-
-class Void(msgspec.Struct, frozen=True, kw_only=True):
-    """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
-
-    seat: int
-    suit: int
-    trick: int
-    event: int
-    lead: int
 
 
 class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):

@@ -1,21 +1,11 @@
-"""What the sister games of Rödskägg share: their facts, their bids, and asking for new hands.
-
-Plain functions of plain values; each game still reads whole in its own module.
-"""
+"""The facts that the sister games of Rödskägg share."""
 
 from typing import ClassVar, Literal
 
 import msgspec
 
-from referee.cards import clockwise
 from referee.events import Breach, Event, Viewer
-
-BidValue = int | Literal["pass", "rodskagg"]
-BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
-"""Low to high (A17, B28)."""
-_HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
-RODSKAGG: Literal["rodskagg"] = "rodskagg"
-PASS: Literal["pass"] = "pass"
+from referee.games._rodskagg.bids import BidValue
 
 
 class CardsCut(Event, frozen=True, kw_only=True, omit_defaults=True):
@@ -150,6 +140,67 @@ class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     valid: bool
 
 
+class CardGiven(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat without a card above ten was given one more (C13-C14); ``card`` when the referee knows it."""
+
+    TOPIC: ClassVar[str] = "deal/card-given"
+    seat: int
+    card: str | None = None
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """The card is its holder's until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, card=None)
+
+
+class CardsThrown(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat threw away, face down, what it held above six cards (C15)."""
+
+    TOPIC: ClassVar[str] = "deal/cards-thrown"
+    seat: int
+    count: int
+    cards: tuple[str, ...] = ()
+
+    def seen_by(self, viewer: Viewer, public: bool) -> Event:
+        """Which cards they were is known to who threw them until the deal is over."""
+        if viewer == "official" or public or viewer == self.seat:
+            return self
+        return msgspec.structs.replace(self, cards=())
+
+
+class Reminded(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody reminded the declarer of the question, which is put thereby (C37)."""
+
+    TOPIC: ClassVar[str] = "question/reminded"
+    seat: int
+
+
+class Announced(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """A seat said that it is near zero, at this running total (C49), or gave thanks for the help (C44)."""
+
+    TOPIC: ClassVar[str] = "announcement/made"
+    seat: int
+    what: Literal["near_zero", "thanks"]
+    total: int
+
+
+class LeadDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """The highest card drawn gave the lead to the first trick of a duel (C48)."""
+
+    TOPIC: ClassVar[str] = "duel/lead-drawn"
+    seat: int
+
+
+class DuelCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
+
+    TOPIC: ClassVar[str] = "duel/called"
+    seats: tuple[int, ...]
+    dealer: int
+    rule: str
+
+
 FACTS: tuple[type[Event], ...] = (
     CardsCut,
     KnockedForCards,
@@ -163,22 +214,10 @@ FACTS: tuple[type[Event], ...] = (
     QuestionAsked,
     QuestionAnswered,
     KnockedOut,
+    CardGiven,
+    CardsThrown,
+    Reminded,
+    Announced,
+    LeadDrawn,
+    DuelCalled,
 )
-
-
-def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """The first bid is free, each later one must be higher than the one before (A20-A21, B33-B34)."""
-    return BIDS if last is None else _HIGHER[last]
-
-
-def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Six cards each in two packets of three, in the order of ``seats`` (A10, A13, B18-B19)."""
-    many = len(seats)
-    return tuple(
-        stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
-    )
-
-
-def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """The seats that play, clockwise, beginning on the dealer's left; the dealer last."""
-    return tuple(seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active)

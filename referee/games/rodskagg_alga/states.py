@@ -1,0 +1,155 @@
+"""The phases of a match and what stands in each (A6, A9-A60).
+
+Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.games._rodskagg.bids import BidValue, Calls, Contract
+from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.new_hands import Asked
+from referee.games._rodskagg.question import Question
+from referee.offences import Standing
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices that the source leaves to the table; each names its rule or open point."""
+
+    rodskagg_defenders_score: Annotated[
+        Literal["none", "one_per_trick"],
+        Meta(description="A-O1: what the others subtract for tricks in rödskägg."),
+    ] = "none"
+    rodskagg_stop_at_first_loss: Annotated[
+        bool, Meta(description="A-O2, A51: play stops when another player takes a trick in rödskägg.")
+    ] = False
+    duel_fail_winner: Annotated[
+        Literal["most_tricks"], Meta(description="A58, A-O3: who wins when the duel's declarer fails.")
+    ] = "most_tricks"
+    duel_fold_question: Annotated[bool, Meta(description="A-O4, A-O25: the question is put in a duel, too.")] = False
+    forgotten_question_effect: Annotated[
+        Literal["deemed_one_late_trick", "normal_value"],
+        Meta(description="A45-A47, A-O9: what the trickless subtract after a forgotten question."),
+    ] = "deemed_one_late_trick"
+    forgotten_question_penalty: Annotated[
+        Literal[0, 5, 6], Meta(description="A-O10, A-O27: what the declarer who forgot goes up.")
+    ] = 0
+    uncontested_tricks: Annotated[
+        Literal["to_declarer", "void"],
+        Meta(description="A-O12, A-O30: tricks five and six when all others have folded."),
+    ] = "to_declarer"
+    honour_redeal: Annotated[
+        bool, Meta(description="A11-A16, A-O14: a hand without ace or court card may be exchanged.")
+    ] = True
+    max_players: Annotated[int, Meta(ge=2, le=8, description="A1, A-O15: the most that may take part.")] = 8
+    bid_cap_by_score: Annotated[bool, Meta(description="A-O20: no number bid above one's own points.")] = False
+    question_grace_seconds: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=60,
+            description="A-O23: so long only the asker may lead to trick five; here nobody else leads anyway (A29).",
+        ),
+    ] = 0
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole of a deal."""
+
+    options: Options
+    seats: int
+    penalise: bool
+    house: bool
+    points: tuple[int, ...]
+    active: tuple[int, ...]
+    """Who is still in the match."""
+    playing: tuple[int, ...]
+    """Who takes part in this deal: those, or in a duel some of them (A55)."""
+    deal: int
+    dealer: int
+    duel: bool = False
+
+
+class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+    """The dealer is to deal."""
+
+    table: Table
+
+
+class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
+    """Hands without an honour may be exchanged (A11-A16, A-O24)."""
+
+    table: Table
+    cards: Cards
+    to_speak: tuple[int, ...]
+    stock_left: int
+    asked: Asked = ()
+    thrown: int = 0
+    """The cards thrown in, as a mask."""
+
+
+class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+    """The bidding (A17-A26)."""
+
+    table: Table
+    cards: Cards
+    to_speak: tuple[int, ...]
+    calls: Calls = ()
+    highest: BidValue | None = None
+    """The bid to beat."""
+
+
+class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+    """The play of the cards (A29-A39)."""
+
+    table: Table
+    cards: Cards
+    contract: Contract
+    order: tuple[int, ...]
+    """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
+    turn: int
+    tricks: tuple[int, ...]
+    gone: int = 0
+    """The cards played so far, as a mask."""
+    led: int = 0
+    best: int = 0
+    winner: int = 0
+    trick: tuple[tuple[int, str], ...] = ()
+    lead: int = 0
+    """Event number of the lead."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    question: Question = Question()
+    voids: tuple[Void, ...] = ()
+    noted: tuple[Standing, ...] = ()
+    """Revokes that closed hands have shown; they cost nothing (A-O26)."""
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+    """No more cards are played; the deal waits to be written into the protocol (A-O28)."""
+
+    table: Table
+    cards: Cards
+    kind: str
+    play: Playing | None = None
+    calls: Calls = ()
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+    """The match is won."""
+
+    table: Table
+    winner: int
+    by: str
+
+
+State = Undealt | Exchanging | Auction | Playing | Played | Over

@@ -1,0 +1,218 @@
+"""The phases of a match and what stands in each (C5-C62).
+
+Hands are bit masks by seat. With closed hands a mask holds every card not yet seen, the same for all.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.question import Question
+from referee.offences import Ledger
+
+Points = Annotated[int, Meta(ge=0, le=12)]
+
+
+class FemOpp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """C57-C60: what each neglected ritual costs who is knocked for it; 0: it is no offence."""
+
+    wrong_cut: Points = 5
+    early_pick_up: Points = 5
+    misdeal: Points = 5
+    fold_question: Points = 5
+    near_zero: Points = 5
+    thanks: Points = 5
+    revoke: Points = 5
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices that the source leaves to the table; each names its rule or open point."""
+
+    rodskagg_defenders_score: Annotated[
+        Literal["none", "one_per_trick"], Meta(description="C-O7: what tricks take off in a Redbeard hand.")
+    ] = "one_per_trick"
+    rodskagg_stop_at_first_loss: Annotated[
+        bool, Meta(description="C-O7: play stops when no Redbeard can be made any more.")
+    ] = False
+    uncontested_tricks: Annotated[
+        Literal["to_declarer", "void"],
+        Meta(description="C-O33, C-O34: tricks five and six when all others have folded."),
+    ] = "to_declarer"
+    honour_redeal: Annotated[
+        bool, Meta(description="C13-C15, C-O32: a hand without a card above ten may be given more cards.")
+    ] = True
+    max_players: Annotated[int, Meta(ge=3, le=7, description="C4: the most that may take part.")] = 7
+    knock_window: Annotated[
+        Literal["deal_end", "next_trick"], Meta(description="C61, C-O12: how late one may knock in Fem Opp.")
+    ] = "next_trick"
+    false_knock_penalty: Annotated[
+        Literal[0, 5], Meta(description="C-O23: what a knock for nothing costs the knocker in Fem Opp.")
+    ] = 0
+    wrong_cut_penalty_to: Annotated[
+        Literal["cutter", "dealer"], Meta(description="C10, C60: who pays for a wrong cut in Fem Opp.")
+    ] = "cutter"
+    deal_ritual: Annotated[
+        bool,
+        Meta(description="C-O23: in Fem Opp cutting, the formula and picking up are acts, with their offences."),
+    ] = True
+    question_grace_seconds: Annotated[
+        int, Meta(ge=0, le=60, description="C-O23: so long only the asker may lead to trick five.")
+    ] = 0
+    play_on_double_for_all: Annotated[
+        bool, Meta(description="C34, C-O1, C-O29: late tricks count two for all but the Declarer.")
+    ] = False
+    play_on_applies_to_declarer: Annotated[
+        bool, Meta(description="C34-C36, C-O2, C-O29: a Declarer without a trick after four plays on as others do.")
+    ] = False
+    ask_fold_in_redbeard: Annotated[
+        bool, Meta(description="C30, C-O6: the question is put in a Redbeard hand, too.")
+    ] = True
+    near_zero_includes_minus_one: Annotated[
+        bool, Meta(description="C49, C-O10: minus one is to be announced, too.")
+    ] = False
+    exact_tricks_for_all: Annotated[
+        bool, Meta(description="C52-C55: everybody must take exactly what he bid; zero in mid-hand wins.")
+    ] = False
+    exact_tricks_penalty: Annotated[
+        int, Meta(ge=0, le=12, description="C52, C-O16: what a missed bid costs with exact_tricks_for_all.")
+    ] = 6
+    fem_opp: Annotated[bool, Meta(description="C57-C62: neglected rituals can be knocked for.")] = False
+    fem_opp_penalties: Annotated[
+        FemOpp, Meta(description="C60: the table of penalties in Fem Opp; 0: no offence.")
+    ] = FemOpp()
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the whole of a deal."""
+
+    options: Options
+    seats: int
+    penalise: bool
+    house: bool
+    points: tuple[int, ...]
+    active: tuple[int, ...]
+    """Who is still in the match."""
+    playing: tuple[int, ...]
+    """Who takes part in this deal: those, or in a duel some of them (C46)."""
+    deal: int
+    dealer: int
+    told: tuple[int | None, ...]
+    """The value near zero at which a seat stands and that it has announced, or passed over (C-O24)."""
+    duel: bool = False
+    lead: int | None = None
+    """Who leads to the first trick of a duel (C48)."""
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+    """Cards are drawn for the first deal (C6-C8) or for the lead in a duel (C48); ``contenders`` still draw."""
+
+    table: Table
+    contenders: tuple[int, ...]
+    drawn: tuple[tuple[int, str], ...] = ()
+    ledger: Ledger = Ledger()
+
+
+class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+    """The dealer is to deal."""
+
+    table: Table
+    ledger: Ledger = Ledger()
+    cut: bool = False
+
+
+class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
+    """In Fem Opp: the cards lie before the seats (C60)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    picked: tuple[int, ...] = ()
+    misdealt: bool = False
+    """Somebody has a wrong number of cards, as the referee knows."""
+    found: bool = False
+    """And everybody knows it."""
+    cut: bool = False
+    """For the deal that comes after the misdeal."""
+
+
+class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+    """The round of declarations, and before it the replacement of cards (C13-C22)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    to_speak: tuple[int, ...]
+    calls: Calls = ()
+    stock_left: int = 0
+    kept: tuple[int, ...] = ()
+    """Who waived more cards, or has thrown what was too much."""
+    holder: int | None = None
+    """Who has been given more cards and must throw some (C15)."""
+    extra: int = 0
+    thrown: int = 0
+    """The cards thrown away, as a mask."""
+
+
+class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+    """The play of the cards (C23-C37)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    contract: Contract | None
+    """In a duel there is none (C47)."""
+    order: tuple[int, ...]
+    """The seats that play on, clockwise."""
+    after: tuple[int, ...]
+    """By seat, who plays next."""
+    turn: int
+    tricks: tuple[int, ...]
+    told: tuple[int | None, ...]
+    """As in the table, as it stands now."""
+    owed: tuple[int, ...] = ()
+    """Who owes the announcement of C49."""
+    redbeards: tuple[int, ...] = ()
+    """Who announced Redbeard (C41-C42)."""
+    gone: int = 0
+    """The cards played so far, as a mask."""
+    led: int = 0
+    best: int = 0
+    winner: int = 0
+    trick: tuple[tuple[int, str], ...] = ()
+    lead: int = 0
+    """Event number of the lead."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    question: Question = Question()
+    voids: tuple[Void, ...] = ()
+
+    def hand(self, seat: int) -> int:
+        """The cards that a seat still holds; with closed hands all that have not been seen."""
+        return self.cards.hands[seat] & ~self.gone
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+    """No more cards are played; the deal waits to be written into the protocol (C-O23)."""
+
+    table: Table
+    ledger: Ledger
+    cards: Cards
+    kind: str
+    play: Playing
+    thanked: tuple[int, ...] = ()
+
+
+class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+    """The match is over; ``winner`` is ``None`` when nobody is left (C-O34)."""
+
+    table: Table
+    ledger: Ledger
+    winner: int | None
+    by: str
+
+
+State = Drawing | Undealt | PickingUp | Auction | Playing | Played | Over

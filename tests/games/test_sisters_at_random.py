@@ -1,0 +1,236 @@
+"""Matches of alga and catsatcards played at random, with every option, and what must always hold."""
+
+import random
+import re
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from referee.acts import (
+    Act,
+    Announce,
+    Answer,
+    Ask,
+    Bid,
+    Cut,
+    Deal,
+    Discard,
+    Draw,
+    KeepCards,
+    Knock,
+    KnockForCards,
+    PickUp,
+    Play,
+    Remind,
+    RequestCards,
+    Score,
+    Void,
+)
+from referee.cards import CARD, PACK, texts_of
+from referee.events import DealScored, DealVoided, Event
+from referee.games import RULESETS
+from referee.refusals import Refused
+from tests.games.rodskagg import Match
+
+CARDS = re.compile(rb'(?<!"rule":)"([SHDC][2-9TJQKA])"')
+"""Cards in JSON; C2 to C9 may also be the name of a rule."""
+EXACT = (Announce, Answer, Ask, Bid, Cut, KeepCards, KnockForCards, PickUp, Play, Remind, Score)
+"""Acts whose whole content is listed: what is not listed of them is refused where nothing can be punished."""
+
+
+def some_option(chance: random.Random, field: Any) -> Any:
+    """A value of an option."""
+    kind = field.type.type if isinstance(field.type, msgspec.inspect.Metadata) else field.type
+    if isinstance(kind, msgspec.inspect.BoolType):
+        return chance.random() < 0.5
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return chance.choice(kind.values)
+    if isinstance(kind, msgspec.inspect.IntType):
+        return chance.randint(kind.ge or 0, kind.le or 6)
+    assert isinstance(kind, msgspec.inspect.StructType)
+    return {field.encode_name: chance.choice((0, 3, 5)) for field in kind.fields if chance.random() < 0.3}
+
+
+def some_options(chance: random.Random, ruleset: str) -> dict[str, Any]:
+    """Some of the options, at random; who may take part stays as it is."""
+    info = msgspec.inspect.type_info(RULESETS[ruleset].options)
+    assert isinstance(info, msgspec.inspect.StructType)
+    fields = [field for field in info.fields if field.encode_name != "max_players" and chance.random() < 0.4]
+    return {field.encode_name: some_option(chance, field) for field in fields}
+
+
+def some_match(chance: random.Random, ruleset: str) -> tuple[Match, bool]:
+    """A match with random options, players and points; whether its hands are closed."""
+    rules = RULESETS[ruleset]
+    players = chance.randint(rules.players_min, rules.players_max)
+    near = chance.random() < 0.6
+    points = tuple(chance.choice((1, 2, 3, 4, -1, -5) if near else (12, 9, 6)) for _ in range(players))
+    dealing = chance.choice(("house", "house", "table"))
+    match = Match(
+        ruleset,
+        points,
+        dealer=chance.choice((None, chance.randrange(players))),
+        enforcement=chance.choice(("refuse", "penalise")),
+        dealing=dealing,
+        **some_options(chance, ruleset),
+    )
+    return match, dealing == "table" and chance.random() < 0.4
+
+
+def filled_in(chance: random.Random, match: Match, act: Act, closed: bool) -> Act:
+    """The act with what only a real table can say."""
+    table = match.state.table
+    if table.house:
+        return act
+    if isinstance(act, Deal):
+        counts = [6 if seat in table.playing else 0 for seat in range(table.seats)]
+        if closed:
+            return Deal(seat=act.seat, counts=tuple(counts))
+        pack = chance.sample(PACK, len(PACK))
+        hands = tuple(tuple(pack.pop() for _ in range(count)) for count in counts)
+        return Deal(seat=act.seat, hands=hands, stock=tuple(pack) if chance.random() < 0.5 else None)
+    if isinstance(act, RequestCards) and not closed and not match.state.cards.stock:
+        state = match.state
+        gone = sum(state.cards.hands) | state.thrown
+        if match.rules.key == "rodskagg-catsatcards":
+            free = [card for card in PACK if card in texts_of(((1 << 52) - 1) & ~gone)]
+            return RequestCards(seat=act.seat, cards=(chance.choice(free),))
+        for _, got in state.asked:
+            gone |= sum(1 << PACK.index(card) for card in got)
+        free = list(texts_of(((1 << 52) - 1) & ~gone))
+        if len(free) >= 6:
+            return RequestCards(seat=act.seat, cards=tuple(chance.sample(free, 6)))
+        return KeepCards(seat=act.seat)
+    return act
+
+
+def draws(chance: random.Random, match: Match) -> Act:
+    drawn = {card for _, card in match.state.drawn}
+    seat = match.state.contenders[len(match.state.drawn)]
+    return Draw(seat=seat, card=chance.choice([card for card in PACK if card not in drawn]))
+
+
+def accepted(match: Match, act: Act | Knock) -> bool:
+    try:
+        match.rules.decide(match.state, act, match.moment)
+    except Refused:
+        return False
+    return True
+
+
+def every(match: Match, seat: int) -> list[Act]:
+    """All acts of a seat whose content is its own to choose."""
+    acts: list[Act] = [Ask(seat=seat), Cut(seat=seat), KeepCards(seat=seat), KnockForCards(seat=seat)]
+    acts += [PickUp(seat=seat), Remind(seat=seat), Score(seat=seat)]
+    acts += [Play(seat=seat, card=card) for card in CARD.values()]
+    acts += [Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold")]
+    acts += [Announce(seat=seat, what="near_zero"), Announce(seat=seat, what="thanks")]
+    words: tuple[Any, ...] = ("pass", "rodskagg", *range(-1, 8))
+    acts += [Bid(seat=seat, bid=bid) for bid in words]
+    return acts
+
+
+def check_legal(match: Match, closed: bool) -> None:
+    """What is listed is accepted; under ``refuse`` nothing else of its kind is."""
+    for seat in range(match.state.table.seats):
+        listed = match.legal(seat)
+        assert len(set(map(repr, listed))) == len(listed)
+        for act in listed:
+            if isinstance(act, EXACT) or (isinstance(act, Discard | Deal) and match.state.table.house):
+                assert accepted(match, act), act
+        if match.opened.enforcement == "refuse" and not closed:
+            for act in every(match, seat):
+                assert accepted(match, act) == (act in listed), (act, listed)
+
+
+def check_sight(match: Match) -> None:
+    """A seat's view holds no card that it has not seen; nor do the events of the deal under way."""
+    state = match.state
+    inner = getattr(state, "play", None) or state
+    open_cards = {card for _, card in getattr(inner, "trick", ())} | {card for _, card in getattr(state, "drawn", ())}
+    dealt = getattr(state, "cards", None)
+    gone = getattr(inner, "gone", 0)
+    for seat in range(state.table.seats):
+        own = set(texts_of(dealt.hands[seat] & ~gone)) if dealt is not None and dealt.known else set()
+        seen = {card.decode() for card in CARDS.findall(msgspec.json.encode(match.view(seat)))}
+        assert seen <= own | open_cards
+    spectators = {card.decode() for card in CARDS.findall(msgspec.json.encode(match.view("spectator")))}
+    assert spectators <= open_cards
+
+
+def check_secrets(match: Match, events: tuple[Event, ...]) -> None:
+    """What others may see of an event has no hidden card in it."""
+    for event in events:
+        if type(event).__name__ in ("CardPlayed", "CardDrawn"):
+            continue
+        assert not CARDS.findall(msgspec.json.encode(event.seen_by("spectator", public=False))), event
+
+
+def check_line(line: DealScored, before: tuple[int, ...]) -> None:
+    """A line goes on from the one before, and its numbers add up."""
+    assert line.before == before
+    for seat, points in enumerate(line.points):
+        entries = [entry for entry in line.entries if entry.seat == seat]
+        assert points == line.before[seat] + sum(entry.points for entry in entries)
+        assert all(entry.events and entry.rule for entry in entries)
+    assert sum(line.tricks) <= 6
+
+
+def next_act(chance: random.Random, match: Match, closed: bool) -> Act | Knock | None:
+    """Something to do: mostly what is awaited, sometimes a knock, a void, or what is not listed."""
+    state, seats = match.state, match.state.table.seats
+    if match.phase == "drawing":
+        return draws(chance, match)
+    dice = chance.random()
+    if dice < 0.03:
+        return Knock(seat=chance.randrange(seats), accused=chance.randrange(seats))
+    if dice < 0.035 and match.legal("official"):
+        return Void()
+    if dice < 0.15:
+        return chance.choice(every(match, chance.choice(match.rules.to_act(state) or (0,))))
+    choice = [act for seat in range(seats) for act in match.legal(seat)]
+    if match.opened.enforcement == "penalise" and dice < 0.4 and match.phase == "playing":
+        choice = [act for act in every(match, state.turn) if accepted(match, act)] or choice
+    return filled_in(chance, match, chance.choice(choice), closed) if choice else None
+
+
+@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("ruleset", ["rodskagg-alga", "rodskagg-catsatcards"])
+def test_a_match_at_random(ruleset: str, seed: int) -> None:
+    chance = random.Random(f"{ruleset} {seed}")
+    match, closed = some_match(chance, ruleset)
+    before, steps = match.points, 0
+    while match.phase != "over" and steps < 400:
+        steps += 1
+        if steps % 7 == 0:
+            check_legal(match, closed)
+            check_sight(match)
+        act = next_act(chance, match, closed)
+        assert act is not None, match.phase
+        try:
+            events = match.rules.decide(match.state, act, match.moment)
+        except Refused:
+            continue
+        check_secrets(match, events)
+        match._stand(events)
+        for event in events:
+            if isinstance(event, DealScored):
+                check_line(event, before)
+                before = event.points
+            elif isinstance(event, DealVoided) and event.points:
+                before = event.points
+    check_fold(match, chance)
+
+
+def check_fold(match: Match, chance: random.Random) -> None:
+    """The state is the fold of the events, wherever it is interrupted and written down in between."""
+    state: Any = match.rules.start(match.opened)
+    stops = {chance.randrange(len(match.events)) for _ in range(25)}
+    for number, event in enumerate(match.events[1:], 2):
+        state = match.rules.evolve(state, event, number)
+        if number in stops:
+            state = msgspec.json.decode(msgspec.json.encode(state), type=match.rules.state)
+    assert state == match.state
+    for kind in get_args(match.rules.state):
+        assert kind.__struct_config__.tag
