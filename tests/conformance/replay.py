@@ -90,6 +90,7 @@ class Direct:
             tokens=(),
             official="",
         )
+        rules.opening(opened)
         self.history: list[Recorded] = []
         self.match: Match | None = None
         self._stand((opened,), "official")

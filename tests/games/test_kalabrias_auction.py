@@ -180,7 +180,7 @@ class TestNewDeal:
                 code="name_another_suit",  # type: ignore[arg-type]
             )
             assert refusal.facts == {"allowed": ("S", "D", "C")}
-        t.refused(Bid(seat=P1, bid="S"), rule="E13", kind=WrongPhase, code="trumps_to_be_named")
+        t.refused(Bid(seat=P1, bid="S"), rule="E10", kind=WrongPhase, code="trumps_to_be_named")
         t.do(Bid(seat=P2, bid="S"))
         assert made(t) == (P2, "S", "E13")
         assert t.happened(TrumpsCalled)[-1] == TrumpsCalled(seat=P2, call="S")

@@ -147,9 +147,9 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
 
 
 def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E13: one of the three other suits."""
+    """E13: one of the three other suits; for everybody else the second round is over (E10)."""
     if act.seat != state.declarer:
-        raise WrongPhase("trumps_to_be_named", "E13", turn=state.declarer)
+        raise WrongPhase("trumps_to_be_named", "E10", turn=state.declarer)
     allowed = other_suits(state.cards.turn_up)
     if act.bid not in allowed:
         raise AgainstTheRules("name_another_suit", "E13", allowed=allowed)

@@ -35,7 +35,7 @@ def playable(state: Playing, hand: int) -> int:
 
 
 def possible(state: Playing, seat: int) -> int:
-    """With closed hands: what has not been seen; but the last card of whoever took the turn-up may have to be it."""
+    """With closed hands: what has not been seen; but a turn-up that was taken must be played by the last trick."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand

@@ -11,7 +11,6 @@ from referee.events import DealScored, Entry, Event, MatchWon
 from referee.games.kalabrias.declarations import scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Over, Played, Playing, Table, Undealt
-from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 
 TEN_EACH = 10
@@ -21,8 +20,7 @@ Outcome = Literal["made", "tie", "bete"]
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """Where the match waits for it, any seat writes the deal into the protocol."""
-    if not state.table.penalise:
-        raise WrongPhase("scored_by_itself", None)
+    assert state.table.penalise, "elsewhere the referee does it by itself"
     return scored(state)
 
 
