@@ -40,8 +40,8 @@ coverage: $(DEV) ## branch coverage of the games
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) ## the service under load for a long while
-	$(BIN)/python -m tests.benchmarks.soak
+soak: $(DEV) ## a million random deals of each ruleset (DEALS=... for fewer)
+	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS))
 
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml

@@ -81,6 +81,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             replays.replay_match,
             deals.get_deal,
             books.get_protocol,
+            books.get_pot,
         ],
     )
     return Litestar(

@@ -5,9 +5,11 @@ from litestar import get
 from api.describe import ANYBODY, described, in_header
 from api.headers import Req, header, prefers, tag_of
 from api.params import MatchId, MinVersion
+from api.problems import Problem
 from api.replies import PRIVATE, Reply, of_match, text
 from api.service import in_thread, service_of
-from projections import protocols
+from projections import pots, protocols
+from projections.pots import Pot
 from projections.protocols import Protocol
 
 CSV = "text/csv"
@@ -18,7 +20,9 @@ CSV = "text/csv"
     operation_id="get_protocol",
     summary="The protocol",
     description="The score sheet: `points` by seat as they stand, and `lines`, one a deal, each with the entries "
-    "that make it up, their rules and the events that show them. With `Accept: text/csv` as a table.",
+    "that make it up, their rules and the events that show them. It has one form for all games: what only one game "
+    "has to tell is in `detail`. Points are whole numbers but in games that count halves; in Rams they are the "
+    "balances. With `Accept: text/csv` as a table.",
     tags=["Books"],
     security=ANYBODY,
     operation_class=described(
@@ -43,3 +47,35 @@ async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0
         table = protocols.csv(protocol).encode()
         return text(table, CSV, {"ETag": tag_of(protocol.version), **PRIVATE, **vary})
     return of_match(protocol, protocol.version, headers=vary)
+
+
+@get(
+    "/matches/{match:uuid}/pot",
+    operation_id="get_pot",
+    summary="The pot",
+    description="What lies in the pot, and who put in or drew what in each deal, by which rule and shown by which "
+    "events. `pending` is what has been staked in the deal under way and is entered when it is scored. 404 in a "
+    "game without a pot. With `Accept: text/csv` as a table.",
+    tags=["Books"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=Pot,
+        headers=("ETag",),
+        others={CSV: {"type": "string", "description": "A row for each entry."}},
+        takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+    """The pot."""
+    service = service_of(request)
+    seen, _ = await service.seen(request, match, min_version)
+    if not seen.rules.has_pot:
+        raise Problem("no_such_pot", ruleset=seen.rules.key)
+    shelf = service.shelf
+    pot = await in_thread(shelf.ask_of, match, seen.version, lambda connection: shelf.pots.answer(connection, match))
+    assert pot is not None, "the book has come to the version of the match"
+    vary = {"Vary": "Authorization, Accept"}
+    if prefers(header(request, b"accept"), CSV):
+        return text(pots.csv(pot).encode(), CSV, {"ETag": tag_of(pot.version), **PRIVATE, **vary})
+    return of_match(pot, pot.version, headers=vary)

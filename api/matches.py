@@ -29,7 +29,20 @@ EXAMPLES = {
     "deal at a real table, hands closed": {"act": "deal", "seat": 0, "counts": [6, 6, 6]},
     "ask": {"act": "ask", "seat": 1},
     "answer": {"act": "answer", "seat": 2, "answer": "fold"},
+    "join, in Rams": {"act": "bid", "seat": 1, "bid": "join"},
+    "take the widow, in Rams": {"act": "bid", "seat": 2, "bid": "widow"},
+    "deal Rams at a real table, hands closed": {"act": "deal", "seat": 2, "counts": [5, 5, 5], "turn_up": "H9"},
+    "exchange for the turned-up card": {"act": "exchange", "seat": 2, "card": "C7"},
+    "take, in Kalabrias": {"act": "bid", "seat": 1, "bid": "take"},
+    "name trumps, in Kalabrias": {"act": "bid", "seat": 0, "bid": "H"},
+    "agree to a new deal": {"act": "reply", "seat": 2, "agree": True},
+    "state a sequence": {"act": "declare", "seat": 1, "sequence": "small"},
+    "state its top card": {"act": "declare", "seat": 1, "top": "Q"},
+    "answer a stated sequence": {"act": "respond", "seat": 2, "answer": "enough"},
+    "declare king and queen of trumps": {"act": "bella", "seat": 1},
+    "have the deal scored": {"act": "score", "seat": 0},
     "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
+    "close a session, by the official": {"act": "close"},
 }
 
 PUBLISHES = DealScored | DealVoided | MatchWon
@@ -132,7 +145,8 @@ def replayed(outcome: Outcome) -> dict[str, str]:
     "/matches/{match:uuid}/acts",
     operation_id="send_act",
     summary="Do something",
-    description="One act: by the seat whose token is given, or `void` by the official. The referee decides it by the "
+    description="One act: by the seat whose token is given, or by the official `void`, "
+    "and `close` in games that know no end of their own. The referee decides it by the "
     "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],

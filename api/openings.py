@@ -36,6 +36,18 @@ EXAMPLES = {
         "stakes": {"currency": "SEK", "unit": 100},
         "opening": {"points": [7, 12, 9, 4]},
     },
+    "Rams for money, a session begun on paper": {
+        "ruleset": "rams-english",
+        "options": {"final_pot": "last_dealer"},
+        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
+        "first_dealer": 1,
+        "stakes": {"currency": "SEK", "unit": 100},
+        "opening": {"points": [-1500, 500, 0], "pot": 1000},
+    },
+    "Kalabrias with partners": {
+        "ruleset": "kalabrias",
+        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
+    },
 }
 
 
@@ -68,11 +80,11 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
     if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
         raise Problem("no_such_first_dealer", last=seats - 1)
-    points = (rules.start_points,) * seats
+    points, pot = (rules.start_points,) * seats, 0
     if body.opening is not None:
-        if body.opening.pot is not None:
+        if body.opening.pot is not None and not rules.has_pot:
             raise Problem("no_pot", ruleset=rules.key)
-        points = body.opening.points
+        points, pot = body.opening.points, body.opening.pot or 0
         if len(points) != seats:
             raise Problem("opening_points_count", players=seats)
     stakes = body.stakes
@@ -84,6 +96,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         dealing=body.dealing,
         enforcement=body.enforcement,
         points=points,
+        pot=pot,
         taken_over=body.opening is not None,
         first_dealer=body.first_dealer,
         stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
@@ -108,7 +121,8 @@ def _match_links() -> dict[str, Any]:
     "once. Whoever holds a seat's token acts for the seat; the official may void a deal and sees everything.\n\n"
     "`dealing`: the server deals (`house`), or cards lie on a real table (`table`). `enforcement`: what the rules "
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
-    "on paper.",
+    "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
+    "set, else tricks.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,

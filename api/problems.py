@@ -163,6 +163,11 @@ TEXTS: dict[str, Text] = {
         ("The method is not allowed here", "Metoden är inte tillåten här"),
         ("This page takes {allowed}.", "Sidan tar emot {allowed}."),
     ),
+    "no_such_pot": Text(
+        404,
+        ("The game has no pot", "Spelet har ingen pott"),
+        ("{ruleset} is played without a pot.", "{ruleset} spelas utan pott."),
+    ),
     "deal_not_finished": Text(
         409,
         ("The deal is not finished", "Given är inte färdig"),

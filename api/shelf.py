@@ -12,6 +12,7 @@ from projections.audit import Audit
 from projections.engine import engine_for
 from projections.follow import Follower, Placed
 from projections.matches import Matches
+from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.rows import from_row
 from referee.store import Referee
@@ -40,8 +41,8 @@ class Shelf:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Sequence[Placed]], None] | None = None) -> None:
         self._referee = referee
         self._engine = engine_for(url)
-        self.protocols, self.audit, self.matches = Protocols(), Audit(), Matches()
-        self.books = (self.protocols, self.audit, self.matches)
+        self.protocols, self.audit, self.matches, self.pots = Protocols(), Audit(), Matches(), Pots()
+        self.books = (self.protocols, self.audit, self.matches, self.pots)
         self.follower = Follower(reader(referee), self._engine, self.books, seen=seen, listen=url)
 
     def start(self) -> None:

@@ -34,11 +34,21 @@ def _rules_named(description: str) -> list[str]:
     return named
 
 
+def _written_out(schema: Any, components: dict[str, Any]) -> Any:
+    """The schema with the parts that it refers to in their places."""
+    if isinstance(schema, list):
+        return [_written_out(part, components) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    rest = {name: _written_out(part, components) for name, part in schema.items() if name != "$ref"}
+    return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
+
+
 @cache
 def options_schema(name: str) -> dict[str, Any]:
     """The options of a ruleset as a JSON Schema that stands by itself."""
-    (_, components) = msgspec.json.schema_components((RULESETS[name].options,))
-    (schema,) = components.values()
+    ((top,), components) = msgspec.json.schema_components((RULESETS[name].options,), ref_template="{name}")
+    schema = _written_out(top, components)
     properties = {}
     for option, described_as in schema["properties"].items():
         properties[option] = {**described_as, "x-rules": _rules_named(described_as.get("description", ""))}
@@ -69,7 +79,7 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Where a match begun on paper stands. ``pot`` only in games that have one."""
 
     points: tuple[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)], ...]
-    pot: Annotated[int, Meta(ge=0, le=POINTS_MAX)] | None = None
+    pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
 
 
 class OpenMatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -35,6 +35,7 @@ from referee.events import (
     Event,
     KnockDismissed,
     KnockUpheld,
+    MatchClosed,
     MatchWon,
     PenaltyImposed,
     PlayerEliminated,
@@ -108,7 +109,7 @@ class _Place(msgspec.Struct, frozen=True):
                 return _Place(number, deal, deal, self.public_to)
             case PlayerEliminated():  # belongs to the deal that was scored, if one was just now
                 return replace(self, version=number)
-            case MatchWon():
+            case MatchWon() | MatchClosed():
                 return replace(self, version=number, public_to=number)
             case DealVoided():
                 return _Place(number, self.deal, self.deal, number)
@@ -118,8 +119,10 @@ class _Place(msgspec.Struct, frozen=True):
 def cited(event: Event) -> tuple[str, ...]:
     """The rules that an event names for all to know, each once; not those of breaches that nobody knocked for."""
     rules = [event.rule] if hasattr(event, "rule") else []
-    if isinstance(event, DealScored):
+    if isinstance(event, DealScored | DealVoided):
         rules += [entry.rule for entry in event.entries]
+    if isinstance(event, DealScored):
+        rules += [entry.rule for entry in event.pot_entries]
     return tuple(dict.fromkeys(rules))
 
 

@@ -28,13 +28,16 @@ from sqlalchemy import (
 
 from projections.engine import Json, Utc
 from projections.follow import LIVE, Placed
-from referee.events import DealScored, Dealt, MatchOpened, MatchWon, Recorded
+from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
 
 Status = Literal["open", "over"]
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
+    """A match in the list. ``deal`` is the one under way, or the last one when the match is over.
+
+    ``winner`` is of partners the first, and ``None`` in a match that is over if nobody won it.
+    """
 
     match: UUID
     ruleset: str
@@ -73,9 +76,10 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
             return replace(entry, changed_at=at, version=number, deal=deal)
         case DealScored(deal=deal):
             return replace(entry, changed_at=at, version=number, deal=deal + 1)
-        case MatchWon(seat=seat):
+        case MatchWon() | MatchClosed():
+            winner = event.seat if isinstance(event, MatchWon) else None
             return replace(
-                entry, changed_at=at, version=number, status="over", winner=seat, deal=max(1, entry.deal - 1)
+                entry, changed_at=at, version=number, status="over", winner=winner, deal=max(1, entry.deal - 1)
             )
     return replace(entry, changed_at=at, version=number)
 

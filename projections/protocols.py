@@ -15,7 +15,24 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindp
 
 from projections.engine import Json
 from projections.follow import LIVE, Placed
-from referee.events import DealScored, Entry, MatchOpened, MatchWon, PenaltyImposed, PlayerEliminated, Recorded
+from referee.events import (
+    DealScored,
+    Dealt,
+    DealVoided,
+    Entry,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    PenaltyImposed,
+    PlayerEliminated,
+    Recorded,
+)
+
+Points = int | float
+"""Whole wherever it can be; a half only in games that count them."""
+
+VOIDED = "voided"
+"""The kind of a line that holds no more than the penalties of a deal that was voided."""
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,10 +44,21 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
+class LineEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One number on a line: why it stands there, and the events that show it."""
+
+    seat: int
+    points: Points
+    rule: str
+    events: tuple[int, ...]
+
+
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """A scored deal. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say why.
 
-    ``event`` is the one that wrote the line.
+    ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
+    ``detail`` is what only this game has to tell. ``kind`` is ``voided`` where an official voided the deal and its
+    penalties were entered all the same: the deal has a line of its own later.
     """
 
     deal: int
@@ -41,11 +69,26 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     tricks: tuple[int, ...]
     answers: tuple[str | None, ...]
     penalties: tuple[int, ...]
-    before: tuple[int, ...]
-    change: tuple[int, ...]
-    points: tuple[int, ...]
+    before: tuple[Points, ...]
+    change: tuple[Points, ...]
+    points: tuple[Points, ...]
     eliminated: tuple[int, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[LineEntry, ...]
+    event: int
+    pot_before: int | None = None
+    pot: int | None = None
+    detail: dict[str, Any] = {}
+
+
+class Closing(msgspec.Struct, frozen=True, kw_only=True):
+    """The official ended the session: ``before`` and ``change``, what each drew from the pot, give ``points``."""
+
+    rule: str
+    before: tuple[Points, ...]
+    change: tuple[Points, ...]
+    points: tuple[Points, ...]
+    pot_before: int
+    pot: int
     event: int
 
 
@@ -60,16 +103,24 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     """Points at the start."""
     taken_over: bool
     """The start was taken from a match begun on paper."""
-    points: tuple[int, ...]
+    points: tuple[Points, ...]
     """Points as they stand."""
     lines: tuple[Line, ...] = ()
     pending: tuple[Pending, ...] = ()
     eliminated: tuple[int, ...] = ()
+    over: bool = False
     winner: int | None = None
+    """Who won; of partners the first. ``null`` in a match that is over: nobody."""
+    winners: tuple[int, ...] = ()
+    """All who won: more than one where partners do."""
     won_by: str | None = None
     won_rule: str | None = None
     settlement: tuple[int, ...] | None = None
     """What each seat receives, in minor units."""
+    closing: Closing | None = None
+    """The last line where a session ends without a winner."""
+    dealer: int | None = None
+    """Who dealt last."""
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
@@ -91,31 +142,109 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
         case PenaltyImposed():
             pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
             return replace(sheet, version=number, pending=(*sheet.pending, pending))
+        case Dealt(dealer=dealer):
+            return replace(sheet, version=number, dealer=dealer)
         case DealScored():
             return replace(
                 sheet,
                 version=number,
-                points=event.points,
+                points=_counted(event.points, event.halves),
                 lines=(*sheet.lines, _line(event, number)),
                 pending=(),
                 eliminated=event.eliminated,
             )
+        case DealVoided() if event.points:
+            line = _line_of_voided(sheet, event, number)
+            return replace(sheet, version=number, points=line.points, lines=(*sheet.lines, line), pending=())
         case PlayerEliminated(seat=seat) if seat not in sheet.eliminated:
             return replace(sheet, version=number, eliminated=(*sheet.eliminated, seat))
         case MatchWon():
             return replace(
                 sheet,
                 version=number,
-                points=event.points,
+                points=_counted(event.points, event.halves),
+                over=True,
                 winner=event.seat,
+                winners=event.seats or (() if event.seat is None else (event.seat,)),
                 won_by=event.by,
                 won_rule=event.rule,
                 settlement=event.settlement,
             )
+        case MatchClosed():
+            return replace(
+                sheet,
+                version=number,
+                points=event.points,
+                over=True,
+                settlement=event.settlement,
+                closing=_closing(event, number),
+            )
     return replace(sheet, version=number)
 
 
+def _counted(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
+    """Points that are given as so many halves."""
+    return tuple([_whole(number) for number in points]) if halves else points
+
+
+def _whole(halves: int) -> Points:
+    return halves / 2 if halves % 2 else halves // 2
+
+
+def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
+    return tuple(
+        [
+            LineEntry(
+                seat=entry.seat,
+                points=_whole(entry.points) if halves else entry.points,
+                rule=entry.rule,
+                events=entry.events,
+            )
+            for entry in entries
+        ]
+    )
+
+
+def _change(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([points - had for had, points in zip(before, after, strict=True)])
+
+
+def _line_of_voided(sheet: Protocol, event: DealVoided, number: int) -> Line:
+    change = _change(event.before, event.points)
+    seats = len(sheet.players)
+    assert sheet.dealer is not None, "what was voided had been dealt"
+    return Line(
+        deal=event.deal,
+        dealer=sheet.dealer,
+        kind=VOIDED,
+        declarer=None,
+        contract=None,
+        tricks=(0,) * seats,
+        answers=(None,) * seats,
+        penalties=change,
+        before=event.before,
+        change=change,
+        points=event.points,
+        eliminated=sheet.eliminated,
+        entries=_entries(event.entries, False),
+        event=number,
+    )
+
+
+def _closing(event: MatchClosed, number: int) -> Closing:
+    return Closing(
+        rule=event.rule,
+        before=event.before,
+        change=event.shares,
+        points=event.points,
+        pot_before=event.pot_before,
+        pot=event.pot,
+        event=number,
+    )
+
+
 def _line(event: DealScored, number: int) -> Line:
+    halves = event.halves
     return Line(
         deal=event.deal,
         dealer=event.dealer,
@@ -125,12 +254,15 @@ def _line(event: DealScored, number: int) -> Line:
         tricks=event.tricks,
         answers=event.answers,
         penalties=event.penalties,
-        before=event.before,
-        change=tuple(after - before for before, after in zip(event.before, event.points, strict=True)),
-        points=event.points,
+        before=_counted(event.before, halves),
+        change=_counted(_change(event.before, event.points), halves),
+        points=_counted(event.points, halves),
         eliminated=event.eliminated,
-        entries=event.entries,
+        entries=_entries(event.entries, halves),
         event=number,
+        pot_before=event.pot_before,
+        pot=event.pot,
+        detail=event.detail,
     )
 
 
@@ -217,21 +349,23 @@ def csv(protocol: Protocol) -> str:
     then for each player ``<name> tricks``, ``<name> change`` (what the deal added) and ``<name> points`` (what
     stands after it). Of two players with one name the seat is named as well.
     """
-    names = [
-        _text(name if protocol.players.count(name) == 1 else f"{name} ({seat})")
-        for seat, name in enumerate(protocol.players)
-    ]
+    names = columns_of(protocol.players)
     file = StringIO()
     table = files.writer(file)
     table.writerow([*COLUMNS, *(f"{name} {column}" for name in names for column in EACH)])
     for line in protocol.lines:
         declarer = "" if line.declarer is None else names[line.declarer]
         contract = "" if line.contract is None else line.contract
-        row: list[int | str] = [line.deal, names[line.dealer], line.kind, declarer, contract]
+        row: list[Points | str] = [line.deal, names[line.dealer], line.kind, declarer, contract]
         for numbers in zip(line.tricks, line.change, line.points, strict=True):
             row += numbers
         table.writerow(row)
     return file.getvalue()
+
+
+def columns_of(players: tuple[str, ...]) -> list[str]:
+    """The players as a spreadsheet may name them; of two with one name the seat is named as well."""
+    return [_text(name if players.count(name) == 1 else f"{name} ({seat})") for seat, name in enumerate(players)]
 
 
 def _text(name: str) -> str:

@@ -84,3 +84,5 @@ class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
+    has_pot: bool = False
+    """Something is staked into a pot, which can be taken over from paper and has a book."""

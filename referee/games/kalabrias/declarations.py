@@ -33,12 +33,15 @@ _EXPECTED_BY = {
 """The rule by which each thing is said."""
 
 
-def turn(state: Declaring) -> int:
-    """Whose word it is: the best so far names its top and whether it is in trumps, all else is the next seat's."""
+def awaited(state: Declaring) -> tuple[int, ...]:
+    """Whose word it is: the best so far names its top and whether it is in trumps, all else is the next seat's.
+
+    Nobody's between the last word and what follows from it.
+    """
     if state.expected in ("top", "trumps"):
         assert state.best is not None, "asked of the best"
-        return state.best.seat
-    return state.to_speak[0]
+        return (state.best.seat,)
+    return state.to_speak[:1]
 
 
 def best_of(state: Declaring, seat: int) -> Sequence | None:
@@ -58,7 +61,7 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is not None:
         raise WrongPhase("shown_in_the_play", "E-O34")
-    if act.seat != (seat := turn(state)):
+    if act.seat != (seat := awaited(state)[0]):
         raise OutOfTurn("out_of_turn", "E19", turn=seat)
     expected = state.expected
     if expected in ("answer", "answer_to_top"):

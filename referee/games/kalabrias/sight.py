@@ -55,14 +55,14 @@ def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
 
 
 def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
-    if seat != state.to_speak[0]:
+    if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
         return _NOTHING
     calls = _CALLS[seat]
     return tuple([calls[call] for call in auction.allowed_calls(state)])
 
 
 def _replying(state: Proposed, seat: int) -> tuple[Act, ...]:
-    return _REPLIES[seat] if seat == state.to_reply[0] else _NOTHING
+    return _REPLIES[seat] if seat in state.to_reply[:1] else _NOTHING
 
 
 def _naming(state: Naming, seat: int) -> tuple[Act, ...]:
@@ -73,7 +73,7 @@ def _naming(state: Naming, seat: int) -> tuple[Act, ...]:
 
 def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
-    if seat == declarations.turn(state):
+    if seat in declarations.awaited(state):
         acts = _statements(state, seat)
     elif seat == state.may_add:
         acts = (Declare(seat=seat, trumps=False),)
@@ -158,7 +158,7 @@ def to_act(state: State) -> tuple[int, ...]:
         case Playing():
             return (state.turn,)
         case Declaring():
-            return (declarations.turn(state),)
+            return declarations.awaited(state)
         case Auction():
             return state.to_speak[:1]
         case Undealt() | LaterCards():

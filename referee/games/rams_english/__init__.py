@@ -226,4 +226,5 @@ RULESET = Ruleset(
     to_act=sight.to_act,
     legal=sight.legal,
     view=sight.view,
+    has_pot=True,
 )

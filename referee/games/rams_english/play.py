@@ -11,7 +11,6 @@ from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
 from referee.ruleset import Moment
 from referee.tricks import next_in
 
-FORBIDDEN = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 OFFENCE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
@@ -59,7 +58,8 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
         if dealing.known and not bit & (allowed := playable(hand, state.led, state.best, trumps)):
             rule = broken(hand, bit, state.led, trumps)
             if not state.table.penalise:
-                raise AgainstTheRules(FORBIDDEN[rule], rule, allowed=texts_of(allowed))
+                code = "must_follow_suit" if rule == "D50" else "must_trump" if rule == "D51" else "must_head"
+                raise AgainstTheRules(code, rule, allowed=texts_of(allowed))
             breaches = (fault(state.table, OFFENCE[rule], seat, rule, state.lead),)
     if state.claims:
         breaches += _faults_shown(state, seat, bit)

@@ -50,7 +50,7 @@ def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
         case Playing():
             return _playing(state, viewer)
         case Declaring():
-            if viewer == state.to_speak[0]:
+            if viewer in state.to_speak[:1]:  # none between the last word and what follows from it
                 bids = _BIDS[viewer]
                 return tuple([bids[word] for word in declarations.words(state)])
             return (_BIDS[viewer][GENERALRAMS],) if declarations.may_announce(state, viewer) else ()

@@ -36,14 +36,14 @@ def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 
 def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
-    if seat != state.to_speak[0]:
+    if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
         return ()
     keep = KeepCards(seat=seat)
     return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
 
 
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
-    return bids(seat, auction.allowed_bids(state, seat)) if seat == state.to_speak[0] else ()
+    return bids(seat, auction.allowed_bids(state, seat)) if seat in state.to_speak[:1] else ()
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:

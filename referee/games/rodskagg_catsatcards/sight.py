@@ -91,7 +91,7 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
         acts += (KeepCards(seat=seat),)
     if deal.may_request(state, seat):
         acts += (RequestCards(seat=seat),)
-    if seat == state.to_speak[0] and state.holder is None:
+    if seat in state.to_speak[:1] and state.holder is None:
         acts += bids(seat, auction.DECLARATIONS)
     return acts
 
@@ -158,11 +158,11 @@ def to_act(state: State) -> tuple[int, ...]:
                     return (play.asker(state),)
             return (state.turn,)
         case Auction():
-            return (state.to_speak[0] if state.holder is None else state.holder,)
+            return state.to_speak[:1] if state.holder is None else (state.holder,)
         case Undealt():
             return (table.dealer,)
         case Drawing():
-            return (state.contenders[len(state.drawn)],)
+            return state.contenders[len(state.drawn) :][:1]
         case PickingUp():
             if state.found or (not state.cards.formula and table.dealer not in state.picked):
                 return (table.dealer,)

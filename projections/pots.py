@@ -1,0 +1,224 @@
+"""The pot: what lies in it, and who put in or drew what, deal by deal, by which rule.
+
+Nothing is reckoned here but sums: why somebody pays, the referee has said in the event. The book keeps a row for
+each match, since it cannot tell which games have a pot: where there is none, nothing ever comes into it.
+"""
+
+import csv as files
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any, Self
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
+
+from projections.engine import Json
+from projections.follow import LIVE, Placed
+from projections.protocols import columns_of
+from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
+
+STAKED = "pot/staked"
+"""The topic of a stake, a fact of games with a pot alone: ``seat`` put ``amount`` into the pot."""
+
+
+class PotPending(msgspec.Struct, frozen=True, kw_only=True):
+    """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
+
+    seat: int
+    units: int
+    event: int
+
+
+class PotLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the one that wrote the line."""
+
+    deal: int
+    kind: str
+    before: int
+    after: int
+    entries: tuple[PotEntry, ...]
+    event: int
+
+
+class PotClosed(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
+
+    before: int
+    after: int
+    entries: tuple[PotEntry, ...]
+    rule: str
+    event: int
+
+
+class Pot(msgspec.Struct, frozen=True, kw_only=True):
+    """The pot of a match after its event number ``version``: ``opening`` plus all entries gives ``contents``.
+
+    Entries are above zero for what was put in, below for what was drawn. They and all sums are in minor units of
+    ``currency``, or where it is ``null`` in the game's own units.
+    """
+
+    match: str
+    version: int
+    ruleset: str
+    players: tuple[str, ...]
+    currency: str | None
+    opening: int
+    """What lay in it at the start."""
+    contents: int
+    """What lies in it, without ``pending``."""
+    pending: tuple[PotPending, ...] = ()
+    lines: tuple[PotLine, ...] = ()
+    closed: PotClosed | None = None
+
+
+def entered(pot: Pot | None, recorded: Recorded) -> Pot:
+    """The pot after one more event, with the line that it may have written."""
+    number, event = recorded.originator_version, recorded.event
+    if isinstance(event, MatchOpened):
+        return Pot(
+            match=str(recorded.originator_id),
+            version=number,
+            ruleset=event.ruleset,
+            players=event.players,
+            currency=event.stakes.currency if event.stakes else None,
+            opening=event.pot,
+            contents=event.pot,
+        )
+    assert pot is not None, "a match begins with its opening"
+    assert number == pot.version + 1, f"event {pot.version + 1} of match {pot.match} is missing"
+    match event:
+        case DealScored(pot=after) if after is not None:
+            return replace(
+                pot, version=number, contents=after, pending=(), lines=(*pot.lines, _line(pot, event, number))
+            )
+        case DealVoided():
+            return replace(pot, version=number, pending=())
+        case MatchClosed():
+            return replace(pot, version=number, contents=event.pot, closed=_closed(event, number))
+    if event.TOPIC == STAKED:
+        return replace(pot, version=number, pending=(*pot.pending, _staked(event, number)))
+    return replace(pot, version=number)
+
+
+def _staked(event: Event, number: int) -> PotPending:
+    said = msgspec.to_builtins(event)
+    return PotPending(seat=said["seat"], units=said["amount"], event=number)
+
+
+def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
+    before, after = event.pot_before, event.pot
+    assert after is not None, "the deal has a pot"
+    return PotLine(
+        deal=event.deal,
+        kind=event.kind,
+        before=pot.contents if before is None else before,
+        after=after,
+        entries=event.pot_entries,
+        event=number,
+    )
+
+
+def _closed(event: MatchClosed, number: int) -> PotClosed:
+    drawn = [
+        PotEntry(seat=seat, units=-share, rule=event.rule, events=(number,))
+        for seat, share in enumerate(event.shares)
+        if share
+    ]
+    return PotClosed(before=event.pot_before, after=event.pot, entries=tuple(drawn), rule=event.rule, event=number)
+
+
+class Pots:
+    """The book of all pots: a row for each match, which is small, and a row for each line, which stays."""
+
+    name = "pots"
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+        self.pots = Table(
+            f"{prefix}pots",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("version", Integer, nullable=False),
+            Column("pot", Json(Pot), nullable=False),
+        )
+        self.lines = Table(
+            f"{prefix}pot_lines",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("event", Integer, primary_key=True),
+            Column("line", Json(PotLine), nullable=False),
+        )
+
+    def under(self, prefix: str) -> Self:
+        """The same book in other tables."""
+        return type(self)(prefix)
+
+    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+        """Takes in the events of a page; what it has already, it passes over."""
+        matches = {placed.recorded.originator_id for placed in page}
+        query = select(self.pots.c.match, self.pots.c.pot).where(self.pots.c.match.in_(matches))
+        known: dict[UUID, Pot] = {row.match: row.pot for row in connection.execute(query)}
+        pots = dict(known)
+        for recorded in (placed.recorded for placed in page):
+            pot = pots.get(recorded.originator_id)
+            if pot is None or recorded.originator_version > pot.version:
+                pots[recorded.originator_id] = entered(pot, recorded)
+        lines = [
+            {"match": match_id, "event": line.event, "line": line}
+            for match_id, pot in pots.items()
+            for line in pot.lines
+        ]
+        if lines:
+            connection.execute(insert(self.lines), lines)
+        if new := [_row("match", match_id, pot) for match_id, pot in pots.items() if match_id not in known]:
+            connection.execute(insert(self.pots), new)
+        if old := [_row("id", match_id, pots[match_id]) for match_id in known]:
+            connection.execute(update(self.pots).where(self.pots.c.match == bindparam("id")), old)
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        """The last event of a match that the book has taken in."""
+        return connection.scalar(select(self.pots.c.version).where(self.pots.c.match == match_id)) or 0
+
+    def answer(self, connection: Connection, match_id: UUID) -> Pot | None:
+        """The pot of a match, empty in a game that has none; ``None`` where no match is known."""
+        pot: Pot | None = connection.scalar(select(self.pots.c.pot).where(self.pots.c.match == match_id))
+        if pot is None:
+            return None
+        query = (
+            select(self.lines.c.line)
+            .where(self.lines.c.match == match_id, self.lines.c.event <= pot.version)  # not what came after it
+            .order_by(self.lines.c.event)
+        )
+        return replace(pot, lines=tuple(connection.scalars(query)))
+
+
+def _row(key: str, match_id: UUID, pot: Pot) -> dict[str, Any]:
+    return {key: match_id, "version": pot.version, "pot": replace(pot, lines=())}
+
+
+# As a table for a spreadsheet
+
+COLUMNS = ("deal", "player", "units", "rule", "contents")
+
+
+def csv(pot: Pot) -> str:
+    """The pot as CSV after RFC 4180: a row for what lay in it at the start, then one for each entry.
+
+    ``deal`` its number, empty at the start and at the end of the session; ``player`` by name; ``units`` put in, or
+    below zero drawn; ``rule`` why; ``contents`` what lies in the pot then.
+    """
+    names = columns_of(pot.players)
+    file = StringIO()
+    table = files.writer(file)
+    table.writerow(COLUMNS)
+    contents = pot.opening
+    table.writerow(["", "", contents, "", contents])
+    entries = [(line.deal, entry) for line in pot.lines for entry in line.entries]
+    ends = [("", entry) for entry in pot.closed.entries] if pot.closed else []
+    for deal, entry in [*entries, *ends]:
+        contents += entry.units
+        name = "" if entry.seat is None else names[entry.seat]
+        table.writerow([deal, name, entry.units, entry.rule, contents])
+    return file.getvalue()

@@ -1,0 +1,65 @@
+"""A million random deals of each ruleset, with all that must hold in them: ``make soak``.
+
+``python -m tests.benchmarks.soak [--deals N] [--seed N] [RULESET ...]``; the seed of a part that fails is told.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from os import cpu_count
+
+from referee.games import RULESETS
+from tests.playouts import play_out
+
+DEALS = 1_000_000
+PART = 10_000
+"""Deals in one part: what a process plays before it tells."""
+
+
+def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
+    """Deals and seed of each part."""
+    for number, begun in enumerate(range(0, deals, PART)):
+        yield min(PART, deals - begun), seed + number
+
+
+def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
+    """Plays the deals of a ruleset, and says how far it has come; whether all held."""
+    met, failed, begun, told = Counter[str](), 0, time.monotonic(), 0.0
+    with ProcessPoolExecutor(processes) as pool:
+        work = {pool.submit(play_out, ruleset, many, part): part for many, part in parts(deals, seed)}
+        for future in as_completed(work):
+            if error := future.exception():
+                failed += 1
+                print(f"  {ruleset}: seed {work[future]}: {error!r} {' '.join(error.__notes__)}", flush=True)
+                continue
+            met += future.result()
+            spent = time.monotonic() - begun
+            if spent - told > 10:
+                told = spent
+                print(f"  {ruleset}: {met['deals']:,} of {deals:,} deals, {met['deals'] / spent:,.0f}/s", flush=True)
+    spent = time.monotonic() - begun
+    print(f"{ruleset}: {met['deals']:,} deals, {met['acts']:,} acts in {spent:,.0f} s, {failed} parts failed")
+    for name in sorted(name for name in met if name.startswith(("kind ", "won by "))):
+        print(f"    {met[name]:>12,}  {name}")
+    return not failed
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
+    parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
+    parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
+    parser.add_argument("--seed", type=int, default=0, help="of the first part")
+    parser.add_argument("--processes", type=int, default=cpu_count() or 1)
+    asked = parser.parse_args()
+    if unknown := set(asked.rulesets) - set(RULESETS):
+        parser.error(f"no such ruleset: {', '.join(sorted(unknown))}")
+    held = [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,488 @@
+"""Deals of any ruleset played at random, under options drawn at random, and what must hold in every one of them.
+
+Nothing here is told how a game is played: the options are drawn from their types, the acts from what is listed, and
+the cards of a real table are those that the house would have dealt. What is cheap is checked in every deal; on a
+sample of them also that the listed acts are exact, and that the match is the fold of its rows, however it is split.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import count
+from random import Random
+from typing import Any, get_args
+from uuid import UUID
+
+import msgspec
+from msgspec import inspect
+from msgspec.structs import replace
+
+from referee.acts import (
+    Act,
+    Announce,
+    Answer,
+    Ask,
+    Bella,
+    Bid,
+    BidWord,
+    Close,
+    Cut,
+    Deal,
+    Declare,
+    Draw,
+    Exchange,
+    Fault,
+    KeepCards,
+    Knock,
+    KnockForCards,
+    KnockOut,
+    PickUp,
+    Play,
+    Remind,
+    Reply,
+    Report,
+    RequestCards,
+    Respond,
+    Score,
+    Void,
+)
+from referee.events import (
+    CardPlayed,
+    DealScored,
+    Dealt,
+    DealVoided,
+    Event,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+    Stakes,
+    TrickTaken,
+)
+from referee.games import RULESETS
+from referee.games.kalabrias.deal import later_counts
+from referee.match import fold
+from referee.refusals import Refused
+from referee.rows import from_row, to_row
+from referee.ruleset import Moment, Ruleset
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PAUSE = timedelta(seconds=61)
+"""Between two acts: longer than any time that somebody may be made to wait."""
+MATCH = UUID(int=1)
+ACTS_MAX = 3000
+"""In a deal, its redeals included; more are a game that does not go on."""
+LEGAL_EVERY = 50
+"""The listed acts are shown to be exact in every so manieth deal."""
+FOLDED_EVERY = 10
+"""Every so manieth match is folded again."""
+
+BOLD = ("rodskagg", "generalrams", "redeal")
+"""Bids that end a deal early, and are not made as often as others."""
+
+# A match, all of it drawn by lot
+
+
+def some_value(chance: Random, kind: Any) -> Any:
+    """A value of an option of this type; numbers near their least rather than near their greatest."""
+    match kind:
+        case inspect.Metadata():
+            return some_value(chance, kind.type)
+        case inspect.BoolType():
+            return chance.random() < 0.5
+        case inspect.LiteralType():
+            return chance.choice(kind.values)
+        case inspect.IntType():
+            low, high = kind.ge or 0, kind.le or 100
+            return low - 1 + round(math.exp(chance.uniform(0, math.log(high - low + 1))))
+        case inspect.UnionType():
+            return some_value(chance, chance.choice(kind.types))
+        case inspect.StructType():
+            return {name: value for name, value in some_fields(chance, kind)}
+        case inspect.NoneType():
+            return None
+    raise AssertionError(f"an option of {kind}")
+
+
+def some_fields(chance: Random, struct: inspect.StructType) -> list[tuple[str, Any]]:
+    """Some of the fields, with a value each; the others keep their defaults."""
+    often = chance.choice((0.0, 0.2, 0.5, 1.0))
+    return [
+        (field.encode_name, some_value(chance, field.type)) for field in struct.fields if chance.random() < often
+    ]
+
+
+def some_points(chance: Random, start: int, players: int) -> tuple[tuple[int, ...], int]:
+    """Points at the start, and the pot, as one game or another may have them."""
+    dice = chance.random()
+    if dice < 0.25:
+        return (start,) * players, 0
+    if dice < 0.6:
+        return tuple(chance.choice((1, 2, 3, 4, 6, 9, 12, -1, -5)) for _ in range(players)), 0
+    if dice < 0.7:
+        return tuple(chance.choice((1, 2, 3, 4)) for _ in range(players)), 0
+    if dice < 0.85:
+        sides = (chance.randrange(400), chance.randrange(400))
+        return tuple(sides[seat % 2] for seat in range(players)), 0
+    pot = chance.choice((0, 3, 5, 10, 35))
+    points = [chance.randint(-20, 20) for _ in range(players - 1)]
+    return (*points, -pot - sum(points)), pot
+
+
+@cache
+def options_of(rules: str) -> inspect.StructType:
+    """The options of a ruleset as they can be asked about."""
+    info = inspect.type_info(RULESETS[rules].options)
+    assert isinstance(info, inspect.StructType)
+    return info
+
+
+def some_match(chance: Random, rules: Ruleset) -> MatchOpened:
+    """A match that the game accepts; drawn again until it does."""
+    while True:
+        players = chance.randint(rules.players_min, rules.players_max)
+        given = dict(some_fields(chance, options_of(rules.key)))
+        points, pot = some_points(chance, rules.start_points, players)
+        dealing = chance.choice(("house", "table"))
+        opened = MatchOpened(
+            ruleset=rules.key,
+            edition=rules.edition,
+            options=msgspec.to_builtins(msgspec.convert(given, rules.options)),
+            players=tuple(f"P{seat + 1}" for seat in range(players)),
+            dealing=dealing,  # type: ignore[arg-type]
+            enforcement=chance.choice(("refuse", "penalise")),
+            points=points,
+            pot=pot,
+            first_dealer=chance.choice((None, chance.randrange(players))),
+            stakes=chance.choice((None, None, Stakes(currency="SEK", unit=7))),
+            tokens=(),
+            official="",
+        )
+        if pot and not rules.has_pot:
+            continue
+        try:
+            rules.opening(opened)
+        except Refused:
+            continue
+        return opened
+
+
+# Everything that somebody may try
+
+
+@cache
+def every_act(key: str, seat: int) -> tuple[Act, ...]:
+    """All acts of a seat whose content is its own to choose, right or wrong."""
+    rules = RULESETS[key]
+    acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
+    acts += (Exchange(seat=seat, card=card) for card in rules.pack if Exchange in rules.acts)
+    acts += (Bid(seat=seat, bid=bid) for bid in (*range(-1, 8), *get_args(BidWord)))
+    acts += (Answer(seat=seat, answer=answer) for answer in ("play", "fold"))  # type: ignore[arg-type]
+    acts += (Announce(seat=seat, what=what) for what in ("near_zero", "thanks"))  # type: ignore[arg-type]
+    acts += (Reply(seat=seat, agree=agree) for agree in (True, False))
+    acts += (Respond(seat=seat, answer=answer) for answer in ("better", "equal", "enough"))  # type: ignore[arg-type]
+    acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))  # type: ignore[arg-type]
+    acts += (Declare(seat=seat, top=rank) for rank in sorted({card[1] for card in rules.pack}))
+    acts += (Declare(seat=seat, trumps=trumps) for trumps in (True, False))
+    acts += (
+        kind(seat=seat)
+        for kind in (Ask, Bella, Cut, KeepCards, KnockForCards, KnockOut, PickUp, Remind, Score)
+    )
+    return tuple(act for act in acts if type(act) in rules.acts)
+
+
+def card_points(cards: set[str], trumps: Any) -> int:
+    """What cards are worth where tricks are counted by their cards, with ten for the last of them."""
+    plain, in_trumps = {"A": 11, "T": 10, "K": 4, "Q": 3, "J": 2}, {"J": 20, "9": 14}
+    worth = ((card[0] == trumps and in_trumps.get(card[1])) or plain.get(card[1], 0) for card in cards)
+    return sum(worth) + 10 if cards else 0
+
+
+class Playout:
+    """A match under way, and what is known of it from outside."""
+
+    def __init__(self, rules: Ruleset, chance: Random, met: Counter[str], keep: bool) -> None:
+        self.rules, self.chance, self.met = rules, chance, met
+        self.opened = opened = some_match(chance, rules)
+        self.seats = range(len(opened.players))
+        self.table = opened.dealing == "table"
+        self.closed = self.table and chance.random() < 0.4
+        self.state: Any = rules.start(opened)
+        self.version, self.at, self.deals = 1, NOON, 0
+        self.kept: list[Recorded] | None = [self.recorded(opened)] if keep else None
+        self.worth = sum(opened.points) + opened.pot
+        self.points: tuple[int, ...] | None = None
+        self.rest: list[str] = []
+        self.new_deal()
+        self.stand(rules.begin(self.state, self.moment()))
+
+    def moment(self) -> Moment:
+        return Moment(self.version, self.at, f"{self.version} {self.chance.random()}")
+
+    def recorded(self, event: Event) -> Recorded:
+        return Recorded(MATCH, self.version, self.at, "official", "", "", "", event)
+
+    @property
+    def over(self) -> bool:
+        return self.state.__struct_config__.tag == "over"
+
+    # What happens
+
+    def new_deal(self) -> None:
+        self.seen: set[str] = set()
+        self.tricks = 0
+
+    def stand(self, events: tuple[Event, ...]) -> None:
+        """The events have happened."""
+        evolve, met = self.rules.evolve, self.met
+        for event in events:
+            self.version += 1
+            self.state = evolve(self.state, event, self.version)
+            met[event.TOPIC] += 1
+            if self.kept is not None:
+                self.kept.append(self.recorded(event))
+            if (check := CHECKS.get(type(event))) is not None:
+                check(self, event)
+
+    def step(self) -> bool:
+        """One act by somebody; whether it was accepted."""
+        self.at += PAUSE
+        act = self.some_act()
+        if act is None:
+            return False
+        try:
+            events = self.rules.decide(self.state, act, self.moment())
+        except Refused:
+            assert not self.listed, act
+            return False
+        self.stand(events)
+        return True
+
+    def some_act(self) -> Act | Knock | None:
+        """Mostly something that is listed for who is awaited; sometimes for anybody; now and then anything at all."""
+        rules, state, chance = self.rules, self.state, self.chance
+        dice = chance.random()
+        self.listed = dice > (0.03 if self.opened.enforcement == "refuse" else 0.08)
+        if not self.listed:
+            return self.anything()
+        awaited = rules.to_act(state)
+        choice: Any = rules.legal(state, chance.choice(awaited)) if awaited and dice < 0.9 else ()
+        if not choice:
+            choice = [act for seat in self.seats for act in rules.legal(state, seat)]
+        if not choice:
+            assert self.table, "in house dealing somebody can act"
+            unseen = [card for card in rules.pack if card not in {card for _, card in state.drawn}]
+            return Draw(seat=awaited[0], card=chance.choice(unseen))
+        act: Act = chance.choice(choice)
+        if isinstance(act, Bid) and act.bid in BOLD and chance.random() < 0.8:
+            act = chance.choice(choice)
+        return self.said(act) if self.table else act
+
+    def anything(self) -> Act | Knock:
+        """What may be right, wrong, or for an official."""
+        chance, rules = self.chance, self.rules
+        seat, other, dice = chance.choice(self.seats), chance.choice(self.seats), chance.random()
+        if dice < 0.3:
+            offence: Any = chance.choice((None, *rules.offences))
+            return Knock(seat=seat, accused=other, offence=offence)
+        if dice < 0.35:
+            return Report(seat=seat, accused=other, fault=chance.choice(get_args(Fault)))
+        if dice < 0.37:
+            return Void()
+        if dice < 0.9:
+            seat = chance.choice(rules.to_act(self.state) or (seat,))
+        return chance.choice(every_act(self.rules.key, seat))
+
+    def said(self, act: Act) -> Act | None:
+        """The act with what only a real table can say; ``None`` where it would be something about closed hands."""
+        match act:
+            case Deal():
+                return self.dealt_by_hand(act.seat)
+            case RequestCards() if not self.closed and not self.state.cards.stock:
+                wanted = 1 if self.rules.key == "rodskagg-catsatcards" else 6
+                if len(self.rest) < wanted:
+                    return KeepCards(seat=act.seat)
+                return RequestCards(seat=act.seat, cards=tuple(self.rest.pop() for _ in range(wanted)))
+            case Declare(sequence=None, top=None, trumps=None):
+                return None
+        return act
+
+    def dealt_by_hand(self, seat: int) -> Deal:
+        """The cards that the house would have dealt."""
+        state, closed = self.state, self.closed
+        if state.__struct_config__.tag == "later_cards":
+            counts = later_counts(state.table, state.contract.declarer)
+            if closed:
+                return Deal(seat=seat, counts=counts)
+            return Deal(seat=seat, hands=tuple(tuple(self.rest.pop() for _ in range(each)) for each in counts))
+        house = replace(state, table=replace(state.table, house=True))
+        events = self.rules.decide(house, Deal(seat=seat), self.moment())
+        dealt = next(event for event in events if isinstance(event, Dealt))
+        assert dealt.hands is not None
+        if closed:
+            return Deal(seat=seat, counts=dealt.counts, turn_up=dealt.turn_up)
+        on_table = {card for hand in (*dealt.hands, dealt.widow, (dealt.turn_up,)) for card in hand}
+        self.rest = [card for card in self.rules.pack if card not in on_table]
+        self.chance.shuffle(self.rest)
+        stock = dealt.stock if dealt.stock and self.chance.random() < 0.5 else None
+        return Deal(seat=seat, hands=dealt.hands, stock=stock, widow=dealt.widow or None, turn_up=dealt.turn_up)
+
+    # What must hold
+
+    def check_dealt(self, event: Dealt) -> None:
+        """The cards of a deal are different cards of the pack."""
+        self.new_deal()
+        texts = [card for hand in event.hands or () for card in hand] + [*event.widow, *event.stock]
+        texts += [event.turn_up] if event.turn_up else []
+        assert len(set(texts)) == len(texts)
+        assert set(texts) <= set(self.rules.pack)
+        assert event.hands is None or tuple(map(len, event.hands)) == event.counts
+
+    def check_card(self, event: CardPlayed) -> None:
+        """No card is played twice."""
+        assert event.card not in self.seen
+        self.seen.add(event.card)
+
+    def check_trick(self, event: TrickTaken) -> None:
+        """Tricks are counted from one."""
+        self.tricks += 1
+        assert event.trick == self.tricks
+
+    def check_line(self, line: DealScored) -> None:
+        """The line goes on from the one before, its numbers add up, and so do its tricks and its pot."""
+        self.deals += 1
+        self.met[f"kind {line.kind}"] += 1
+        unit = 2 if line.halves else 1
+        assert line.before == (self.points or tuple(points * unit for points in self.opened.points))
+        sums = list(line.before)
+        for entry in line.entries:
+            sums[entry.seat] += entry.points
+            assert entry.rule
+            assert all(0 < number <= self.version for number in entry.events)
+        assert tuple(sums) == line.points
+        assert sum(line.tricks) == self.tricks
+        assert self.seen <= set(self.rules.pack)
+        assert (line.pot is not None) == self.rules.has_pot
+        if line.pot is not None and line.pot_before is not None:
+            assert line.pot - line.pot_before == sum(entry.units for entry in line.pot_entries)
+            assert sum(line.points) + line.pot == self.worth
+        if "card_points" in line.detail:
+            assert sum(line.detail["card_points"]) == card_points(self.seen, line.contract)
+        self.points = line.points
+        self.new_deal()
+
+    def check_voided(self, event: DealVoided) -> None:
+        """What was knocked in a voided deal may be entered at once."""
+        self.deals += 1
+        self.points = event.points or self.points
+        self.new_deal()
+
+    def check_won(self, event: MatchWon) -> None:
+        """The books are closed as they stand."""
+        self.met[f"won by {event.by}"] += 1
+        assert event.points == self.points
+        assert event.settlement is None or not any(event.settlement) or sum(event.settlement) == 0
+
+    def check_closed(self, event: MatchClosed) -> None:
+        """Nothing is lost between the books and the pot."""
+        assert tuple(map(sum, zip(event.before, event.shares, strict=True))) == event.points
+        assert sum(event.points) + event.pot == self.worth
+        assert event.pot_before - sum(event.shares) == event.pot
+
+    def accepted(self, act: Act) -> bool:
+        try:
+            self.rules.decide(self.state, act, self.moment())
+        except Refused:
+            return False
+        return True
+
+    def check_legal(self) -> None:
+        """Every act listed is accepted; where the referee refuses, every other of its kind is refused."""
+        rules, state = self.rules, self.state
+        refuses = self.opened.enforcement == "refuse"
+        awaited = rules.to_act(state)
+        for seat in self.seats:
+            listed = rules.legal(state, seat)
+            assert len(set(map(repr, listed))) == len(listed)
+            known = set(every_act(rules.key, seat))
+            for act in listed:
+                if act in known or not self.table or type(act) not in (Deal, RequestCards, Draw, Declare):
+                    assert self.accepted(act), act
+            if refuses:
+                others = every_act(rules.key, seat)
+                for act in others if seat in awaited else self.chance.sample(others, 12):
+                    assert self.accepted(act) == (act in listed), (act, listed, state)
+        official = rules.legal(state, "official")
+        for act in (Void(), Close()):
+            assert self.accepted(act) == (act in official), (act, official)
+
+    def check_state(self) -> None:
+        """A state goes through JSON unchanged."""
+        state = self.state
+        assert msgspec.json.decode(msgspec.json.encode(state), type=self.rules.state) == state
+
+    def check_fold(self) -> None:
+        """The match is the fold of its rows, wherever they are split."""
+        assert self.kept is not None
+        history = [from_row(to_row(recorded)) for recorded in self.kept]
+        assert history == self.kept
+        whole, cut = fold(None, history), self.chance.randrange(1, len(history) + 1)
+        assert whole.state == self.state
+        assert fold(fold(None, history[:cut]), history[cut:]) == whole
+
+    def close(self) -> None:
+        """By the official, where the game allows it."""
+        act = Close()
+        if act in self.rules.legal(self.state, "official"):
+            self.stand(self.rules.decide(self.state, act, self.moment()))
+
+
+CHECKS: dict[type[Event], Callable[[Any, Any], None]] = {
+    Dealt: Playout.check_dealt,
+    CardPlayed: Playout.check_card,
+    TrickTaken: Playout.check_trick,
+    DealScored: Playout.check_line,
+    DealVoided: Playout.check_voided,
+    MatchWon: Playout.check_won,
+    MatchClosed: Playout.check_closed,
+}
+
+
+def play_out(key: str, deals: int, seed: int, told: Callable[[int], None] = lambda done: None) -> Counter[str]:
+    """Plays so many deals; how often each kind of event was met. ``told`` hears of every match that is done."""
+    rules, met, done = RULESETS[key], Counter[str](), 0
+    for number in count():
+        chance = Random(f"{key} {seed} {number}")
+        try:
+            match = Playout(rules, chance, met, number % FOLDED_EVERY == 0)
+            many = min(chance.choice((1, 5, 20)), deals - done)
+            while match.deals < many and not match.over:
+                play_deal(match, (done + match.deals) % LEGAL_EVERY == 0)
+            if not match.over and chance.random() < 0.3:
+                match.close()
+            if match.kept is not None:
+                match.check_fold()
+        except Exception as error:
+            error.add_note(f"in match {number} of play_out({key!r}, seed={seed})")
+            raise
+        done += match.deals
+        met["deals"], met["acts"] = done, met["acts"]
+        told(done)
+        if done >= deals:
+            return met
+    raise AssertionError("never reached")
+
+
+def play_deal(match: Playout, thorough: bool) -> None:
+    """Until a line has been written, or the match is over."""
+    before, steps = match.deals, 0
+    while match.deals == before and not match.over:
+        if thorough:
+            match.check_legal()
+            match.check_state()
+        match.met["acts"] += match.step()
+        steps += 1
+        assert steps < ACTS_MAX, "a deal goes on"
