@@ -217,6 +217,7 @@ class TestCut:
 
     def test_after_the_deal_it_has_no_place(self):
         match = fem(ritual=True).deal()
+        match.refused(Deal(seat=P4, counts=(6, 6, 6, 6)), "C9", "already_dealt")
         match.refused(Cut(seat=P4), "C10", "already_dealt")
 
 
@@ -298,6 +299,13 @@ class TestReports:
         match.do(Report(seat=P1, accused=P3, fault="wrong_cut"))
         assert upheld(match, P1, P3).offence == "wrong_cut"
 
+    def test_a_misdeal_may_be_found_late(self):
+        match = fem().do(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0").do(Play(seat=P1, card="SA"))
+        match.do(Report(seat=P1, accused=P2, fault="wrong_count"))
+        assert match.view(P1).to_act == (P4,)
+        match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        assert match.phase == "auction"
+
     def test_what_is_refused(self):
         match = self.closed()
         match.refused(Report(seat=P1, accused=7, fault="misdeal"), "C42", "not_in_match")
@@ -320,6 +328,43 @@ class TestVoid:
         assert [(entry.seat, entry.points, entry.rule) for entry in voided.entries] == [(P2, 5, "C26")]
         assert match.points == (12, 17, 12, 12)
         assert dismissed(match, P1, P2, "revoke") == "again"
+
+
+class TestAfterTheLastTrick:
+    """P2 revokes in trick five, to P1's ace of spades, and knocks come after trick six."""
+
+    HANDS = (
+        ("HA", "HK", "DA", "CA", "SA", "DK"),
+        ("H2", "H3", "D2", "C2", "S2", "HJ"),
+        ("H4", "H5", "D3", "C3", "C4", "SJ"),
+        ("H6", "H7", "D4", "C5", "C6", "SQ"),
+    )
+
+    def revoked(self, bids: str) -> Match:
+        match = fem((12, -4, 12, 12), knock_window="deal_end").do(Deal(seat=P4, hands=self.HANDS)).bid(bids)
+        for number in range(4):
+            match.do(*(Play(seat=seat, card=hand[number]) for seat, hand in enumerate(self.HANDS)))
+        match.ask("P2")
+        for one, two in (("SA", "HJ"), ("DK", "S2")):
+            match.do(Play(seat=P1, card=one), Play(seat=P2, card=two))
+        assert match.phase == "played"
+        return match
+
+    @pytest.mark.rule("C61", "C-O12", "C-O24")
+    def test_knocks_are_heard_until_the_scoring_and_may_bring_the_duty(self):
+        match = self.revoked("5 0 0 0")
+        assert upheld(match, P3, P2).offence == "revoke"
+        assert match.view(P1).more["near_zero"] == [P2], "-4 + 5"
+        match.announce().do(Score(seat=P1))
+        assert match.points == (12 + 5 - 6, -4 + 5 + 6, 12, 12)
+
+    @pytest.mark.rule("C-O24")
+    def test_not_after_a_redbeard_made(self):
+        match = self.revoked("rodskagg 0 0 0")
+        upheld(match, P3, P2)
+        assert match.view(P1).more["near_zero"] == []
+        assert match.do(Score(seat=P1)).won == (P1, "redbeard")
+        assert match.points == (12, 1, 12, 12)
 
 
 class TestInADuel:
