@@ -28,6 +28,7 @@ class Match:
         dealer: int | None = P4,
         enforcement: str = "refuse",
         dealing: str = "table",
+        luck: int = 0,
         **options: Any,
     ) -> None:
         self.rules = RULESETS[ruleset]
@@ -46,13 +47,13 @@ class Match:
         self.rules.opening(self.opened)
         self.state: Any = self.rules.start(self.opened)
         self.events: list[Event] = [self.opened]
-        self.now = NOW
+        self.now, self.luck = NOW, luck
         self.board: list[dict[int, str]] = []
         self._stand(self.rules.begin(self.state, self.moment))
 
     @property
     def moment(self) -> Moment:
-        return Moment(len(self.events), self.now, f"seed {len(self.events)}")
+        return Moment(len(self.events), self.now, f"seed {self.luck} {len(self.events)}")
 
     def _stand(self, events: tuple[Event, ...]) -> None:
         for event in events:

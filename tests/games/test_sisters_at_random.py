@@ -28,7 +28,7 @@ from referee.acts import (
     Void,
 )
 from referee.cards import CARD, PACK, texts_of
-from referee.events import DealScored, DealVoided, Event
+from referee.events import DealScored, DealVoided, Event, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused
 from tests.games.rodskagg import Match
@@ -177,6 +177,51 @@ def check_line(line: DealScored, before: tuple[int, ...]) -> None:
     assert sum(line.tricks) <= 6
 
 
+def early_tricks(match: Match) -> set[int]:
+    """Who took one of the first four tricks of the deal just scored."""
+    taken: list[TrickTaken] = []
+    for event in match.events:
+        if isinstance(event, TrickTaken):
+            taken = [event] if event.trick == 1 else [*taken, event]
+    return {trick.seat for trick in taken if trick.trick <= 4}
+
+
+def check_alga(match: Match, line: DealScored) -> None:
+    """The score formulas of the number contracts, written down once more."""
+    options, early = match.state.table.options, early_tricks(match)
+    if line.kind != "number" or line.detail["duel"]:
+        return
+    for seat, tricks in enumerate(line.tricks):
+        change = 0
+        if seat == line.declarer:
+            change = -tricks + 6 * (tricks < line.contract)  # type: ignore[operator]
+            change += options.forgotten_question_penalty * line.detail["forgotten"]
+        elif seat in early:
+            change = -tricks
+        elif line.detail["forgotten"] and seat not in line.eliminated:
+            change = -2 if options.forgotten_question_effect == "deemed_one_late_trick" else -tricks
+        elif seat in line.detail["joined"]:
+            change = -2 * tricks or 6
+        assert line.points[seat] == line.before[seat] + change, seat
+
+
+def check_cats(match: Match, line: DealScored) -> None:
+    """The score formulas of an ordinary hand without further options, written down once more."""
+    options, early = match.state.table.options, early_tricks(match)
+    if line.kind != "ordinary" or options.play_on_double_for_all or options.play_on_applies_to_declarer:
+        return
+    bids = dict(map(tuple, line.detail["bids"]))
+    for seat, tricks in enumerate(line.tricks):
+        late = seat in line.detail["joined"]
+        missed = bids.get(seat, tricks) != tricks
+        change = -tricks * (2 if late and seat not in early else 1)
+        if options.exact_tricks_for_all:
+            change += options.exact_tricks_penalty if missed else 6 * (late and not tricks)
+        else:
+            change += 5 * (missed and seat == line.declarer) + 6 * (late and not tricks)
+        assert line.points[seat] == line.before[seat] + line.penalties[seat] + change, seat
+
+
 def next_act(chance: random.Random, match: Match, closed: bool) -> Act | Knock | None:
     """Something to do: mostly what is awaited, sometimes a knock, a void, or what is not listed."""
     state, seats = match.state, match.state.table.seats
@@ -217,6 +262,7 @@ def test_a_match_at_random(ruleset: str, seed: int) -> None:
         for event in events:
             if isinstance(event, DealScored):
                 check_line(event, before)
+                (check_alga if ruleset == "rodskagg-alga" else check_cats)(match, event)
                 before = event.points
             elif isinstance(event, DealVoided) and event.points:
                 before = event.points

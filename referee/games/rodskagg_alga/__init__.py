@@ -119,7 +119,7 @@ _DECIDE: dict[type, dict[type, Any]] = {
     Exchanging: {RequestCards: deal.request_cards, KeepCards: deal.keep_cards, Report: deal.report},
     Auction: {Bid: auction.bid, Report: deal.report},
     Playing: {Play: play.play, Ask: play.ask, Answer: play.answer, Report: deal.report},
-    Played: {Score: scoring.score},
+    Played: {Score: scoring.score, Report: deal.report},
     Over: {},
 }
 

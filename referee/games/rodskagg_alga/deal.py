@@ -8,7 +8,7 @@ from referee.events import Dealt, Event, Reported
 from referee.games._rodskagg import dealing, new_hands
 from referee.games._rodskagg.dealing import HAND, Cards, forehand_first
 from referee.games._rodskagg.facts import HandKept, HandRequested, MisdealFound, NewHands
-from referee.games.rodskagg_alga.states import Auction, Exchanging, Playing, Table, Undealt
+from referee.games.rodskagg_alga.states import Auction, Exchanging, Played, Playing, Table, Undealt
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -149,7 +149,7 @@ def hands_renewed(state: Exchanging, event: NewHands, number: int) -> Exchanging
 # A misdeal
 
 
-def report(state: Exchanging | Auction | Playing, act: Report, moment: Moment) -> tuple[Event, ...]:
+def report(state: Exchanging | Auction | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
     """A-O17: with closed hands a wrong number of cards is found by the table; the same dealer deals again."""
     table = state.table
     if table.house:
@@ -164,6 +164,6 @@ def report(state: Exchanging | Auction | Playing, act: Report, moment: Moment) -
     return reported, MisdealFound(seat=act.accused, rule="A-O17")
 
 
-def misdeal_found(state: Exchanging | Auction | Playing, event: MisdealFound, number: int) -> Undealt:
+def misdeal_found(state: Exchanging | Auction | Playing | Played, event: MisdealFound, number: int) -> Undealt:
     """The state when the cards were wrong: nothing counts, the same dealer deals again."""
     return Undealt(table=state.table)

@@ -10,7 +10,6 @@ from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, by_seat, said
 from referee.games.rodskagg_alga.states import Over, Played, Playing, Table, Undealt
-from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 
 SIX_UP = 6
@@ -21,8 +20,6 @@ LATE = 2
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """A-O28: under ``penalise`` any seat in the deal writes it into the protocol."""
-    if not state.table.penalise:
-        raise WrongPhase("scored_by_itself", "A-O28")
     return scored(state)
 
 

@@ -233,7 +233,7 @@ def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
         raise NotInPlay("eliminated", "C42", seat=act.seat)
     if isinstance(act, Knock):
         return knock(state, act)
-    if act.seat not in state.table.playing:
+    if act.seat not in state.table.playing and not isinstance(act, Deal):
         raise NotInPlay("not_in_duel", "C46", seat=act.seat)
     if isinstance(state, Played) and isinstance(act, Deal | Cut):
         raise _must_score_first(state)
