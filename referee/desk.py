@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
 """Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
+BYTES_MAX = 64 * 1024
+"""Bytes of rows in one transaction: from about 400 kB on psycopg's pipeline and PostgreSQL wait for each other."""
 WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
@@ -113,6 +115,8 @@ class _Work:
         self.entries: dict[UUID, _Entry] = {}
         self.rows: list[StoredEvent] = []
         self.history: list[Recorded] = []
+        self.size = 0
+        """Bytes of the rows."""
 
 
 def digest_of(request: Request | MatchOpened) -> str:
@@ -192,6 +196,21 @@ class Desk:
             if entry is not None and entry.match.version < version:
                 del self._cache[match_id]
 
+    @property
+    def alive(self) -> bool:
+        """Whether requests are taken and decided."""
+        return not self._closed and self._writer.is_alive()
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return self._waiting.qsize()
+
+    @property
+    def cached_matches(self) -> int:
+        """How many matches are at hand."""
+        return len(self._cache)
+
     def close(self) -> None:
         """Finishes what waits, then ends."""
         self._closed = True
@@ -233,21 +252,30 @@ class Desk:
         return batch, True
 
     def _commit(self, batch: list[_Job]) -> None:
-        """Decides each in order, several of one match building on one another, and stores all at once."""
-        work = _Work()
-        answers: list[tuple[_Job, Outcome | Exception]] = []
+        """Decides each in order, several of one match building on one another, and stores them at once.
+
+        What would make the transaction too large waits for the next.
+        """
+        work, answers = _Work(), list[tuple[_Job, Outcome | Exception]]()
         for job in batch:
             try:
                 answers.append((job, self._decide(job, work)))
             except Exception as refusal:
                 answers.append((job, refusal))
+            if work.size > BYTES_MAX:
+                self._store(work, answers)
+                work, answers = _Work(), []
+        self._store(work, answers)
+
+    def _store(self, work: _Work, answers: list[tuple[_Job, Outcome | Exception]]) -> None:
+        """One transaction, and then the answers to all that it holds."""
         if work.rows:
             try:
                 self.referee.recorder.insert_events(work.rows)
             except PersistenceError as error:
-                log.info("%s: deciding %d requests again", type(error).__name__, len(batch))
+                log.info("%s: deciding %d requests again", type(error).__name__, len(answers))
                 self._forget(work.entries)
-                for job in batch:
+                for job, _ in answers:
                     self._answer(job, self._alone(job))
                 return
         self._keep(work.entries)
@@ -366,6 +394,7 @@ class Desk:
             history.append(recorded)
         match = fold(entry.match if entry else None, history)
         work.rows += rows
+        work.size += sum(len(row.state) for row in rows)
         work.history += history
         if acts is not None and command.key is not None:
             acts[command.actor, act] = _Made(version + 1, match.version, digest)
