@@ -129,7 +129,7 @@ def adjudicate(
     theirs = [standing for standing in ledger.standings if matches(standing)]
     within_deal = bool(theirs)
     theirs = theirs or [standing for standing in ledger.past if matches(standing)]
-    again = bool(theirs) and all(standing.status == "knocked" for standing in theirs)
+    again = any(standing.status == "knocked" for standing in theirs)  # told without a look at what is hidden
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
     dismissed = KnockDismissed(
         case=case,

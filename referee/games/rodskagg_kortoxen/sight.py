@@ -24,6 +24,7 @@ from referee.cards import CARD, HONOURS, texts_of
 from referee.events import Viewer
 from referee.games._rodskagg import BIDS, PASS
 from referee.games.rodskagg_kortoxen import auction, play, scoring
+from referee.games.rodskagg_kortoxen.deal import HAND
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
     Drawing,
@@ -91,7 +92,7 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if state.trick:
-        if seat == state.turn:
+        if seat == state.turn and len(state.trick) < len(state.order):
             acts = _cards_to_play(state, seat)
     elif state.question.pending:
         if seat == state.question.pending[0]:
@@ -149,7 +150,7 @@ def to_act(state: State) -> tuple[int, ...]:
     match state:
         case Playing():
             if state.trick:
-                return (state.turn,)
+                return (state.turn,) if len(state.trick) < len(state.order) else ()
             if state.question.pending:
                 return state.question.pending[:1]
             if play.question_due(state) and not play.exit_owed(state):
@@ -220,7 +221,10 @@ def view(state: State, viewer: Viewer) -> Shown:
             full = sum(1 for _ in playing.won)
             for seat in table.active:
                 gone[seat] = min(full, play.ASKED_AFTER) if seat in folded else full + (seat in here)
-        counts = tuple(max(0, count - away) for count, away in zip(cards.counts, gone, strict=True))
+        dealt = cards.counts
+        if isinstance(state, PickingUp) and not official:  # a wrong number is found on picking up (B-O33)
+            dealt = tuple(HAND if count else 0 for count in dealt)
+        counts = tuple(max(0, count - away) for count, away in zip(dealt, gone, strict=True))
     breaches = None
     if official:
         done = len(playing.won) if playing else 0
