@@ -4,6 +4,7 @@ import re
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from litestar.exceptions import InternalServerException
 from msgspec import inspect as types
 
 from api.headers import Req, header
@@ -26,7 +27,10 @@ class Body(Generic[T]):
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")
-        body = await request.body()
+        try:
+            body = await request.body()
+        except InternalServerException:  # the client hung up in the middle of it
+            raise Problem("unreadable", reason="The body ended early") from None
         if media_type is None and body:
             raise Problem("wrong_media_type")
         try:

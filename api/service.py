@@ -78,7 +78,7 @@ class Service:
     @property
     def deciding(self) -> bool:
         """The desk takes requests and its writer is at work."""
-        return not self.hub.closed and self.desk._writer.is_alive()
+        return not self.hub.closed and self.desk.alive
 
     def lag(self) -> int:
         """Events stored that the books have not taken in yet. Touches the database."""
@@ -87,8 +87,8 @@ class Service:
     def gauges(self) -> dict[str, tuple[str, float]]:
         """What stands at some height now. Touches the database."""
         return {
-            "desk_waiting": ("Requests that wait for the desk.", self.desk._waiting.qsize()),
-            "cached_matches": ("Matches in memory.", len(self.desk._cache)),
+            "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
+            "cached_matches": ("Matches in memory.", self.desk.cached_matches),
             "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
         }
 

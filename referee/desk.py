@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
 """Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
+BYTES_MAX = 64 * 1024
+"""Bytes of rows in one transaction: from about 400 kB on psycopg's pipeline and PostgreSQL wait for each other."""
 WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
@@ -113,6 +115,8 @@ class _Work:
         self.entries: dict[UUID, _Entry] = {}
         self.rows: list[StoredEvent] = []
         self.history: list[Recorded] = []
+        self.size = 0
+        """Bytes of the rows."""
 
 
 def digest_of(request: Request | MatchOpened) -> str:
@@ -152,6 +156,7 @@ class Desk:
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
         self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
+        self._overtaken: OrderedDict[UUID, int] = OrderedDict()
         self._lock = threading.Lock()
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._due: dict[UUID, Loaded] = {}
@@ -173,8 +178,12 @@ class Desk:
 
     def cached(self, match_id: UUID) -> Match | None:
         """The match, if it is at hand."""
-        entry = self._cache.get(match_id)
-        return entry.match if entry else None
+        with self._lock:
+            entry = self._cache.get(match_id)
+            if entry is None:
+                return None
+            self._cache.move_to_end(match_id)
+            return entry.match
 
     def match(self, match_id: UUID, *, min_version: int = 0) -> Match:
         """The match, from the cache or the store. Raises :class:`~referee.store.UnknownMatch`."""
@@ -191,6 +200,27 @@ class Desk:
             entry = self._cache.get(match_id)
             if entry is not None and entry.match.version < version:
                 del self._cache[match_id]
+            if entry is None or entry.match.version < version:
+                # It may be on its way from the store to the cache, as it stood before.
+                self._overtaken[match_id] = version
+                self._overtaken.move_to_end(match_id)
+                while len(self._overtaken) > self._cache_matches:
+                    self._overtaken.popitem(last=False)
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests are taken and decided."""
+        return not self._closed and self._writer.is_alive()
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return self._waiting.qsize()
+
+    @property
+    def cached_matches(self) -> int:
+        """How many matches are at hand."""
+        return len(self._cache)
 
     def close(self) -> None:
         """Finishes what waits, then ends."""
@@ -232,55 +262,56 @@ class Desk:
                 return batch, False
         return batch, True
 
-    def _commit(self, batch: list[_Job]) -> None:
-        """Decides each in order, several of one match building on one another, and stores all at once."""
-        work = _Work()
-        answers: list[tuple[_Job, Outcome | Exception]] = []
+    def _commit(self, batch: list[_Job], attempt: int = 1) -> None:
+        """Decides each in order, several of one match building on one another, and stores them at once.
+
+        What would make the transaction too large waits for the next.
+        """
+        work, answers = _Work(), list[tuple[_Job, Outcome | Exception]]()
         for job in batch:
             try:
                 answers.append((job, self._decide(job, work)))
             except Exception as refusal:
                 answers.append((job, refusal))
-        if work.rows:
-            try:
+            if work.size > BYTES_MAX:
+                self._store(work, answers, attempt)
+                work, answers = _Work(), []
+        self._store(work, answers, attempt)
+
+    def _store(self, work: _Work, answers: list[tuple[_Job, Outcome | Exception]], attempt: int) -> None:
+        """One transaction, and then the answers to all that it holds."""
+        try:
+            if work.rows:
                 self.referee.recorder.insert_events(work.rows)
-            except PersistenceError as error:
-                log.info("%s: deciding %d requests again", type(error).__name__, len(batch))
+        except PersistenceError as error:
+            if not self._is_stored(work.rows[0]):
                 self._forget(work.entries)
-                for job in batch:
-                    self._answer(job, self._alone(job))
+                self._decide_again([job for job, _ in answers], attempt, error)
                 return
         self._keep(work.entries)
         for job, answer in answers:
             self._answer(job, answer)
         self._told(work)
 
-    def _alone(self, job: _Job) -> Outcome | Exception:
-        """One request by itself, decided again while others are first; with ``If-Match`` only if nobody was.
+    def _is_stored(self, row: StoredEvent) -> bool:
+        """Whether the transaction was stored after all, though its acknowledgement was lost on the way back.
 
-        Its own earlier attempt may have been stored although the acknowledgement was lost: then that is the
-        answer.
+        A row holds the id of its act, its time and the hash before it: an identical one is ours.
         """
-        match_id = job.command.match_id
-        for _ in range(ATTEMPTS):
-            work = _Work()
-            try:
-                outcome = self._stored_before(job) or self._decide(job, work)
-                if work.rows:
-                    self.referee.recorder.insert_events(work.rows)
-            except IntegrityError:
-                self._forget([match_id])
-            except PersistenceError:
-                log.exception("the store does not answer")
-                self._forget([match_id])
-                return Busy()
-            except Exception as refusal:
-                return refusal
-            else:
-                self._keep(work.entries)
-                self._told(work)
-                return outcome
-        return Busy()
+        version = row.originator_version
+        return row in self.referee.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
+
+    def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
+        """After a conflict: all at once, then one by one, so that nobody waits for a match that others fight over."""
+        log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
+        if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
+            for job in jobs:
+                self._answer(job, Busy())
+        elif attempt == 1:
+            self._commit(jobs, attempt + 1)
+        else:
+            for job in jobs:
+                self._commit([job], attempt + 1)
 
     def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
         if isinstance(answer, Exception):
@@ -331,7 +362,9 @@ class Desk:
         command, request = job.command, job.command.request
         assert not isinstance(request, MatchOpened)
         if command.key is not None:
-            entry = self._with_acts(entry)
+            if entry.acts is None:
+                entry = self._with_acts(entry)
+                self._keep({command.match_id: entry})
             assert entry.acts is not None
             made = entry.acts.get((command.actor, command.key))
             if made is not None:
@@ -366,6 +399,7 @@ class Desk:
             history.append(recorded)
         match = fold(entry.match if entry else None, history)
         work.rows += rows
+        work.size += sum(len(row.state) for row in rows)
         work.history += history
         if acts is not None and command.key is not None:
             acts[command.actor, act] = _Made(version + 1, match.version, digest)
@@ -385,20 +419,8 @@ class Desk:
         history = here or self.referee.history(match.id, after=made.first - 1, to=made.last)
         return Outcome(match=match, events=tuple(history), repeated=True)
 
-    def _stored_before(self, job: _Job) -> Outcome | None:
-        """What an attempt stored whose acknowledgement was lost, read back from the match's rows."""
-        match_id = job.command.match_id
-        rows = self.referee.rows(match_id)
-        mine = [row.originator_version for row in rows if act_of_row(row.state).act == job.act]
-        if not mine or job.command.key is not None:
-            return None  # a client's key is found by every attempt
-        match = self.match(match_id, min_version=mine[-1])
-        return self._again(match, _Made(mine[0], mine[-1], ""), _Work())
-
     def _with_acts(self, entry: _Entry) -> _Entry:
-        """The keyed acts of a match, read from its rows where they are not yet known."""
-        if entry.acts is not None:
-            return entry
+        """The entry with the keyed acts of its match, read from its rows."""
         acts: dict[tuple[int | str, str], _Made] = {}
         for row in self.referee.rows(entry.match.id, to=entry.match.version):
             act, number = act_of_row(row.state), row.originator_version
@@ -419,6 +441,9 @@ class Desk:
     def _keep(self, work: dict[UUID, _Entry]) -> None:
         with self._lock:
             for match_id, entry in work.items():
+                if entry.match.version < self._overtaken.get(match_id, 0):
+                    continue
+                self._overtaken.pop(match_id, None)
                 cached = self._cache.get(match_id)
                 if cached is None or cached.match.version <= entry.match.version:
                     self._cache[match_id] = entry

@@ -136,6 +136,8 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
     dealer: int
     hands: tuple[tuple[str, ...], ...] | None = None
     counts: tuple[int, ...]
+    each: int = 0
+    """How many cards each should have, where a wrong number is found only on picking up."""
     stock: tuple[str, ...] = ()
     widow: tuple[str, ...] = ()
     turn_up: str | None = None
@@ -154,7 +156,8 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
         hands = None
         if self.hands is not None and self.face_up:
             hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
-        return msgspec.structs.replace(self, hands=hands, stock=(), widow=(), seed=None, breaches=())
+        counts = tuple(self.each if count else 0 for count in self.counts) if self.each else self.counts
+        return msgspec.structs.replace(self, hands=hands, counts=counts, stock=(), widow=(), seed=None, breaches=())
 
 
 class CardPlayed(Event, frozen=True, kw_only=True, omit_defaults=True):

@@ -131,7 +131,7 @@ def adjudicate(
     if not theirs:  # of the deal before; what was punished there only if it is named again
         past = [standing for standing in ledger.past if matches(standing)]
         theirs = [standing for standing in past if standing.status == "open" or knock.offence is not None]
-    again = bool(theirs) and all(standing.status == "knocked" for standing in theirs)
+    again = any(standing.status == "knocked" for standing in theirs)  # told without a look at what is hidden
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
     dismissed = KnockDismissed(
         case=case,

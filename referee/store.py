@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
@@ -35,6 +37,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 class _Snapshot(msgspec.Struct, frozen=True):
     ruleset: str
+    shape: str
     head: str
     match: msgspec.Raw
 
@@ -42,9 +45,17 @@ class _Snapshot(msgspec.Struct, frozen=True):
 SNAPSHOT_TOPIC = "match/snapshot"
 
 
+@cache
+def shape_of(ruleset: str) -> str:
+    """The shape of a game's state in this release: a snapshot of another is of no use."""
+    schema = msgspec.json.schema(RULESETS[ruleset].state)
+    return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
+
+
 def _snapshot_row(loaded: Loaded) -> StoredEvent:
     match = loaded.match
-    snapshot = _Snapshot(match.opened.ruleset, loaded.head, msgspec.Raw(msgspec.json.encode(match)))
+    ruleset = match.opened.ruleset
+    snapshot = _Snapshot(ruleset, shape_of(ruleset), loaded.head, msgspec.Raw(msgspec.json.encode(match)))
     return StoredEvent(match.id, match.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
 
 
@@ -138,12 +149,13 @@ class Referee(Application[UUID]):
             return None
         try:
             snapshot = msgspec.json.decode(rows[0].state, type=_Snapshot)
+            if snapshot.shape != shape_of(snapshot.ruleset):
+                return None
             raw = msgspec.json.decode(snapshot.match)
             state = msgspec.convert(raw["state"], RULESETS[snapshot.ruleset].state)
             match = msgspec.convert({**raw, "state": None}, Match)
             return Loaded(msgspec.structs.replace(match, state=state), snapshot.head)
         except (msgspec.MsgspecError, KeyError, TypeError):
-            # A state's shape may change between releases; the events are the truth.
             log.info("snapshot of match %s is of another release: folding its history", match_id)
             return None
 

@@ -6,7 +6,6 @@ sample of them also that the listed acts are exact, and that the match is the fo
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -354,7 +353,7 @@ class Playout:
     def check_line(self, line: DealScored) -> None:
         """The line goes on from the one before, its numbers add up, and so do its tricks and its pot."""
         self.deals += 1
-        self.met[f"kind {line.kind}"] += 1
+        self.met[f"kind:{line.kind}"] += 1
         unit = 2 if line.halves else 1
         assert line.before == (self.points or tuple(points * unit for points in self.opened.points))
         sums = list(line.before)
@@ -382,7 +381,7 @@ class Playout:
 
     def check_won(self, event: MatchWon) -> None:
         """The books are closed as they stand."""
-        self.met[f"won by {event.by}"] += 1
+        self.met[f"won:{event.by}"] += 1
         assert event.points == self.points
         assert event.settlement is None or not any(event.settlement) or sum(event.settlement) == 0
 

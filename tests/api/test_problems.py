@@ -158,7 +158,7 @@ class TestWho:
 class TestNoSuchThing:
     @pytest.mark.parametrize("match_id", ["x", "1", "00000000-0000-0000-0000-000000000000"])
     @pytest.mark.parametrize(
-        "page", ["", "/legal-acts", "/events", "/events/stream", "/protocol", "/knocks", "/deals/1"]
+        "page", ["", "/legal-acts", "/events", "/events/stream", "/protocol", "/pot", "/knocks", "/deals/1"]
     )
     def test_a_match(self, table: Table, match_id: str, page: str) -> None:
         answer = table.client.get(f"/v1/matches/{match_id}{page}", headers=table.bearer(0))
@@ -171,7 +171,7 @@ class TestNoSuchThing:
             problem(answer, 404, "no-such-match")
 
     def test_a_ruleset_and_a_rule(self, client: Client) -> None:
-        assert problem(client.get("/v1/rulesets/whist"), 404, "no-such-ruleset")["facts"]["allowed"] == [KORTOXEN]
+        assert problem(client.get("/v1/rulesets/whist"), 404, "no-such-ruleset")["facts"]["allowed"] == list(RULESETS)
         problem(client.get("/v1/rulesets/whist/rules"), 404, "no-such-ruleset")
         problem(client.get(f"/v1/rulesets/{KORTOXEN}/rules/B999"), 404, "no-such-rule")
 
@@ -193,7 +193,7 @@ class TestOpeningAgainstTheRules:
     @pytest.mark.parametrize(
         ("change", "code", "facts"),
         [
-            ({"ruleset": "whist"}, "unknown-ruleset", {"ruleset": "whist", "allowed": [KORTOXEN]}),
+            ({"ruleset": "whist"}, "unknown-ruleset", {"ruleset": "whist", "allowed": list(RULESETS)}),
             ({"players": PLAYERS[:2]}, "players-count", {"players_min": 3, "players_max": 8}),
             ({"players": PLAYERS * 3}, "players-count", {"players_min": 3, "players_max": 8}),
             ({"first_dealer": 3}, "no-such-first-dealer", {"last": 2}),

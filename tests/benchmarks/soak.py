@@ -42,7 +42,7 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
                 print(f"  {ruleset}: {met['deals']:,} of {deals:,} deals, {met['deals'] / spent:,.0f}/s", flush=True)
     spent = time.monotonic() - begun
     print(f"{ruleset}: {met['deals']:,} deals, {met['acts']:,} acts in {spent:,.0f} s, {failed} parts failed")
-    for name in sorted(name for name in met if name.startswith(("kind ", "won by "))):
+    for name in sorted(name for name in met if name.startswith(("kind:", "won:"))):
         print(f"    {met[name]:>12,}  {name}")
     return not failed
 

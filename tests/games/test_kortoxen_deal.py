@@ -526,9 +526,19 @@ class TestMisdeal:
         t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert t.phase == "picking_up"
 
+    def test_nobody_sees_it_before_the_cards_are_up(self):
+        """A wrong number lies face down: only who takes the cards up can find it."""
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
+        for viewer in (P1, P2, P4, "spectator"):
+            assert t.rules.view(t.state, viewer).cards_left == (6, 6, 6, 6)
+            assert t.history[-1].event.seen_by(viewer, False).counts == (6, 6, 6, 6)
+        assert t.rules.view(t.state, "official").cards_left == (7, 6, 6, 6)
+
     def test_during_the_play_too(self):
         t = table().dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(2)
-        t.do(Report(seat=P3, accused=P2, fault="misdeal"))
+        t.refused(Report(seat=P3, accused=P2, fault="misdeal"), rule="B27", kind=AgainstTheRules)
+        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
         assert t.dealt("1 2 3 4 | 1 2").phase == "auction"
 
     def test_reported_before_the_dealer_picks_up_the_formula_still_saves(self):

@@ -346,6 +346,15 @@ class TestWithoutExactZero:
         assert t.phase == "over"
         assert ended(t) == (P2, "exit_knock", "B77")
 
+    def test_also_on_a_trick_that_nobody_contests(self):
+        """All the others fold; trick five brings the declarer to zero, and he need not take the sixth."""
+        t = playing("1 1 1 1 | 1 1", (5, 12, 12, 12), contract=4, exact_zero=False).tricks(4)
+        t.asks(P1, "fold fold fold")
+        assert t.seen().to_act == (P1,)
+        t.knocks_out(P1)
+        assert ended(t) == (P1, "exit_knock", "B77")
+        assert t.points == (0, 12, 12, 12)
+
     def test_also_on_the_sixth_trick(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12), exact_zero=False).tricks(4).asks(P1, "play").tricks(2)
         t.knocks_out(P2)

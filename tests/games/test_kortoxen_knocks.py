@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from referee.acts import Bid, Cut, Deal, Knock, PickUp, Play, Report, Score, Void
+from referee.acts import Bid, Cut, Deal, Knock, KnockForCards, PickUp, Play, Report, Score, Void
 from referee.events import (
     CardPlayed,
     Dealt,
@@ -483,9 +483,24 @@ class TestReports:
     """What only the table sees is reported: it stands as seen, and a knock makes it count."""
 
     def test_an_early_player(self):
-        t = fresh().dealt("2 2 1 2 | 2 2", closed=True)
+        t = fresh()
+        t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
         t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
         t.upheld(P3, P2, "early_pick_up", rule="B24")
+
+    @pytest.mark.rule("B-O5")
+    def test_what_stands_already_is_not_reported_again(self):
+        t = fresh()
+        t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
+        t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
+        t.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), rule="B-O5", kind=AgainstTheRules)
+
+    def test_no_report_says_otherwise_than_the_acts(self):
+        """The formula is said, so who takes up his cards now is not early, whoever may say so."""
+        t = fresh()
+        t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
+        t.do(KnockForCards(seat=P1))
+        t.refused(Report(seat=P1, accused=P2, fault="early_pick_up"), rule="B24", kind=AgainstTheRules)
 
     @pytest.mark.parametrize(("value", "payer"), [("cutter", P2), ("dealer", P1)])
     def test_a_wrong_cut_before_the_deal(self, value: str, payer: int):
@@ -496,7 +511,7 @@ class TestReports:
     def test_the_dealer_may_cut(self):
         fresh().refused(Report(seat=P3, accused=P1, fault="wrong_cut"), rule="B16", kind=AgainstTheRules)
 
-    @pytest.mark.parametrize("fault", ["misdeal", "wrong_count", "exposed_card", "early_pick_up", "led_out_of_turn"])
+    @pytest.mark.parametrize("fault", ["misdeal", "wrong_count", "exposed_card", "led_out_of_turn"])
     def test_before_the_deal_there_is_nothing_else_to_report(self, fault: Any):
         fresh().refused(Report(seat=P3, accused=P2, fault=fault), rule="B27", kind=WrongPhase)
 

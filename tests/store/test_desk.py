@@ -5,6 +5,7 @@ from concurrent.futures import Future
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
@@ -121,6 +122,19 @@ class TestInOrder:
         futures = [desk.submit(Command(match_id=uuid4(), actor="official", request=opening())) for _ in range(300)]
         desk.close()
         assert all(future.done() and future.exception() is None for future in futures)
+
+    def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
+        """Hundreds of kilobytes of rows in one transaction would never be acknowledged by PostgreSQL."""
+        long = msgspec.structs.replace(opening(players=8), players=("n" * 80,) * 8, tokens=("t" * 64,) * 8)
+        commands = [Command(match_id=uuid4(), actor="official", request=long) for _ in range(600)]
+        futures = [desk.submit(command) for command in commands]
+        assert all(future.result(60).match.version == 1 for future in futures)
+
+    def test_a_caller_that_goes_away_before_its_turn_spoils_nothing(self, desk: Desk) -> None:
+        commands = [Command(match_id=uuid4(), actor="official", request=opening()) for _ in range(50)]
+        futures = [desk.submit(command) for command in commands]
+        gone = {place for place, future in enumerate(futures) if place % 3 == 0 and future.cancel()}
+        assert all(future.result(30) for place, future in enumerate(futures) if place not in gone)
 
 
 class TestOnce:

@@ -230,6 +230,10 @@ def knock(state: State, act: Knock) -> tuple[Event, ...]:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
         raise AgainstTheRules("knocks_on_oneself", "B12")
+    if act.offence == "wrong_count":  # whoever holds the cards, it is the dealer's misdeal (B25)
+        act = msgspec.structs.replace(act, offence="misdeal")
+    elif act.offence is not None and act.offence not in OFFENCES:
+        raise AgainstTheRules("no_such_offence", "B11", allowed=OFFENCES)
     if not table.penalise:
         return (nothing_to_punish(state.ledger, act, "B-O32"),)
     playing = state.play if isinstance(state, Played) else state
@@ -337,6 +341,17 @@ def evolve(state: State, event: Event, number: int) -> State:
 
 ACTS: tuple[type[Act], ...] = (*_SPOKEN_FOR, Void)
 
+OFFENCES = (
+    "wrong_cut",
+    "early_pick_up",
+    "misdeal",
+    "fold_question",
+    "exit_knock",
+    "revoke",
+    "exposed_card",
+    "led_out_of_turn",
+)
+
 RULESET = Ruleset(
     key="rodskagg-kortoxen",
     edition=1,
@@ -346,16 +361,7 @@ RULESET = Ruleset(
     pack=PACK,
     options=Options,
     acts=ACTS,
-    offences=(
-        "wrong_cut",
-        "early_pick_up",
-        "misdeal",
-        "fold_question",
-        "exit_knock",
-        "revoke",
-        "exposed_card",
-        "led_out_of_turn",
-    ),
+    offences=OFFENCES,
     events=FACTS,
     state=State,
     opening=opening,

@@ -143,6 +143,7 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
         dealer=table.dealer,
         hands=act.hands,
         counts=counts,
+        each=HAND if counts != right else 0,
         stock=act.stock or (),
         face_up=not table.options.deal_ritual,
         breaches=breaches,
@@ -276,29 +277,54 @@ def report(
         raise AgainstTheRules("not_in_match", "B63", seat=act.accused)
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
     if act.fault in ("misdeal", "wrong_count"):
-        if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
-            raise WrongPhase("nothing_dealt", "B27")
-        if state.cards.known and not (isinstance(state, PickingUp) and state.misdealt):
-            raise AgainstTheRules("six_cards_seen", "B18")
-        forgot = table.options.deal_ritual and not state.cards.formula
-        by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
-        breaches = (misdeal_breach(state),) if forgot and by_dealer and table.penalise else ()
-        return reported, MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
+        return reported, _misdeal_reported(state, act)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
-    if act.fault == "wrong_cut" and act.accused == table.dealer:
-        raise AgainstTheRules("dealer_may_cut", "B16")
-    if isinstance(state, Undealt) and act.fault != "wrong_cut":
+    error = _reported_error(state, act)
+    if error in (standing.breach for standing in state.ledger.standings):
+        raise AgainstTheRules("already_reported", "B-O5")
+    return (replace(reported, breaches=(error,)),)
+
+
+def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report) -> Breach:
+    """The error, in its window; the ritual's only as long as the acts themselves do not tell (B17, B24)."""
+    table, accused = state.table, act.accused
+    if act.fault in ("early_pick_up", "wrong_cut"):
+        rule = "B24" if act.fault == "early_pick_up" else "B17"
+        if not table.options.deal_ritual:
+            raise WrongPhase("no_ritual", "B23" if rule == "B24" else "B16")
+        if act.fault == "wrong_cut" and accused == table.dealer:
+            raise AgainstTheRules("dealer_may_cut", "B16")
+        cards_down = isinstance(state, PickingUp) and not state.cards.formula and accused not in state.picked
+        if not (cards_down if rule == "B24" else isinstance(state, Undealt)):
+            raise AgainstTheRules("acts_tell", rule)
+        to_dealer = rule == "B17" and table.options.wrong_cut_penalty_to == "dealer"
+        return breach(table, act.fault, accused, rule, 1, payer=table.dealer if to_dealer else accused)
+    if isinstance(state, Undealt):
         raise WrongPhase("nothing_dealt", "B27")
-    rule = {"early_pick_up": "B24", "wrong_cut": "B17"}.get(act.fault, "B11")
-    if rule != "B11" and not table.options.deal_ritual:
-        raise WrongPhase("no_ritual", "B16" if rule == "B17" else "B23")
     playing = state.play if isinstance(state, Played) else state
     tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
-    payer = act.accused
-    if act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer":
-        payer = table.dealer
-    return (replace(reported, breaches=(breach(table, act.fault, act.accused, rule, tricks, payer=payer),)),)
+    return breach(table, act.fault, accused, "B11", tricks, payer=accused)
+
+
+def _misdeal_reported(
+    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report
+) -> MisdealFound:
+    """B27, B-O33: a wrong number that the referee cannot see; once cards are played, only by who holds it.
+
+    Otherwise anybody could undo a deal that goes against him; an official may void it (B-O38).
+    """
+    table = state.table
+    if isinstance(state, Undealt | Played) or (isinstance(state, PickingUp) and state.found):
+        raise WrongPhase("nothing_dealt", "B27")
+    if state.cards.known and not (isinstance(state, PickingUp) and state.misdealt):
+        raise AgainstTheRules("six_cards_seen", "B18")
+    if isinstance(state, Playing) and act.seat != act.accused:
+        raise AgainstTheRules("only_who_holds_it", "B27")
+    forgot = table.options.deal_ritual and not state.cards.formula
+    by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
+    breaches = (misdeal_breach(state),) if forgot and by_dealer and table.penalise else ()
+    return MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
 
 
 # New hands (honour_redeal)

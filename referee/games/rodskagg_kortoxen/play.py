@@ -244,8 +244,11 @@ def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
         return (answered,)
     if state.table.options.uncontested_tricks == "void":
         return answered, PlayEnded(kind="number")
-    rest = (trick for trick in range(ASKED_AFTER + 1, TRICKS + 1))  # B-O25
     alone = state.contract.declarer
+    fifth = TrickTaken(seat=alone, trick=ASKED_AFTER + 1, uncontested=True)
+    if not state.table.options.exact_zero and running_total(state, alone) == 1:
+        return answered, fifth  # it brings him to zero: now he may knock out (B77), or lead to the last
+    rest = (trick for trick in range(ASKED_AFTER + 1, TRICKS + 1))  # B-O25
     return (
         answered,
         *(TrickTaken(seat=alone, trick=trick, uncontested=True) for trick in rest),

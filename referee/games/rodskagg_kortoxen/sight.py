@@ -21,6 +21,7 @@ from referee.acts import (
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
+from referee.games._rodskagg.dealing import HAND
 from referee.games._rodskagg.new_hands import may_ask
 from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
@@ -90,7 +91,7 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if state.trick:
-        if seat == state.turn:
+        if seat == state.turn and len(state.trick) < len(state.order):
             acts = _cards_to_play(state, seat)
     elif state.question.pending:
         if seat == state.question.pending[0]:
@@ -136,7 +137,7 @@ def to_act(state: State) -> tuple[int, ...]:
     match state:
         case Playing():
             if state.trick:
-                return (state.turn,)
+                return (state.turn,) if len(state.trick) < len(state.order) else ()
             if state.question.pending:
                 return state.question.pending[:1]
             if play.question_due(state) and not play.exit_owed(state):
@@ -201,7 +202,10 @@ def view(state: State, viewer: Viewer) -> Shown:
     if cards is not None:
         here = {seat for seat, _ in playing.trick} if playing else set()
         folded = set(said(playing.question.answers, "fold")) if playing else set()
-        counts = cards_left(cards.counts, table.active, len(playing.won) if playing else 0, here, folded)
+        dealt = cards.counts
+        if isinstance(state, PickingUp) and not official:  # a wrong number is found on picking up (B-O33)
+            dealt = tuple(HAND if count else 0 for count in dealt)
+        counts = cards_left(dealt, table.active, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
         done = len(playing.won) if playing else 0

@@ -1,0 +1,12 @@
+"""A deal as plain text: what was on the table, everything that was done in order, and what came of it.
+
+``openapi/notation.md`` describes the form. It is the same for all games: a word for each kind of act, never for a
+ruleset. Nothing here reads a clock or a file.
+"""
+
+from referee.notation.deals import Deal, Done, Header, Result, Ruling
+from referee.notation.histories import of_history
+from referee.notation.reading import Unreadable, parse
+from referee.notation.writing import write
+
+__all__ = ["Deal", "Done", "Header", "Result", "Ruling", "Unreadable", "of_history", "parse", "write"]

@@ -1,0 +1,74 @@
+"""What the text of a deal tells."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from referee.acts import Request
+from referee.events import Dealing, Enforcement, Stakes
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True):
+    """The table before the deal. Tuples go by seat; ``points`` (and ``pot``) as the protocol has them."""
+
+    ruleset: str
+    players: tuple[str, ...]
+    dealer: int
+    points: tuple[int, ...]
+    source: str = ""
+    """Where the deal comes from, for the reader."""
+    number: int = 1
+    """Which deal of its match it was."""
+    options: dict[str, Any] = {}
+    """Those that differ from their default."""
+    enforcement: Enforcement = "refuse"
+    dealing: Dealing = "table"
+    stakes: Stakes | None = None
+    pot: int | None = None
+    """What lay in the pot before the deal; ``None`` in games that have none."""
+    halves: bool = False
+    """Points count halves of a point."""
+    out: tuple[int, ...] = ()
+    """Seats that are out of the match."""
+    among: tuple[int, ...] = ()
+    """The only seats that play this deal, where it is a duel."""
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said to a knock. ``points`` are the ``payer``'s; ``None``: the knock cost nothing."""
+
+    verdict: Literal["upheld", "dismissed"]
+    rule: str
+    payer: int | None = None
+    points: int = 0
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was done, by whom, and the ruling if it was a knock."""
+
+    actor: int | Literal["official"]
+    act: Request
+    ruling: Ruling | None = None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """The line in the protocol. ``won``: the seats that won the match by it, and ``by`` how."""
+
+    kind: str
+    points: tuple[int, ...]
+    tricks: tuple[int, ...]
+    declarer: int | None = None
+    contract: int | str | None = None
+    pot: int | None = None
+    halves: bool = False
+    out: tuple[int, ...] = ()
+    won: tuple[int, ...] = ()
+    by: str = ""
+
+
+class Deal(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished deal."""
+
+    header: Header
+    acts: tuple[Done, ...]
+    result: Result

@@ -1,0 +1,325 @@
+"""Reading the text of a deal, strictly: it must stand as it would be written."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from referee.acts import Deal as DealAct
+from referee.acts import Knock
+from referee.events import Stakes
+from referee.games import RULESETS
+from referee.notation.deals import Deal, Done, Header, Result, Ruling
+from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, OFFICIALS, WIDTH, WORDS
+from referee.notation.writing import write
+from referee.ruleset import Ruleset
+
+
+class Unreadable(ValueError):
+    """A text that is not a deal: the ``line``, counted from 1, what is wrong in it, and what would be right."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}")
+        self.line = line
+
+
+class _Lines:
+    """The lines of a text, with the one at hand."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = text.split("\n")
+        self.at = 0
+
+    @property
+    def number(self) -> int:
+        return min(self.at, len(self.lines) - 1) + 1
+
+    def word(self) -> str | None:
+        """What the next line begins with."""
+        if self.at >= len(self.lines):
+            return None
+        return self.lines[self.at][:WIDTH].rstrip(" ")
+
+    def take(self) -> str:
+        """The rest of the next line."""
+        self.at += 1
+        return self.lines[self.at - 1][WIDTH:]
+
+    def wrong(self, message: str, back: int = 1) -> Unreadable:
+        """The complaint about the line just taken."""
+        return Unreadable(max(self.at - back, 0) + 1, message)
+
+    def must(self, word: str) -> str:
+        """The rest of a line that has to come now."""
+        if self.word() != word:
+            raise Unreadable(self.number, f"a line {word!r} should stand here")
+        return self.take()
+
+    def may(self, word: str) -> str | None:
+        """The rest of the next line, if it is this one."""
+        return self.take() if self.word() == word else None
+
+    def blank(self) -> None:
+        """An empty line."""
+        if self.at >= len(self.lines) or self.lines[self.at]:
+            raise Unreadable(self.number, "an empty line should stand here")
+        self.at += 1
+
+
+def _read_number(text: str, halves: bool) -> int | None:
+    found = re.fullmatch(r"(-?)(\d{1,9})(½?)", text)
+    if found is None or (found[3] and not halves):
+        return None
+    number = int(found[2]) * (2 if halves else 1) + bool(found[3])
+    return -number if found[1] else number
+
+
+def _read_scores(lines: _Lines, text: str, seats: int) -> tuple[tuple[int, ...], bool]:
+    halves = text.endswith("  in halves")
+    items = text.removesuffix("  in halves").split("  ")
+    right = "  ".join(f"P{seat + 1} n" for seat in range(seats))
+    numbers = []
+    for seat, item in enumerate(items):
+        player, _, told = item.partition(" ")
+        number = _read_number(told, halves)
+        if player != f"P{seat + 1}" or number is None:
+            raise lines.wrong(f"{item!r} should be the points of P{seat + 1}; the line has the form {right!r}")
+        numbers.append(number)
+    if len(numbers) != seats:
+        raise lines.wrong(f"points for {seats} players should stand here: {right!r}")
+    return tuple(numbers), halves
+
+
+def _read_seat(lines: _Lines, text: str, seats: int) -> int:
+    if re.fullmatch(r"P[1-8]", text) is None or int(text[1]) > seats:
+        raise lines.wrong(f"{text!r} should be a player, P1 to P{seats}")
+    return int(text[1]) - 1
+
+
+def _read_seats(lines: _Lines, text: str | None, seats: int) -> tuple[int, ...]:
+    return () if text is None else tuple(_read_seat(lines, one, seats) for one in text.split(" "))
+
+
+def _one_of(lines: _Lines, text: str, right: tuple[str, ...]) -> Any:
+    if text not in right:
+        raise lines.wrong(f"{text!r} should be one of {', '.join(right)}")
+    return text
+
+
+def _read_int(lines: _Lines, text: str) -> int:
+    number = _read_number(text, False)
+    if number is None:
+        raise lines.wrong(f"{text!r} should be a whole number")
+    return number
+
+
+def _read_options(lines: _Lines, rules: Ruleset) -> dict[str, Any]:
+    known = tuple(sorted(rules.options.__struct_fields__))
+    options: dict[str, Any] = {}
+    while (text := lines.may("option")) is not None:
+        name, _, value = text.partition(" ")
+        _one_of(lines, name, known)
+        try:
+            options[name] = json.loads(value)
+            msgspec.convert({name: options[name]}, rules.options)
+        except ValueError as error:
+            raise lines.wrong(f"the value of {name} cannot be read: {error}") from None
+    return options
+
+
+def _read_players(lines: _Lines, text: str) -> tuple[str, ...]:
+    decoder, names, place = json.JSONDecoder(), [], 0
+    while place < len(text):
+        try:
+            name, place = decoder.raw_decode(text, place)
+        except ValueError:
+            name = None
+        if not isinstance(name, str):
+            raise lines.wrong('the names should be in quotes: "Anna" "Bo"')
+        names.append(name)
+        place += 1
+    if not 2 <= len(names) <= 8:
+        raise lines.wrong("two to eight names in quotes should stand here")
+    return tuple(names)
+
+
+def _read_header(lines: _Lines) -> Header:
+    ruleset = _one_of(lines, lines.must("game"), tuple(RULESETS))
+    source, number = lines.may("source") or "", lines.may("number")
+    deal = 1 if number is None else _read_int(lines, number)
+    options = _read_options(lines, RULESETS[ruleset])
+    enforcement = _one_of(lines, lines.must("errors"), ("refuse", "penalise"))
+    dealing = _one_of(lines, lines.must("dealing"), ("house", "table"))
+    stakes = None
+    if (text := lines.may("stakes")) is not None:
+        unit, _, currency = text.partition(" ")
+        stakes = Stakes(currency=currency, unit=_read_int(lines, unit))
+    players = _read_players(lines, lines.must("players"))
+    seats = len(players)
+    out = _read_seats(lines, lines.may("out"), seats)
+    among = _read_seats(lines, lines.may("duel"), seats)
+    dealer = _read_seat(lines, lines.must("dealer"), seats)
+    points, halves = _read_scores(lines, lines.must("before"), seats)
+    pot = lines.may("pot")
+    return Header(
+        ruleset=ruleset,
+        source=source,
+        number=deal,
+        options=options,
+        enforcement=enforcement,
+        dealing=dealing,
+        stakes=stakes,
+        players=players,
+        dealer=dealer,
+        points=points,
+        halves=halves,
+        pot=None if pot is None else _read_int(lines, pot),
+        out=out,
+        among=among,
+    )
+
+
+def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
+    cards = () if text == "-" else tuple(text.split(" "))
+    for card in cards:
+        if card not in CARD_TEXTS:
+            raise lines.wrong(f"{card!r} should be a card, suit then rank: SA, HT, D7; no cards are '-'")
+    return cards
+
+
+def _read_by(text: str) -> tuple[str, Any]:
+    """The text without who did it, and who: ``None`` if that is the seat itself."""
+    found = re.fullmatch(r"(.*?) \((official|P[1-8])\)", text)
+    if found is None:
+        return text, None
+    return found[1], "official" if found[2] == "official" else int(found[2][1]) - 1
+
+
+def _read_deal(lines: _Lines, seats: int) -> Done:
+    player, actor = _read_by(lines.take())
+    seat = _read_seat(lines, player, seats)
+    hands: list[tuple[str, ...]] = []
+    fields: dict[str, Any] = {}
+    while (text := lines.may(f"  P{len(hands) + 1}")) is not None:
+        hands.append(_read_cards(lines, text))
+    if (text := lines.may("  counts")) is not None:
+        fields["counts"] = () if text == "-" else tuple(_read_int(lines, one) for one in text.split(" "))
+    for name in ("stock", "widow"):
+        if (text := lines.may(f"  {name}")) is not None:
+            fields[name] = _read_cards(lines, text)
+    if (text := lines.may("  turn-up")) is not None:
+        _read_cards(lines, text)
+        fields["turn_up"] = text
+    return Done(actor=seat if actor is None else actor, act=DealAct(seat=seat, hands=tuple(hands) or None, **fields))
+
+
+_KNOCK = re.compile(
+    r"(P\d) on (P\d)(?: (\w+))?(?: \((official|P\d)\))?"
+    r"(?:: (upheld|dismissed) by (\S+?)(?:, (P\d) up (\d+))?)?(?: (\".*\"))?"
+)
+
+
+def _read_knock(lines: _Lines, seats: int) -> Done:
+    found = _KNOCK.fullmatch(lines.take())
+    if found is None:
+        raise lines.wrong("a knock has the form 'P1 on P2 revoke: upheld by B11, P2 up 5'")
+    seat, accused = (_read_seat(lines, found[place], seats) for place in (1, 2))
+    ruling = None
+    if found[5]:
+        payer = _read_seat(lines, found[7], seats) if found[7] else None
+        verdict = _one_of(lines, found[5], ("upheld", "dismissed"))
+        ruling = Ruling(verdict=verdict, rule=found[6], payer=payer, points=int(found[8] or 0))
+    told = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
+    try:
+        knock = msgspec.convert(told, Knock)
+    except msgspec.ValidationError as error:
+        raise lines.wrong(f"{found[3]!r} is no offence: {error}") from None
+    actor: Any = seat if found[4] is None else "official" if found[4] == "official" else int(found[4][1]) - 1
+    return Done(actor=actor, act=knock, ruling=ruling)
+
+
+def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
+    text, actor = _read_by(item) if item.startswith("P") else (item, None)
+    names = BY_LINE[line]
+    fields: dict[str, Any] = {}
+    if names[0] not in OFFICIALS:
+        player, _, text = text.partition(" ")
+        fields["seat"] = _read_seat(lines, player, seats)
+    for name in names:
+        try:
+            told = WORDS[name].read(text)
+        except ValueError:
+            told = None
+        if told is not None:
+            act = KINDS[name](**fields, **told)
+            return Done(actor=fields.get("seat", "official") if actor is None else actor, act=act)
+    raise lines.wrong(f"{text!r} cannot be read after {line!r}; that line tells of {', '.join(names)}")
+
+
+def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
+    while word := lines.word():
+        if word == "deal":
+            yield _read_deal(lines, seats)
+        elif word == "knock":
+            yield _read_knock(lines, seats)
+        else:
+            line = "trick" if re.fullmatch(r"trick \d+", word) else word
+            if line not in BY_LINE:
+                right = ", ".join(("deal", "knock", *BY_LINE))
+                raise Unreadable(lines.number, f"{word!r} should be one of {right}")
+            rest = lines.take()
+            items = [rest] if line in OFFICIALS else rest.split("  ")
+            for item in items:
+                yield _read_item(lines, line, item, seats)
+
+
+def _read_result(lines: _Lines, seats: int) -> Result:
+    found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must("result"))
+    if found is None:
+        raise lines.wrong("the result has the form 'played by P3 4'")
+    told = found[3]
+    contract = int(told) if told is not None and told.isdecimal() else told
+    declarer = _read_seat(lines, found[2], seats) if found[2] else None
+    tricks, _ = _read_scores(lines, lines.must("tricks"), seats)
+    points, halves = _read_scores(lines, lines.must("after"), seats)
+    pot = lines.may("pot")
+    units = None if pot is None else _read_int(lines, pot)
+    out = _read_seats(lines, lines.may("out"), seats)
+    won, by = lines.may("won"), ""
+    winners: tuple[int, ...] = ()
+    if won is not None:
+        who, _, by = won.rpartition("by ")
+        winners = _read_seats(lines, who.rstrip(" ") or None, seats)
+    return Result(
+        kind=found[1],
+        declarer=declarer,
+        contract=contract,
+        tricks=tricks,
+        points=points,
+        halves=halves,
+        pot=units,
+        out=out,
+        won=winners,
+        by=by,
+    )
+
+
+def parse(text: str) -> Deal:
+    """The deal that a text tells of. :class:`Unreadable` unless it is written exactly as :func:`write` would."""
+    lines = _Lines(text)
+    header = _read_header(lines)
+    seats = len(header.players)
+    lines.blank()
+    acts = tuple(_read_acts(lines, seats))
+    lines.blank()
+    deal = Deal(header=header, acts=acts, result=_read_result(lines, seats))
+    written = write(deal).split("\n")
+    for number, line in enumerate(lines.lines, 1):
+        right = written[number - 1] if number <= len(written) else None
+        if line != right:
+            raise Unreadable(number, "nothing should stand here" if right is None else f"it should read {right!r}")
+    if len(written) > len(lines.lines):
+        raise Unreadable(len(lines.lines), "the last line should end with a line break")
+    return deal

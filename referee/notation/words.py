@@ -1,0 +1,195 @@
+"""How an act is told: a word for its line, and a token for what was said or played."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+
+from referee.acts import AnyAct
+from referee.cards import PACK, RANKS
+
+WIDTH = 10
+"""A word begins its line and takes this many columns."""
+
+
+class _Word(NamedTuple):
+    """How a kind of act is told: the word its line begins with, and the token after the player."""
+
+    line: str
+    tell: Callable[[Any], str]
+    read: Callable[[str], dict[str, Any] | None]
+
+
+def to_json(value: Any) -> str:
+    """A value in one line, always the same."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _only(token: str, **fields: Any) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+    return lambda act: token, lambda text: dict(fields) if text == token else None
+
+
+def _field(name: str, *tokens: Any) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+    """A field that holds one of these values, told as it stands."""
+    told = {str(token): token for token in tokens}
+    return lambda act: str(getattr(act, name)), lambda text: {name: told[text]} if text in told else None
+
+
+def _values(kind: str, name: str) -> tuple[Any, ...]:
+    """The values that a field of an act may have."""
+    info = msgspec.inspect.type_info(KINDS[kind])
+    assert isinstance(info, msgspec.inspect.StructType)
+    found: list[Any] = []
+
+    def collect(one: Any) -> None:
+        if isinstance(one, msgspec.inspect.Metadata):
+            collect(one.type)
+        elif isinstance(one, msgspec.inspect.UnionType):
+            for inner in one.types:
+                collect(inner)
+        elif isinstance(one, msgspec.inspect.LiteralType):
+            found.extend(one.values)
+        elif isinstance(one, msgspec.inspect.IntType):
+            found.extend(range(one.ge or 0, (one.le or 0) + 1))
+
+    collect(next(field.type for field in info.fields if field.name == name))
+    return tuple(found)
+
+
+KINDS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyAct)}
+CARD_TEXTS = frozenset(PACK)
+
+
+def _cards_in(text: str) -> tuple[str, ...] | None:
+    if text == "-":
+        return ()
+    cards = tuple(text.split("+"))
+    return cards if CARD_TEXTS.issuperset(cards) else None
+
+
+def _cards(cards: tuple[str, ...]) -> str:
+    return "+".join(cards) or "-"
+
+
+def _with_cards(
+    word: str, field: str, none: str | None
+) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+    """Cards after a word; ``none`` when they are not told."""
+
+    def tell(act: Any) -> str:
+        cards = getattr(act, field)
+        return none if cards is None and none is not None else f"{word} {_cards(cards)}"
+
+    def read(text: str) -> dict[str, Any] | None:
+        if text == none:
+            return {}
+        cards = _cards_in(text.removeprefix(f"{word} ")) if text.startswith(f"{word} ") else None
+        return None if cards is None else {field: cards}
+
+    return tell, read
+
+
+def _tell_declare(act: Any) -> str:
+    told = []
+    if act.sequence is not None:
+        told.append(act.sequence)
+    if act.top is not None:
+        told.append(act.top)
+    if act.trumps is not None:
+        told.append("trumps" if act.trumps else "plain")
+    if act.cards is not None:
+        told.append(f"shows {_cards(act.cards)}")
+    return " ".join(told) or "shows"
+
+
+def _read_declare(text: str) -> dict[str, Any] | None:
+    fields: dict[str, Any] = {}
+    words = text.split(" ")
+    while words:
+        word = words.pop(0)
+        if word in ("small", "large", "none"):
+            fields["sequence"] = word
+        elif len(word) == 1 and word in RANKS:
+            fields["top"] = word
+        elif word in ("trumps", "plain"):
+            fields["trumps"] = word == "trumps"
+        elif word == "shows" and text == "shows":
+            return {}
+        elif word == "shows" and words and (cards := _cards_in(words.pop(0))) is not None:
+            fields["cards"] = cards
+        else:
+            return None
+    return fields
+
+
+def _card_if_told(act: Any) -> str:
+    return act.card or "draws"
+
+
+def _read_card_if_told(text: str) -> dict[str, Any] | None:
+    return {} if text == "draws" else _read_card(text)
+
+
+def _read_card(text: str) -> dict[str, Any] | None:
+    return {"card": text} if text in CARD_TEXTS else None
+
+
+def _card(act: Any) -> str:
+    return str(act.card)
+
+
+def _tell_report(act: Any) -> str:
+    return f"on P{act.accused + 1} {act.fault}"
+
+
+def _read_report(text: str) -> dict[str, Any] | None:
+    found = re.fullmatch(r"on P([1-8]) (\w+)", text)
+    if found is None or found[2] not in _values("report", "fault"):
+        return None
+    return {"accused": int(found[1]) - 1, "fault": found[2]}
+
+
+def _tell_void(act: Any) -> str:
+    return to_json(act.reason) if act.reason else ""
+
+
+def _read_void(text: str) -> dict[str, Any] | None:
+    return {"reason": json.loads(text)} if text else {}
+
+
+WORDS: dict[str, _Word] = {
+    "draw": _Word("draw", _card_if_told, _read_card_if_told),
+    "cut": _Word("cut", *_only("")),
+    "knock_for_cards": _Word("formula", *_only("")),
+    "pick_up": _Word("picks up", *_only("")),
+    "request_cards": _Word("cards", *_with_cards("asks", "cards", "asks")),
+    "keep_cards": _Word("cards", *_only("keeps")),
+    "discard": _Word("cards", *_with_cards("throws", "cards", None)),
+    "bid": _Word("bids", *_field("bid", *_values("bid", "bid"))),
+    "reply": _Word("new deal", lambda act: "yes" if act.agree else "no", lambda text: {"agree": text == "yes"}),
+    "declare": _Word("sequence", _tell_declare, _read_declare),
+    "respond": _Word("sequence", *_field("answer", "better", "equal", "enough")),
+    "bella": _Word("bella", *_only("")),
+    "ask": _Word("question", *_only("asks")),
+    "remind": _Word("question", *_only("reminds")),
+    "answer": _Word("question", *_field("answer", "play", "fold")),
+    "announce": _Word("announces", *_field("what", "near_zero", "thanks")),
+    "knock_out": _Word("exit", *_only("")),
+    "exchange": _Word("exchange", _card, _read_card),
+    "play": _Word("trick", _card, _read_card),
+    "report": _Word("report", _tell_report, _read_report),
+    "score": _Word("score", *_only("")),
+    "void": _Word("void", _tell_void, _read_void),
+    "close": _Word("close", *_only("")),
+}
+"""Every act but ``deal``, which has lines of its own."""
+
+BY_LINE: dict[str, tuple[str, ...]] = {
+    line: tuple(name for name, word in WORDS.items() if word.line == line)
+    for line in dict.fromkeys(word.line for word in WORDS.values())
+}
+"""The acts that a line can tell of."""
+OFFICIALS = tuple(name for name, kind in KINDS.items() if "seat" not in kind.__struct_fields__)
+"""Acts that no seat does."""

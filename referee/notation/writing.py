@@ -1,0 +1,156 @@
+"""Writing the text of a deal."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from referee.acts import Deal as DealAct
+from referee.acts import Knock, Play, act_name
+from referee.notation.deals import Deal, Done, Header, Result
+from referee.notation.words import OFFICIALS, WIDTH, WORDS, to_json
+
+ITEMS_MAX = 8
+"""Calls to a line."""
+
+
+def _line(word: str, rest: str) -> str:
+    return f"{word:<{WIDTH}}{rest}".rstrip(" ")
+
+
+def _number(points: int, halves: bool) -> str:
+    if not halves or points % 2 == 0:
+        return str(points // 2 if halves else points)
+    return f"{'-' if points < 0 else ''}{abs(points) // 2}½"
+
+
+def _scores(points: tuple[int, ...], halves: bool) -> str:
+    told = "  ".join(f"P{seat + 1} {_number(number, halves)}" for seat, number in enumerate(points))
+    return f"{told}  in halves" if halves else told
+
+
+def _seats(seats: tuple[int, ...]) -> str:
+    return " ".join(f"P{seat + 1}" for seat in seats)
+
+
+def _by(done: Done) -> str:
+    """Who did it, where that is not the seat of the act itself."""
+    seat = getattr(done.act, "seat", "official")
+    if seat == done.actor:
+        return ""
+    return " (official)" if isinstance(done.actor, str) else f" (P{done.actor + 1})"
+
+
+def _header_lines(header: Header) -> Iterator[str]:
+    yield _line("game", header.ruleset)
+    if header.source:
+        yield _line("source", header.source)
+    if header.number != 1:
+        yield _line("number", str(header.number))
+    for name, value in sorted(header.options.items()):
+        yield _line("option", f"{name} {to_json(value)}")
+    yield _line("errors", header.enforcement)
+    yield _line("dealing", header.dealing)
+    if header.stakes is not None:
+        yield _line("stakes", f"{header.stakes.unit} {header.stakes.currency}")
+    yield _line("players", " ".join(map(to_json, header.players)))
+    if header.out:
+        yield _line("out", _seats(header.out))
+    if header.among:
+        yield _line("duel", _seats(header.among))
+    yield _line("dealer", f"P{header.dealer + 1}")
+    yield _line("before", _scores(header.points, header.halves))
+    if header.pot is not None:
+        yield _line("pot", str(header.pot))
+
+
+def _deal_lines(done: Done) -> Iterator[str]:
+    act = done.act
+    assert isinstance(act, DealAct)
+    yield _line("deal", f"P{act.seat + 1}{_by(done)}")
+    for seat, hand in enumerate(act.hands or ()):
+        yield _line(f"  P{seat + 1}", " ".join(hand) or "-")
+    if act.counts is not None:
+        yield _line("  counts", " ".join(map(str, act.counts)) or "-")
+    if act.stock is not None:
+        yield _line("  stock", " ".join(act.stock) or "-")
+    if act.widow is not None:
+        yield _line("  widow", " ".join(act.widow) or "-")
+    if act.turn_up is not None:
+        yield _line("  turn-up", act.turn_up)
+
+
+def _knock_line(done: Done) -> str:
+    knock, ruling = done.act, done.ruling
+    assert isinstance(knock, Knock)
+    told = f"P{knock.seat + 1} on P{knock.accused + 1}"
+    if knock.offence is not None:
+        told += f" {knock.offence}"
+    told += _by(done)
+    if ruling is not None:
+        told += f": {ruling.verdict} by {ruling.rule}"
+        if ruling.payer is not None:
+            told += f", P{ruling.payer + 1} up {ruling.points}"
+    if knock.note:
+        told += f" {to_json(knock.note)}"
+    return _line("knock", told)
+
+
+def _item(done: Done) -> str:
+    name = act_name(done.act)
+    player = "" if name in OFFICIALS else f"P{done.act.seat + 1}"  # type: ignore[union-attr]
+    return " ".join(filter(None, (player, WORDS[name].tell(done.act)))) + _by(done)
+
+
+def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
+    """Each act with the line that it stands in: a new one for each trick, and whenever something else is done."""
+    place, last, trick, played = 0, "", 0, set[int]()
+    for done in acts:
+        if isinstance(done.act, DealAct):
+            trick, played = 0, set()
+        if isinstance(done.act, Play):
+            if trick == 0 or done.act.seat in played:
+                trick, played = trick + 1, set()
+            played.add(done.act.seat)
+            label = f"trick {trick}"
+        else:
+            name = act_name(done.act)
+            label = WORDS[name].line if name in WORDS else name
+        alone = label in ("deal", "knock", "void", "close")
+        place += alone or label != last
+        last = label
+        yield (place, label), done
+
+
+def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
+    for (_, label), group in groupby(_labelled(acts), key=lambda pair: pair[0]):
+        dones = [done for _, done in group]
+        if label == "deal":
+            yield from _deal_lines(dones[0])
+        elif label == "knock":
+            yield _knock_line(dones[0])
+        else:
+            items = [_item(done) for done in dones]
+            for first in range(0, len(items), ITEMS_MAX):
+                yield _line(label, "  ".join(items[first : first + ITEMS_MAX]))
+
+
+def _result_lines(result: Result) -> Iterator[str]:
+    told = result.kind
+    if result.declarer is not None:
+        told += f" by P{result.declarer + 1}"
+    if result.contract is not None:
+        told += f" {result.contract}"
+    yield _line("result", told)
+    yield _line("tricks", _scores(result.tricks, False))
+    yield _line("after", _scores(result.points, result.halves))
+    if result.pot is not None:
+        yield _line("pot", str(result.pot))
+    if result.out:
+        yield _line("out", _seats(result.out))
+    if result.by:
+        yield _line("won", f"{_seats(result.won)} by {result.by}".strip())
+
+
+def write(deal: Deal) -> str:
+    """The text of a deal."""
+    lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_result_lines(deal.result))
+    return "\n".join(lines) + "\n"
