@@ -1,18 +1,20 @@
-"""The record of a finished deal, put together from its events."""
+"""The record of a finished deal, put together from its events; and the deal as plain text."""
 
 from typing import Any
 
 import msgspec
 from litestar import get
 
-from api.describe import ANYBODY, described
-from api.headers import Req, header, language_of
+from api.describe import ANYBODY, LANGUAGE, described, in_header
+from api.headers import Req, header, language_of, prefers, tag_of
 from api.knocks import case_of, ruling_seen
 from api.params import DealNumber, MatchId, MinVersion
 from api.problems import Problem
-from api.replies import Reply, of_match
+from api.replies import PRIVATE, Reply, of_match, text
 from api.service import Service, in_thread, service_of
-from api.wire import Case
+from api.wire import Case, EventSeen, event_seen
+from referee import notation
+from referee.acts import Answer, Bid
 from referee.events import (
     CardPlayed,
     DealScored,
@@ -26,17 +28,11 @@ from referee.events import (
     TrickTaken,
     Viewer,
 )
-from referee.games._rodskagg import (
-    AuctionWon,
-    BidMade,
-    KnockedOut,
-    MisdealFound,
-    NewHands,
-    QuestionAnswered,
-    QuestionAsked,
-)
 from referee.match import Match
+from referee.notation.histories import Step, place_of, steps_of
 from referee.sentences import Language
+
+PLAIN = "text/plain"
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,27 +63,10 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to the question."""
+    """An answer to the question whether one goes along."""
 
     seat: int
     answer: str
-    event: int
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """The question after trick four, who had to answer, and the answers."""
-
-    seat: int
-    of: tuple[int, ...]
-    event: int
-    answers: tuple[Said, ...]
-
-
-class Exit(msgspec.Struct, frozen=True, kw_only=True):
-    """A knock for one's exit; valid when the seat stood at zero."""
-
-    seat: int
-    valid: bool
     event: int
 
 
@@ -102,10 +81,12 @@ class Penalty(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished deal from the cards to its line in the protocol.
+    """A finished deal from the cards to its line in the protocol, in one form for all games.
 
-    ``hands`` as dealt (by seat; ``null`` with closed hands) in the attempt that was played: ``voided`` and
-    ``misdeals`` name the events that ended earlier ones. ``first`` and ``last`` are its event numbers.
+    ``hands`` as dealt (by seat; ``null`` with closed hands) in the attempt that was played, with ``bids``,
+    ``answers`` and ``tricks`` of the same; ``voided`` names the events that ended earlier ones. ``facts`` are the
+    events that only this game has, of the whole deal. ``first`` is the number of the event that dealt the cards,
+    ``last`` of the score.
     """
 
     deal: int
@@ -114,36 +95,27 @@ class DealRecord(msgspec.Struct, frozen=True, kw_only=True):
     last: int
     hands: tuple[tuple[str, ...], ...] | None
     counts: tuple[int, ...]
-    new_hands: tuple[tuple[tuple[str, ...], ...] | None, ...]
+    stock: tuple[str, ...]
+    widow: tuple[str, ...]
+    turn_up: str | None
     seed: str | None
     bids: tuple[Call, ...]
+    answers: tuple[Said, ...]
     declarer: int | None
     contract: int | str | None
-    question: Asked | None
     tricks: tuple[Trick, ...]
-    exits: tuple[Exit, ...]
+    facts: tuple[EventSeen, ...]
     reports: tuple[dict[str, Any], ...]
     knocks: tuple[Case, ...]
     penalties: tuple[Penalty, ...]
-    misdeals: tuple[int, ...]
     voided: tuple[int, ...]
     score: DealScored
-
-
-def events_of(history: list[Recorded], deal: int) -> list[Recorded]:
-    """The events of a finished deal, with those of it that were voided; empty if it is not finished."""
-    ends = [place for place, one in enumerate(history) if isinstance(one.event, DealScored)]
-    if deal > len(ends):
-        return []
-    first = ends[deal - 2] + 1 if deal > 1 else 0
-    return history[first : ends[deal - 1] + 1]
 
 
 class _Sheet:
     """What is written down while the events of a deal are read."""
 
     def __init__(self) -> None:
-        self.misdeals: list[int] = []
         self.voided: list[int] = []
         self.penalties: list[Penalty] = []
         self.rulings: list[Recorded] = []
@@ -154,14 +126,20 @@ class _Sheet:
         """The cards are dealt: what was on the table before is gone."""
         self.dealt: Dealt | None = None
         self.first = 0
-        self.new_hands: list[tuple[tuple[str, ...], ...] | None] = []
         self.bids: list[Call] = []
-        self.won: AuctionWon | None = None
-        self.asked: tuple[int, QuestionAsked] | None = None
         self.answers: list[Said] = []
         self.cards: list[Card] = []
         self.tricks: list[Trick] = []
-        self.exits: list[Exit] = []
+
+    def take(self, step: Step) -> None:
+        """Takes down what was done."""
+        for recorded in step.events:
+            self.read(recorded)
+        act, number = step.done.act, step.events[0].originator_version
+        if isinstance(act, Bid):
+            self.bids.append(Call(seat=act.seat, bid=act.bid, event=number))
+        elif isinstance(act, Answer):
+            self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
 
     def read(self, recorded: Recorded) -> None:
         """Takes down one event."""
@@ -170,27 +148,13 @@ class _Sheet:
             case Dealt():
                 self.again()
                 self.dealt, self.first = event, number
-            case NewHands():
-                self.new_hands.append(event.hands)
-            case MisdealFound():
-                self.misdeals.append(number)
             case DealVoided():
                 self.voided.append(number)
                 self.again()
-            case BidMade():
-                self.bids.append(Call(seat=event.seat, bid=event.bid, event=number))
-            case AuctionWon():
-                self.won = event
             case CardPlayed():
                 self.cards.append(Card(seat=event.seat, card=event.card, event=number))
             case TrickTaken():
                 self._trick(event, number)
-            case QuestionAsked():
-                self.asked = number, event
-            case QuestionAnswered():
-                self.answers.append(Said(seat=event.seat, answer=event.answer, event=number))
-            case KnockedOut():
-                self.exits.append(Exit(seat=event.seat, valid=event.valid, event=number))
             case Reported():
                 self.reports.append({**msgspec.to_builtins(event), "event": number})
             case KnockUpheld() | KnockDismissed():
@@ -214,41 +178,41 @@ class _Sheet:
         )
 
 
-def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: Language) -> DealRecord:
-    """The record of a deal from its events, the last of which scores it."""
+def record_of(match: Match, history: list[Recorded], deal: int, viewer: Viewer, language: Language) -> dict[str, Any]:
+    """The fields of :class:`DealRecord`, from the history of the match."""
+    first, last = place_of(history, deal)
+    events = history[first : last + 1]
     sheet = _Sheet()
-    for recorded in events:
-        sheet.read(match.seen(recorded, viewer))
+    for step in steps_of(match.opened, history, deal)[0]:
+        seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
+        sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
-    question = None
-    if sheet.asked is not None:
-        number, asked = sheet.asked
-        question = Asked(seat=asked.seat, of=asked.of, event=number, answers=tuple(sheet.answers))
     fines = {p.case: p.points for p in sheet.penalties if p.case is not None}
-    knocks = tuple(_case(match, one, fines, viewer, language) for one in sheet.rulings)
-    return DealRecord(
-        deal=score.deal,
-        dealer=score.dealer,
-        first=sheet.first,
-        last=events[-1].originator_version,
-        hands=dealt.hands if dealt else None,
-        counts=dealt.counts if dealt else (),
-        new_hands=tuple(sheet.new_hands),
-        seed=dealt.seed if dealt else None,
-        bids=tuple(sheet.bids),
-        declarer=score.declarer,
-        contract=score.contract,
-        question=question,
-        tricks=tuple(sheet.tricks),
-        exits=tuple(sheet.exits),
-        reports=tuple(sheet.reports),
-        knocks=knocks,
-        penalties=tuple(sheet.penalties),
-        misdeals=tuple(sheet.misdeals),
-        voided=tuple(sheet.voided),
-        score=score,
-    )
+    own = [one for one in events if isinstance(one.event, match.rules.events)]
+    return {
+        "deal": score.deal,
+        "dealer": score.dealer,
+        "first": sheet.first,
+        "last": events[-1].originator_version,
+        "hands": dealt.hands if dealt else None,
+        "counts": dealt.counts if dealt else (),
+        "stock": dealt.stock if dealt else (),
+        "widow": dealt.widow if dealt else (),
+        "turn_up": dealt.turn_up if dealt else None,
+        "seed": dealt.seed if dealt else None,
+        "bids": sheet.bids,
+        "answers": sheet.answers,
+        "declarer": score.declarer,
+        "contract": score.contract,
+        "tricks": sheet.tricks,
+        "facts": [event_seen(one, viewer, public=True) for one in own],
+        "reports": sheet.reports,
+        "knocks": [_case(match, one, fines, viewer, language) for one in sheet.rulings],
+        "penalties": sheet.penalties,
+        "voided": sheet.voided,
+        "score": score,
+    }
 
 
 def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewer, language: Language) -> Case:
@@ -257,31 +221,55 @@ def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewe
     return case_of(match, ruling, recorded.originator_version, fine, match.version, language)
 
 
-def read_record(service: Service, match: Match, deal: int, viewer: Viewer, language: Language) -> DealRecord:
-    """The record of a deal. 404 if there is no such deal, 409 if it is not finished."""
+def read_history(service: Service, match: Match, deal: int) -> list[Recorded]:
+    """The history of the match, in which this deal is finished. 404 if there is no such deal, 409 if it is not."""
     under_way = match.rules.view(match.state, "spectator")
     last = under_way.deal - (under_way.phase == "over")
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
-    events = events_of(service.referee.history(match.id, to=match.version), deal)
-    if not events:
-        raise Problem("deal_not_finished", deal=deal)
-    return record_of(match, events, viewer, language)
+    history = service.referee.history(match.id, to=match.version)
+    try:
+        place_of(history, deal)
+    except LookupError:
+        raise Problem("deal_not_finished", deal=deal) from None
+    return history
+
+
+def read_record(service: Service, match: Match, deal: int, viewer: Viewer, language: Language) -> dict[str, Any]:
+    """The record of a deal."""
+    return record_of(match, read_history(service, match, deal), deal, viewer, language)
+
+
+def read_text(service: Service, match: Match, deal: int) -> bytes:
+    """The deal as plain text."""
+    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal)).encode()
 
 
 @get(
     "/matches/{match:uuid}/deals/{deal:int}",
     operation_id="get_deal",
     summary="The record of a finished deal",
-    description="Hands, bids, the question and its answers, each trick with its cards, knocks, penalties, and the "
-    "line in the protocol. All cards lie open, for the deal is over. 409 while it is under way.",
+    description="Cards, bids, answers, each trick with its cards, what only this game has, knocks, penalties, and "
+    "the line in the protocol. All cards lie open, for the deal is over. 409 while it is under way. With "
+    "`Accept: text/plain` as a text that can be read at the table and read back: see `openapi/notation.md`.",
     tags=["Books"],
     security=ANYBODY,
-    operation_class=described(gives=DealRecord, headers=("ETag",), errors=(400, 401, 404, 409, 503)),
+    operation_class=described(
+        gives=DealRecord,
+        headers=("ETag",),
+        others={PLAIN: {"type": "string", "description": "The deal in its notation."}},
+        takes=(in_header("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
+        errors=(400, 401, 404, 409, 503),
+    ),
 )
 async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
     """The record of a finished deal."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    vary = {"Vary": "Authorization, Accept, Accept-Language"}
+    if prefers(header(request, b"accept"), PLAIN):
+        told = await in_thread(read_text, service, seen, deal)
+        return text(told, PLAIN, {"ETag": tag_of(seen.version), **PRIVATE, **vary})
     language = language_of(header(request, b"accept-language"))
-    return of_match(await in_thread(read_record, service, seen, deal, viewer, language), seen.version)
+    record = await in_thread(read_record, service, seen, deal, viewer, language)
+    return of_match(record, seen.version, headers=vary)

@@ -61,7 +61,21 @@ _ALL_OF = {"cards", "pending"}
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
-_BIDS = {"rodskagg": "rödskägg"}
+_WORDS = {
+    "rodskagg": Text(en="rödskägg", sv="rödskägg"),
+    "join": Text(en="join", sv="gå med"),
+    "lie_down": Text(en="lie down", sv="lägga sig"),
+    "widow": Text(en="take the widow", sv="ta den extra handen"),
+    "generalrams": Text(en="announce generalrams", sv="annonsera generalrams"),
+    "pay": Text(en="pay the dealer", sv="betala givaren"),
+    "take": Text(en="take", sv="ta"),
+    "redeal": Text(en="new deal", sv="omgiv"),
+    "S": Text(en="spades", sv="spader"),
+    "H": Text(en="hearts", sv="hjärter"),
+    "D": Text(en="diamonds", sv="ruter"),
+    "C": Text(en="clubs", sv="klöver"),
+}
+"""Bids that do not read as they are written."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -96,7 +110,8 @@ def _shown(name: str, fact: Any, language: Language) -> str:
         return f"{_SEAT.in_(language)} {fact}"
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
-    return _BIDS.get(fact, fact) if isinstance(fact, str) else str(fact)
+    word = _WORDS.get(fact) if isinstance(fact, str) else None
+    return str(fact) if word is None else word.in_(language)
 
 
 def _points(points: int, language: Language) -> str:

@@ -215,6 +215,8 @@ class Playout:
         self.worth = sum(opened.points) + opened.pot
         self.points: tuple[int, ...] | None = None
         self.rest: list[str] = []
+        self.suspect = 0
+        """Who last did what was not listed."""
         self.new_deal()
         self.stand(rules.begin(self.state, self.moment()))
 
@@ -258,6 +260,8 @@ class Playout:
             assert not self.listed, act
             return False
         self.stand(events)
+        if not self.listed:
+            self.suspect = getattr(act, "seat", 0)
         return True
 
     def some_act(self) -> Act | Knock | None:
@@ -285,8 +289,9 @@ class Playout:
         chance, rules = self.chance, self.rules
         seat, other, dice = chance.choice(self.seats), chance.choice(self.seats), chance.random()
         if dice < 0.3:
+            other = chance.choice((other, self.suspect))
             offence: Any = chance.choice((None, *rules.offences))
-            return Knock(seat=seat, accused=other, offence=offence)
+            return Knock(seat=seat, accused=other, offence=chance.choice((None, offence)))
         if dice < 0.35:
             return Report(seat=seat, accused=other, fault=chance.choice(get_args(Fault)))
         if dice < 0.37:

@@ -16,6 +16,8 @@ NUMBERED = {
     "rodskagg-alga": ("A", 60, 30),
     "rodskagg-catsatcards": ("C", 62, 35),
     KORTOXEN: ("B", 80, 39),
+    "rams-english": ("D", 71, 28),
+    "kalabrias": ("E", 53, 40),
 }
 """The letter of each rulebook, how many rules its source states, and how many points it leaves open."""
 

@@ -1,15 +1,46 @@
-"""The games. A module here that holds a ``RULESET`` is a game; nothing else has to know of it."""
+"""The games. A module here that holds a ``RULESET`` is a game; nothing else has to know of it.
+
+A game may also be installed beside Knacka, by a distribution that names its package in the entry-point group
+``knacka.games``::
+
+    [project.entry-points."knacka.games"]
+    high-card = "high_card"
+
+The package holds the ``RULESET`` and, beside its modules, the rulebook as ``<key>.toml``. What is stored, what is
+shown and what the service describes follows from the ``RULESET``: its options, acts, facts and their topics.
+"""
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from types import ModuleType
 
+from referee import rulebook
 from referee.ruleset import Ruleset
+
+GROUP = "knacka.games"
+"""The entry-point group of games that come from elsewhere."""
+
+
+def _own() -> Iterator[ModuleType]:
+    for info in pkgutil.iter_modules(__path__):
+        yield importlib.import_module(f"{__name__}.{info.name}")
+
+
+def _installed() -> Iterator[ModuleType]:
+    for point in entry_points(group=GROUP):
+        yield importlib.import_module(point.module)
+        rulebook.add(point.module)
 
 
 def _found() -> dict[str, Ruleset]:
-    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    rulesets = [module.RULESET for module in modules if hasattr(module, "RULESET")]
-    return {ruleset.key: ruleset for ruleset in sorted(rulesets, key=lambda ruleset: ruleset.key)}
+    rulesets: dict[str, Ruleset] = {}
+    for module in (*_own(), *_installed()):
+        if hasattr(module, "RULESET"):
+            ruleset = module.RULESET
+            assert rulesets.setdefault(ruleset.key, ruleset) is ruleset, f"two games go by {ruleset.key}"
+    return dict(sorted(rulesets.items()))
 
 
 RULESETS: dict[str, Ruleset] = _found()

@@ -6,7 +6,19 @@ ruleset. Nothing here reads a clock or a file.
 
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.notation.histories import of_history
-from referee.notation.reading import Unreadable, parse
-from referee.notation.writing import write
+from referee.notation.reading import Unreadable, parse, parse_all
+from referee.notation.writing import write, write_all
 
-__all__ = ["Deal", "Done", "Header", "Result", "Ruling", "Unreadable", "of_history", "parse", "write"]
+__all__ = [
+    "Deal",
+    "Done",
+    "Header",
+    "Result",
+    "Ruling",
+    "Unreadable",
+    "of_history",
+    "parse",
+    "parse_all",
+    "write",
+    "write_all",
+]

@@ -64,6 +64,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     out: tuple[int, ...] = ()
     won: tuple[int, ...] = ()
     by: str = ""
+    settlement: tuple[int, ...] | None = None
+    """What each seat then received (or paid, below zero), in minor units."""
 
 
 class Deal(msgspec.Struct, frozen=True, kw_only=True):

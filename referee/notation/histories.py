@@ -3,9 +3,9 @@
 So it needs to know no game's facts, and what it finds is sure to make them again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -30,35 +30,56 @@ from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
 
 
-def of_history(opened: MatchOpened, history: tuple[Recorded, ...], deal: int) -> Deal:
-    """A finished deal as it was recorded; ``history`` is the match from its first event.
+class Step(NamedTuple):
+    """Something that was done, and the events that it made."""
 
-    What the house dealt is told as if it had been dealt at a table. :class:`LookupError` if there is no such deal.
+    done: Done
+    events: tuple[Recorded, ...]
+
+
+def steps_of(
+    opened: MatchOpened, history: Sequence[Recorded], deal: int
+) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
+    """What was done in a finished deal, and what the referee told before anything was done.
+
+    ``history`` is the match from its first event. :class:`LookupError` if there is no such deal.
     """
+    first, last = place_of(history, deal)
     rules = RULESETS[opened.ruleset]
-    ends = [place for place, one in enumerate(history) if isinstance(one.event, DealScored)]
-    if not 1 <= deal <= len(ends):
-        raise LookupError(f"deal {deal} is not finished")
-    first, last = ends[deal - 2] + 1 if deal > 1 else 0, ends[deal - 1]
-    before = history[ends[deal - 2]].event if deal > 1 else None
     state = rules.start(opened)
     for one in history[:first]:
         if not isinstance(one.event, MatchOpened):
             state = rules.evolve(state, one.event, one.originator_version)
-    events = history[first : last + 1]
-    acts, told = _acts_of(rules, state, events)
-    score = events[-1].event
+    return _steps(rules, state, history[first : last + 1])
+
+
+def place_of(history: Sequence[Recorded], deal: int) -> tuple[int, int]:
+    """Where a finished deal begins and ends in the history of its match; :class:`LookupError` if it is not there."""
+    ends = [place for place, one in enumerate(history) if isinstance(one.event, DealScored)]
+    if not 1 <= deal <= len(ends):
+        raise LookupError(f"deal {deal} is not finished")
+    return (ends[deal - 2] + 1 if deal > 1 else 0), ends[deal - 1]
+
+
+def of_history(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> Deal:
+    """A finished deal as it was recorded; ``history`` is the match from its first event.
+
+    What the house dealt is told as if it had been dealt at a table. :class:`LookupError` if there is no such deal.
+    """
+    steps, told = steps_of(opened, history, deal)
+    first, last = place_of(history, deal)
+    score = history[last].event
+    before = history[first - 1].event if deal > 1 else None
     assert isinstance(score, DealScored)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
-    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, told)
     return Deal(
-        header=header,
-        acts=_at_a_table(acts) if opened.dealing == "house" else tuple(done for done, _ in acts),
+        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, told),
+        acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
         result=_result_of(score, won if isinstance(won, MatchWon) else None),
     )
 
 
-def _header_of(opened: MatchOpened, before: DealScored | None, score: DealScored, told: list[Event]) -> Header:
+def _header_of(opened: MatchOpened, before: DealScored | None, score: DealScored, told: tuple[Event, ...]) -> Header:
     usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
     duel = next((getattr(event, "seats", ()) for event in told if hasattr(event, "seats")), ())
     return Header(
@@ -92,15 +113,12 @@ def _result_of(score: DealScored, won: MatchWon | None) -> Result:
         out=score.eliminated,
         won=winners,
         by="" if won is None else won.by,
+        settlement=None if won is None else won.settlement,
     )
 
 
-_Acts = list[tuple[Done, tuple[Event, ...]]]
-
-
-def _acts_of(rules: Ruleset, state: Any, events: tuple[Recorded, ...]) -> tuple[_Acts, list[Event]]:
-    """What was done, each with the events that it made; and what the referee told before anything was done."""
-    acts: _Acts = []
+def _steps(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
+    steps: list[Step] = []
     told: list[Event] = []
     place = 0
     while place < len(events):
@@ -111,21 +129,20 @@ def _acts_of(rules: Ruleset, state: Any, events: tuple[Recorded, ...]) -> tuple[
         found = _act_of(rules, state, events[place:])
         if found is None:
             told.append(one.event)
-            if isinstance(one.event, FirstDealerDrawn):
-                acts.clear()  # the header tells who deals
-            elif isinstance(one.event, CardDrawn):
-                acts.append((_drawn(one.event), (one.event,)))
+            if isinstance(one.event, CardDrawn):
+                steps.append(Step(_drawn(one.event), (one,)))
             made = 1
         else:
             request, made = found
-            group = tuple(recorded.event for recorded in events[place : place + made])
-            acts.append((Done(actor=_actor(one), act=request, ruling=_ruling_of(group)), group))
-            if any(isinstance(event, FirstDealerDrawn) for event in group):
-                acts.clear()
-        for recorded in events[place : place + made]:
+            group = tuple(events[place : place + made])
+            steps.append(Step(Done(actor=_actor(one), act=request, ruling=_ruling_of(group)), group))
+        group = tuple(events[place : place + made])
+        if any(isinstance(recorded.event, FirstDealerDrawn) for recorded in group):
+            steps.clear()  # the header tells who deals
+        for recorded in group:
             state = rules.evolve(state, recorded.event, recorded.originator_version)
         place += made
-    return acts, told
+    return tuple(steps), tuple(told)
 
 
 def _drawn(event: CardDrawn) -> Done:
@@ -137,9 +154,9 @@ def _actor(recorded: Recorded) -> int | Literal["official"]:
     return "official" if isinstance(recorded.actor, str) else recorded.actor
 
 
-def _ruling_of(events: tuple[Event, ...]) -> Ruling | None:
-    ruling = events[0]
-    fine = next((event for event in events if isinstance(event, PenaltyImposed)), None)
+def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
+    ruling = events[0].event
+    fine = next((one.event for one in events if isinstance(one.event, PenaltyImposed)), None)
     payer, points = (None, 0) if fine is None else (fine.seat, fine.points)
     if isinstance(ruling, KnockUpheld):
         return Ruling(verdict="upheld", rule=ruling.rule, payer=ruling.payer, points=ruling.penalty)
@@ -148,7 +165,7 @@ def _ruling_of(events: tuple[Event, ...]) -> Ruling | None:
     return None
 
 
-def _act_of(rules: Ruleset, state: Any, events: tuple[Recorded, ...]) -> tuple[Request, int] | None:
+def _act_of(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[Request, int] | None:
     """The act that makes these events now, and how many of them; ``None`` if they came by themselves."""
     first = events[0]
     seed = next((one.event.seed for one in events[:8] if getattr(one.event, "seed", None)), "")  # type: ignore[attr-defined]
@@ -180,10 +197,10 @@ def _candidates(rules: Ruleset, state: Any, first: Recorded) -> Iterator[Request
             yield from _built(kind, fields)
 
 
-def _deals(events: tuple[Recorded, ...]) -> Iterator[DealAct]:
+def _deals(events: Sequence[Recorded]) -> Iterator[DealAct]:
     """Deals that lay out the cards that these events tell of, in one of the first of them."""
     for one in events[:3]:
-        cards = {name: getattr(one.event, name, None) or None for name in DealAct.__struct_fields__}
+        cards: dict[str, Any] = {name: getattr(one.event, name, None) or None for name in DealAct.__struct_fields__}
         if cards["hands"] is not None or cards["counts"] is not None:
             cards["seat"] = getattr(one.event, "dealer", one.actor)
             if cards["hands"] is not None:
@@ -222,12 +239,12 @@ def _fits(value: Any, kind: Any) -> bool:
     return True
 
 
-def _at_a_table(acts: _Acts) -> tuple[Done, ...]:
+def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
     """What the house dealt, told as a table would tell it: with the cards."""
     told: list[Done] = []
-    for place, (done, events) in enumerate(acts):
+    for place, (done, events) in enumerate(steps):
         act = done.act
-        dealt = next((event for event in events if isinstance(event, Dealt)), None)
+        dealt = next((one.event for one in events if isinstance(one.event, Dealt)), None)
         if isinstance(act, DealAct) and dealt is not None:
             act = DealAct(
                 seat=act.seat,
@@ -237,14 +254,14 @@ def _at_a_table(acts: _Acts) -> tuple[Done, ...]:
                 turn_up=dealt.turn_up,
             )
         elif isinstance(act, RequestCards):
-            act = _received(act, acts[place:])
+            act = _received(act, steps[place:])
         told.append(msgspec.structs.replace(done, act=act))
     return tuple(told)
 
 
-def _received(act: RequestCards, acts: _Acts) -> RequestCards:
+def _received(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
     """With the cards that came, where they were not the next of the stock: that had run out and was shuffled anew."""
-    for event in (event for _, events in acts for event in events):
+    for event in (one.event for step in steps for one in step.events):
         if getattr(event, "hands", None) is None or act.seat not in getattr(event, "seats", ()):
             continue
         if getattr(event, "seed", None) is not None:

@@ -13,7 +13,7 @@ from referee.events import Stakes
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, OFFICIALS, WIDTH, WORDS
-from referee.notation.writing import write
+from referee.notation.writing import BETWEEN, write
 from referee.ruleset import Ruleset
 
 
@@ -22,7 +22,7 @@ class Unreadable(ValueError):
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}")
-        self.line = line
+        self.line, self.message = line, message
 
 
 class _Lines:
@@ -292,6 +292,7 @@ def _read_result(lines: _Lines, seats: int) -> Result:
     if won is not None:
         who, _, by = won.rpartition("by ")
         winners = _read_seats(lines, who.rstrip(" ") or None, seats)
+    settled = lines.may("settled")
     return Result(
         kind=found[1],
         declarer=declarer,
@@ -303,6 +304,7 @@ def _read_result(lines: _Lines, seats: int) -> Result:
         out=out,
         won=winners,
         by=by,
+        settlement=None if settled is None else _read_scores(lines, settled, seats)[0],
     )
 
 
@@ -323,3 +325,15 @@ def parse(text: str) -> Deal:
     if len(written) > len(lines.lines):
         raise Unreadable(len(lines.lines), "the last line should end with a line break")
     return deal
+
+
+def parse_all(text: str) -> tuple[Deal, ...]:
+    """The deals that a text tells of, one after the other, with a line of hyphens between them."""
+    deals, line = [], 0
+    for part in text.removesuffix("\n").split(f"\n{BETWEEN}\n"):
+        try:
+            deals.append(parse(part + "\n"))
+        except Unreadable as wrong:
+            raise Unreadable(line + wrong.line, wrong.message) from None
+        line += part.count("\n") + 2
+    return tuple(deals)

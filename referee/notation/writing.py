@@ -148,9 +148,20 @@ def _result_lines(result: Result) -> Iterator[str]:
         yield _line("out", _seats(result.out))
     if result.by:
         yield _line("won", f"{_seats(result.won)} by {result.by}".strip())
+    if result.settlement is not None:
+        yield _line("settled", _scores(result.settlement, False))
 
 
 def write(deal: Deal) -> str:
     """The text of a deal."""
     lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_result_lines(deal.result))
     return "\n".join(lines) + "\n"
+
+
+BETWEEN = "-----"
+"""The line between two deals that follow one another in a match."""
+
+
+def write_all(deals: tuple[Deal, ...]) -> str:
+    """The text of deals that follow one another."""
+    return f"{BETWEEN}\n".join(map(write, deals))

@@ -1,6 +1,6 @@
 """The numbered rules of each ruleset as data: our own words, English and Swedish.
 
-One TOML file a ruleset, named by its key. Imports nothing from the project, so that games,
+One TOML file a ruleset, named by its key; that of a game from elsewhere lies in its own package. Imports nothing from the project, so that games,
 API and tests can all cite it.
 """
 
@@ -13,7 +13,10 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["Kind", "Reading", "Rule", "Rulebook", "Title", "load"]
+__all__ = ["Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
+
+_PACKAGES = [__name__]
+"""Where rulebooks lie."""
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant"]
 """Which part of the game a rule speaks of; a variant is off unless its option turns it on."""
@@ -73,6 +76,11 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         raise KeyError(id)
 
 
+def add(package: str) -> None:
+    """Rulebooks lie in this package, too."""
+    _PACKAGES.append(package)
+
+
 @cache
 def load(ruleset: str) -> Rulebook:
     """The rulebook of a ruleset; KeyError if it has none.
@@ -80,8 +88,8 @@ def load(ruleset: str) -> Rulebook:
     Raises msgspec.ValidationError if the file has unknown or missing fields, or ids used twice,
     and ValueError if it belongs to another ruleset.
     """
-    # The key may come from a URL: look it up among our own files rather than join it to a path.
-    for file in files(__name__).iterdir():
+    # The key may come from a URL: look it up among the files there are rather than join it to a path.
+    for file in (file for package in _PACKAGES for file in files(package).iterdir()):
         if file.name == f"{ruleset}.toml":
             book = msgspec.toml.decode(file.read_bytes(), type=Rulebook)
             if book.ruleset != ruleset:

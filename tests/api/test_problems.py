@@ -11,6 +11,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.problems import TEXTS
+from referee.games import RULESETS
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, KORTOXEN, Table
 

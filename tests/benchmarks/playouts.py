@@ -1,7 +1,8 @@
 """Play-outs: whole deals of random legal acts, beside open_spiel and pokerkit.
 
 All are driven alike: ask for the legal acts, ``random.choice`` one, do it. The deals are played to the last trick,
-rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two.
+rödskägg too (``rodskagg_stop_at_first_loss: false``), or half of them would end after a trick or two. Cards are dealt
+as at a real table; those of Kortoxen are shuffled within the measured time, as open_spiel's are.
 """
 
 import random
@@ -10,7 +11,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.acts import Act, Deal
+from referee.events import Dealt
 from referee.games import RULESETS
 from referee.ruleset import Moment, Ruleset
 from tests.benchmarks.measure import floor, side_by_side, table
@@ -55,6 +59,98 @@ def of_ruleset(key: str, players: int) -> tuple[Callable[[], int], Callable[[], 
         return 20
 
     return acts, deals
+
+
+PLAYERS = {"kalabrias": 4, "rams-english": 5, "rodskagg-alga": 4, "rodskagg-catsatcards": 4, "rodskagg-kortoxen": 4}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "rodskagg-alga": {"rodskagg_stop_at_first_loss": False, "honour_redeal": False},
+    "rodskagg-catsatcards": {"rodskagg_stop_at_first_loss": False, "honour_redeal": False},
+    "rodskagg-kortoxen": {"rodskagg_stop_at_first_loss": False, "deal_ritual": False},
+}
+BOLD = ("rodskagg", "generalrams", "redeal")
+"""Not bid in the long match: they end it, or a deal before it has begun."""
+LONG, SHORT = 500, 10
+"""Deals played before, in the long match; and deals that are measured."""
+
+
+class Dealing:
+    """A ruleset at a real table, with deals made ready as the house would have made them."""
+
+    def __init__(self, key: str, many: int = 200) -> None:
+        self.rules = rules = RULESETS[key]
+        points = {"kalabrias": 0, "rams-english": 0}.get(key, 90_000)
+        seats = PLAYERS[key]
+        match = opening(
+            ruleset=key,
+            players=seats,
+            dealing="table",
+            enforcement="refuse",
+            points=(points,) * seats,
+            **OPTIONS.get(key, {}),
+        )
+        self.start = start = rules.start(match)
+        if hasattr(start.table.options, "target_score"):  # farther away than may be asked for, or the match would end
+            options = replace(start.table.options, target_score=10**9)
+            self.start = replace(start, table=replace(start.table, options=options))
+        house = replace(self.start, table=replace(self.start.table, house=True))
+        self.cards = [self._cards(house, f"deal {number}") for number in range(many)]
+
+    def _cards(self, house: Any, seed: str) -> dict[str, Any]:
+        events = self.rules.decide(house, Deal(seat=house.table.dealer), Moment(1, NOW, seed))
+        dealt = next(event for event in events if isinstance(event, Dealt))
+        stock = dealt.stock if dealt.turn_up else None
+        return {"hands": dealt.hands, "stock": stock or None, "widow": dealt.widow or None, "turn_up": dealt.turn_up}
+
+    def one(self, state: Any, version: int, chance: random.Random, bold: bool = True) -> tuple[Any, int, int]:
+        """Plays one deal; the state after it, the version, and how many acts it took."""
+        rules, choose = self.rules, chance.choice
+        decide, evolve, legal, to_act = rules.decide, rules.evolve, rules.legal, rules.to_act
+        act: Any = Deal(seat=state.table.dealer, **choose(self.cards))
+        deal, acts = state.table.deal, 0
+        while True:
+            for event in decide(state, act, Moment(version, NOW, "")):
+                version += 1
+                state = evolve(state, event, version)
+            acts += 1
+            if state.table.deal != deal:
+                return state, version, acts
+            act = choose(legal(state, to_act(state)[0]))
+            if type(act) is Deal:
+                act = Deal(seat=act.seat, **choose(self.cards))
+            while not bold and getattr(act, "bid", None) in BOLD:
+                act = choose(legal(state, to_act(state)[0]))
+
+
+def of_any(key: str, what: int) -> Callable[[], int]:
+    """A work that plays first deals of matches and counts acts (2) or, each as one, deals (0)."""
+    dealing, chance = Dealing(key), random.Random(1)
+
+    def work() -> int:
+        played = [dealing.one(dealing.start, 1, chance) for _ in range(20)]
+        return sum(one[what] for one in played) if what else len(played)
+
+    return work
+
+
+def of_long_match(key: str) -> tuple[Callable[[], int], Callable[[], int]]:
+    """Works that count the acts of ten deals: those at the beginning of a match, and those after 500 others."""
+    dealing = Dealing(key)
+    state, version, chance = dealing.start, 1, random.Random(2)
+    for _ in range(LONG):
+        state, version, _ = dealing.one(state, version, chance, bold=False)
+    assert state.table.deal > LONG, "the long match has come so far"
+
+    def of(state: Any, version: int) -> Callable[[], int]:
+        def work() -> int:
+            now, number, done, lot = state, version, 0, random.Random(3)
+            for _ in range(SHORT):
+                now, number, acts = dealing.one(now, number, lot, bold=False)
+                done += acts
+            return done
+
+        return work
+
+    return of(dealing.start, 1), of(state, version)
 
 
 def of_open_spiel(name: str) -> Callable[[], int]:
@@ -107,6 +203,7 @@ def main() -> bool:
     """Prints the figures; whether all floors are reached."""
     key = "rodskagg-kortoxen"
     works = {f"{key}, {players} players": of_ruleset(key, players)[0] for players in (3, 4, 5)}
+    works |= {f"{other}, {PLAYERS[other]} players": of_any(other, 2) for other in RULESETS if other != key}
     works |= {f"open_spiel {name}": of_open_spiel(name) for name in ("hearts", "euchre")}
     works["pokerkit"] = of_pokerkit()
     rates = side_by_side(works)
@@ -116,13 +213,31 @@ def main() -> bool:
         ("", "acts/s", "of hearts", "of euchre", "of pokerkit"),
         [(name, rate, rate / hearts, rate / euchre, rate / poker) for name, rate in rates.items()],
     )
-    deals = side_by_side({f"{players} players": of_ruleset(key, players)[1] for players in (3, 4, 5)})
-    table("Play-outs, whole deals/s on one core", ("", "deals/s"), list(deals.items()))
+    deals = side_by_side({f"{key}, {players} players": of_ruleset(key, players)[1] for players in (3, 4, 5)})
+    others = side_by_side({f"{other}, {PLAYERS[other]} players": of_any(other, 0) for other in RULESETS if other != key})
+    table("Play-outs, whole deals/s on one core", ("", "deals/s"), [*deals.items(), *others.items()])
+    lasting = {}
+    for other in RULESETS:
+        begun, later = of_long_match(other)
+        paces = side_by_side({"begun": begun, "later": later}, seconds=0.3)
+        lasting[other] = (paces["begun"], paces["later"])
+    table(
+        f"Acts/s in the first {SHORT} deals of a match, and after {LONG}",
+        ("", "first", "after", "ratio"),
+        [(other, begun, later, later / begun) for other, (begun, later) in lasting.items()],
+    )
     ours = min(rate for name, rate in rates.items() if name.startswith(key))
+    slowest = min(rate for name, rate in rates.items() if name.partition(",")[0] in RULESETS)
     return all(
         [
             floor("play-outs beside open_spiel's faster game", ours / max(hearts, euchre), 0.13),
             floor("play-outs beside pokerkit", ours / poker, 30),
             floor("whole deals/s", min(deals.values()), 6801),
+            floor("every ruleset beside open_spiel's hearts", slowest / hearts, 0.1),
+            floor(
+                f"pace after {LONG} deals of a match",
+                min(later / begun for begun, later in lasting.values()),
+                0.9,
+            ),
         ]
     )

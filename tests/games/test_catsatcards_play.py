@@ -172,7 +172,7 @@ class TestNearZero:
         assert match.view(P1).to_act == (P2,)
         assert match.legal(P2) == (near(P2),)
         refusal = match.refused(Play(seat=P2, card=match.board[3][P2]), "C49", "announcement_owed")
-        assert refusal.facts["seats"] == (P2,)
+        assert refusal.facts["pending"] == (P2,)
         match.do(near(P2))
         assert match.of(Announced)[0].total == 1
         match.refused(near(P2), "C49", "nothing_to_announce")

@@ -142,7 +142,8 @@ class TestNewDeal:
 
     @pytest.mark.rule("E11", "E-O6", "E-O8")
     @pytest.mark.parametrize("before", ["", "pass", "pass pass", "pass pass pass"])
-    def test_agreed(self, before: str):  # E-X11
+    @pytest.mark.rule("E-X11")
+    def test_agreed(self, before: str):
         t = dealt().calls(before)
         proposer = t.turn
         t.calls("redeal")
@@ -160,13 +161,15 @@ class TestNewDeal:
 
     @pytest.mark.rule("E12", "E13")
     @pytest.mark.parametrize(("before", "proposer"), [("", P1), ("pass", P2)])
-    def test_refused_in_the_first_round(self, before: str, proposer: int):  # E-X11
+    @pytest.mark.rule("E-X11")
+    def test_refused_in_the_first_round(self, before: str, proposer: int):
         t = dealt().calls(before).calls("redeal no")
         assert made(t) == (proposer, "H", "E13")
         assert t.happened(DeclarerBound) == []
 
     @pytest.mark.rule("E12", "E13")
-    def test_refused_in_the_second_round(self):  # E-X11
+    @pytest.mark.rule("E-X11")
+    def test_refused_in_the_second_round(self):
         t = dealt().calls("pass pass pass redeal no")
         (bound,) = t.happened(DeclarerBound)
         assert (bound.seat, bound.rule) == (P2, "E12")

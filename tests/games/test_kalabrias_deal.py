@@ -207,7 +207,8 @@ class TestLaterCards:
 
     @pytest.mark.rule("E50", "E51", "E-O27")
     @pytest.mark.parametrize("declarer", [P1, P2, P3, P4])
-    def test_four_players_have_eight_each(self, declarer: int):  # E-X17
+    @pytest.mark.rule("E-X17")
+    def test_four_players_have_eight_each(self, declarer: int):
         full = hands("|||", "S9", declarer=declarer)
         t = table(players=4).dealt(full, "S9")
         for _ in range(declarer):

@@ -124,7 +124,8 @@ class TestComparing:
         assert sequence_points(t) == [0, 50]
 
     @pytest.mark.rule("E20", "E21", "E22")
-    def test_equal_and_a_higher_top(self):  # E-X5
+    @pytest.mark.rule("E-X5")
+    def test_equal_and_a_higher_top(self):
         t = declaring("HQ HJ HT | DK DQ DJ").says("small")
         assert t.words(P2) == ["equal", "enough"]
         t.says("equal")
@@ -143,7 +144,8 @@ class TestComparing:
         assert sequence_points(t) == [20, 0]
 
     @pytest.mark.rule("E23", "E24", "E-O12")
-    def test_level_in_plain_suits(self):  # E-X7
+    @pytest.mark.rule("E-X7")
+    def test_level_in_plain_suits(self):
         t = declaring("HQ HJ HT | DQ DJ DT").says("small equal Q")
         assert t.words(P2) == ["equal", "enough"]
         t.says("equal")
@@ -186,12 +188,14 @@ class TestComparing:
         assert sequence_points(t) == [20, 0]
 
     @pytest.mark.rule("E16", "E-O11")
-    def test_four_beat_five_by_their_top(self):  # E-X9
+    @pytest.mark.rule("E-X9")
+    def test_four_beat_five_by_their_top(self):
         t = declaring("H7 H8 H9 HT HJ | D9 DT DJ DQ").says("large equal J better")
         assert sequence_points(t) == [0, 50]
 
     @pytest.mark.rule("E-O11")
-    def test_or_longer_ones_win(self):  # E-X9
+    @pytest.mark.rule("E-X9")
+    def test_or_longer_ones_win(self):
         t = declaring("H7 H8 H9 HT HJ | D9 DT DJ DQ", longer_sequence_wins=True).says("large")
         assert t.seen(P2).more["best"]["five"] is True  # type: ignore[index]
         assert t.words(P2) == ["enough"]

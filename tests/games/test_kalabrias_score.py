@@ -69,7 +69,8 @@ class TestTwoPlayers:
     """Declarer and opponent."""
 
     @pytest.mark.rule("E42", "E43")
-    def test_the_declarer_is_ahead(self):  # E-X1
+    @pytest.mark.rule("E-X1")
+    def test_the_declarer_is_ahead(self):
         made = line((58, 41), sequences="small enough", cards="HQ HJ HT | ")
         assert change(made) == [78, 41]
         assert made.detail["own"] == [78, 41]
@@ -83,7 +84,8 @@ class TestTwoPlayers:
         assert (tie.detail["outcome"], tie.detail["rule"], tie.detail["carry"]) == ("tie", "E44", 0)
 
     @pytest.mark.rule("E45")
-    def test_bete(self):  # E-X3
+    @pytest.mark.rule("E-X3")
+    def test_bete(self):
         lost = line((45, 70))
         assert change(lost) == [0, 115]
         assert (lost.detail["outcome"], lost.detail["rule"]) == ("bete", "E45")
@@ -139,7 +141,8 @@ class TestThreePlayers:
         assert line((79, 40, 40)).detail["outcome"] == "bete"
 
     @pytest.mark.rule("E48", "E-O23")
-    def test_half_each(self):  # E-X13
+    @pytest.mark.rule("E-X13")
+    def test_half_each(self):
         lost = line((70, 52, 40))
         assert change(lost) == [0, 87, 75]
         assert [(entry.seat, entry.points, entry.rule) for entry in lost.entries] == [
@@ -153,7 +156,8 @@ class TestThreePlayers:
     @pytest.mark.parametrize(
         ("odd", "added"), [("higher_opponent", [0, 83, 70]), ("drop", [0, 82, 70]), ("exact_half", [0, 165, 141])]
     )
-    def test_the_odd_point(self, odd: str, added: list[int]):  # E-X13
+    @pytest.mark.rule("E-X13")
+    def test_the_odd_point(self, odd: str, added: list[int]):
         lost = line((61, 52, 40), bete_odd_point=odd)
         assert change(lost) == added
         assert lost.halves is (odd == "exact_half")
@@ -228,7 +232,8 @@ class TestFourPlayers:
     """Two against two."""
 
     @pytest.mark.rule("E49", "E52", "E53", "E45")
-    def test_beaten_by_the_partners(self):  # E-X15
+    @pytest.mark.rule("E-X15")
+    def test_beaten_by_the_partners(self):
         cards = "| HQ HJ HT | D7 D8 D9 | CA CK CQ CJ"
         lost = line((45, 40, 40, 37), cards=cards, sequences="none small enough better")
         assert lost.detail["sequence_points"] == [0, 20, 0, 50]
@@ -243,7 +248,8 @@ class TestFourPlayers:
         ]
 
     @pytest.mark.rule("E49", "E52", "E53", "E43")
-    def test_the_partners_make_it(self):  # E-X15
+    @pytest.mark.rule("E-X15")
+    def test_the_partners_make_it(self):
         cards = "HQ HJ HT | | CA CK CQ CJ | D7 D8 D9"
         made = line((45, 40, 40, 37), cards=cards, sequences="small enough better enough")
         assert made.detail["sequence_points"] == [20, 0, 50, 0]

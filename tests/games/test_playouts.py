@@ -9,7 +9,7 @@ DEALS, PARTS = 20_000, 10
 """Of each ruleset; and in how many parts, so that test processes share them."""
 
 RODSKAGG = """
-    auction/bid auction/won card/played deal/dealt deal/misdeal-found deal/play-ended deal/scored deal/voided
+    auction/bid auction/won card/played deal/dealt deal/play-ended deal/scored deal/voided
     fault/reported player/eliminated question/asked question/answered trick/taken match/won
 """
 MET = {
@@ -27,7 +27,7 @@ MET = {
         kind:rodskagg_failed won:zero won:rodskagg won:last_standing
     """,
     "rodskagg-catsatcards": f"""{RODSKAGG}
-        deal/cut deal/formula-said deal/picked-up deal/hand-kept deal/card-given deal/cards-thrown dealer/drawn
+        deal/cut deal/formula-said deal/picked-up deal/hand-kept deal/card-given deal/cards-thrown deal/misdeal-found dealer/drawn
         announcement/made question/reminded knock/dismissed knock/upheld penalty/imposed
         kind:ordinary kind:redbeard_made kind:redbeard_failed kind:zero_at_once
         won:zero won:zero_at_once won:redbeard won:last_standing

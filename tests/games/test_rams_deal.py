@@ -217,7 +217,8 @@ def test_closed_hands_have_counts_and_a_turned_up_card():
 
 @pytest.mark.rule("D67", "D-O10", "D-O26")
 @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-def test_x11_a_misdeal_passes_the_deal_on_and_the_stake_stays(enforcement: str):  # D-X11
+@pytest.mark.rule("D-X11")
+def test_x11_a_misdeal_passes_the_deal_on_and_the_stake_stays(enforcement: str):
     t = Table(4, dealer=P2, enforcement=enforcement)
     t.deal()
     assert isinstance(t.report(P2, "misdeal")[0], Reported)

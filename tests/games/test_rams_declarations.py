@@ -180,7 +180,8 @@ def test_a_generalrams_brings_everybody_in():
 
 
 @pytest.mark.rule("D38")
-def test_x13_the_round_goes_on_for_the_widow_alone():  # D-X13
+@pytest.mark.rule("D-X13")
+def test_x13_the_round_goes_on_for_the_widow_alone():
     t = double()
     t.say("lie_down generalrams")
     closed = t.say("widow")[-1]

@@ -22,7 +22,8 @@ def counts(*tricks: int):
 
 
 @pytest.mark.rule("D4", "D15", "D59", "D60", "D61")
-def test_x1_single_pot():  # D-X1
+@pytest.mark.rule("D-X1")
+def test_x1_single_pot():
     t = Table()
     line = t.play_out(counts(2, 1, 2, 0), ALL_IN)
     assert t.change() == (2, 1, 2, -10)
@@ -33,7 +34,8 @@ def test_x1_single_pot():  # D-X1
 
 
 @pytest.mark.rule("D59", "D60", "D16")
-def test_x3_one_takes_all():  # D-X3
+@pytest.mark.rule("D-X3")
+def test_x3_one_takes_all():
     t = Table(dealer=P2, points=(-5, 0, 0, 0), pot=5)
     line = t.play_out(counts(0, 0, 5, 0), "join join join lie_down")
     assert t.change() == (-5, -5, 10, -5)
@@ -43,7 +45,8 @@ def test_x3_one_takes_all():  # D-X3
 
 
 @pytest.mark.rule("D33", "D59")
-def test_x5_the_dealer_forced_in():  # D-X5
+@pytest.mark.rule("D-X5")
+def test_x5_the_dealer_forced_in():
     t = Table(points=(-5, 0, 0, 0), pot=5)
     line = t.play_out(counts(4, 0, 0, 1), "join lie_down lie_down join")
     assert (t.change(), line.pot) == ((8, 0, 0, -3), 0)
@@ -53,7 +56,8 @@ def test_x5_the_dealer_forced_in():  # D-X5
 
 
 @pytest.mark.rule("D58", "D64", "D65", "D66", "D-O1", "D-O2")
-def test_x7_generalrams_lost():  # D-X7
+@pytest.mark.rule("D-X7")
+def test_x7_generalrams_lost():
     t = Table(points=(-5, 0, 0, 0), pot=5)
 
     def lost_the_third(winners: tuple[int, ...]) -> bool:
@@ -80,7 +84,8 @@ def test_generalrams_won():
 
 @pytest.mark.rule("D60", "D70", "D-O13")
 @pytest.mark.parametrize(("cumulate", "change"), [(True, -10), (False, -5)])
-def test_x9_fault_and_no_trick(cumulate: bool, change: int):  # D-X9
+@pytest.mark.rule("D-X9")
+def test_x9_fault_and_no_trick(cumulate: bool, change: int):
     t = three_at_a_loss(fault_and_trickless_cumulate=cumulate)
     t.report(P2, "exposed_card")
     t.play(REST)
@@ -89,7 +94,8 @@ def test_x9_fault_and_no_trick(cumulate: bool, change: int):  # D-X9
 
 
 @pytest.mark.rule("D2", "D-O9", "D15")
-def test_x15_six_players():  # D-X15
+@pytest.mark.rule("D-X15")
+def test_x15_six_players():
     t = Table(6)
     line = t.play_out(counts(2, 1, 2, 0, 0, 0), "join join join join join")
     assert t.change() == (2, 1, 2, -5, -5, -5)

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, select
 from projections.audit import Audit
 from projections.follow import Book, Placed, Read
 from projections.matches import Matches
+from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
 from referee.desk import Command, Desk
@@ -45,7 +46,7 @@ def reader(referee: Referee) -> Read:
 
 
 def all_books() -> tuple[Book, ...]:
-    return Protocols(), Audit(), Matches()
+    return Protocols(), Audit(), Matches(), Pots()
 
 
 def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]:

@@ -15,6 +15,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, ins
 from projections.audit import Audit
 from projections.follow import FRESH, LIVE, Book, Follower, Placed, engine_for, prepare, rebuild
 from projections.matches import Matches
+from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.desk import Desk
 from referee.store import Referee, construct
@@ -78,7 +79,7 @@ class TestFollowing:
                     version = outcome.match.version
                     assert follower.wait_for(match_id, version, SOON)
                     with engine.connect() as connection:
-                        assert [book.version(connection, match_id) for book in books] == [version] * 3
+                        assert [book.version(connection, match_id) for book in books] == [version] * len(books)
             finally:
                 desk.close()
             assert set(follower.positions().values()) == {head(referee)}
@@ -185,7 +186,7 @@ class TestFollowing:
         assert "begins anew" in caplog.text
         with engine.connect() as connection:
             for match_id, version in last_versions(rows[:100]).items():
-                assert [book.version(connection, match_id) for book in books] == [version] * 3
+                assert [book.version(connection, match_id) for book in books] == [version] * len(books)
 
 
 class TestWaiting:
@@ -269,7 +270,7 @@ class TestFailing:
                     raise OSError("the ink ran out")
 
         append(referee, rows)
-        books = (Protocols(), Clumsy(), Matches())
+        books = (Protocols(), Clumsy(), Matches(), Pots())
         with following(referee, engine, books, page=100) as follower:
             until(lambda: "audit" in follower.faults())
             fault = follower.faults()["audit"]
@@ -332,7 +333,7 @@ class TestRebuilding:
                 assert content(engine, books) == whole
             with engine.connect() as connection:
                 left = connection.execute(text("SELECT count(*), sum(position) FROM book_positions")).one()
-            assert tuple(left) == (3, 3 * head(referee))
+            assert tuple(left) == (len(books), len(books) * head(referee))
         prepare(engine, all_books())
         assert len(inspect(engine).get_indexes("book_matches")) == 1
 

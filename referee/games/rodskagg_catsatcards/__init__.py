@@ -244,7 +244,7 @@ def _elsewhere(state: State, act: Request) -> tuple[Event, ...]:
 def _must_score_first(state: Played) -> AgainstTheRules | WrongPhase:
     if state.table.penalise:
         return WrongPhase("deal_not_scored", "C-O23")
-    return AgainstTheRules("announcement_owed", "C49", seats=state.play.owed)
+    return AgainstTheRules("announcement_owed", "C49", pending=state.play.owed)
 
 
 def knock(state: State, act: Knock) -> tuple[Event, ...]:

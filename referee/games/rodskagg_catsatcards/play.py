@@ -112,7 +112,7 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
             breaches += (breach(table, "fold_question", who, done + 1, *shown),)
     if state.owed:
         if not table.penalise:
-            raise AgainstTheRules("announcement_owed", "C49", seats=state.owed)
+            raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
         if price(table, "near_zero"):
             breaches += tuple(breach(table, "near_zero", owing, done + 1, *shown) for owing in state.owed)
     return breaches
