@@ -37,7 +37,11 @@ class Body(Generic[T]):
             decoded: T = self._decode(body)
         except msgspec.ValidationError as error:
             raise Problem("unreadable", reason=str(error), **_allowed(self.kind, body, str(error))) from None
-        except (msgspec.DecodeError, RecursionError) as error:
+        except RecursionError:
+            raise Problem("unreadable", reason="It is nested too deeply") from None
+        except UnicodeDecodeError:
+            raise Problem("unreadable", reason="It is not UTF-8") from None
+        except msgspec.DecodeError as error:
             raise Problem("unreadable", reason=str(error)) from None
         return decoded
 
@@ -53,7 +57,7 @@ def _allowed(kind: Any, body: bytes, message: str) -> dict[str, Any]:
                 break
             here, value = _inside(here, value, step[1])
             here = _one(here, value)
-    except (LookupError, TypeError, AttributeError, StopIteration, RecursionError, msgspec.DecodeError):
+    except (LookupError, TypeError, AttributeError, StopIteration, RecursionError, ValueError):
         return {}
     return _choices(here)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import referee
+from api.problems import TEXTS
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import refusal, title
@@ -20,18 +21,6 @@ assert RULESETS, "the games are loaded, and with them any refusal of their own"
 STATUS = {"state": 409, "rule": 422}
 """The HTTP status of a refusal, by ``Refused.status``."""
 
-
-class Own(NamedTuple):
-    """A problem that the API itself reports. ``code`` is the last part of its type."""
-
-    code: str
-    status: int
-    title: str
-    when: str
-
-
-OWN: tuple[Own, ...] = ()
-"""The API's own problems, in the order in which a request meets them."""
 
 EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
@@ -180,6 +169,15 @@ def example(problem: Problem) -> str:
     return refusal(problem.code, {name: examples[name] for name in problem.facts if name in examples}, "en")
 
 
+OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
+"""The API's own problems, by status."""
+
+
+def _cell(text: str) -> str:
+    """A text that stands in a table; its facts are named in braces."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 INTRODUCTION = """\
 # Problem types
 
@@ -198,11 +196,12 @@ def problems_markdown() -> str:
         INTRODUCTION,
         "## The API's own problems",
         "",
-        "<!-- from OWN in api/problem_list.py -->",
-        "",
-        "| type | status | title | when |",
+        "| type | status | title | says |",
         "|---|---|---|---|",
-        *(f"| `{problem_type(own.code)}` | {own.status} | {own.title} | {own.when} |" for own in OWN),
+        *(
+            f"| `{problem_type(code)}` | {own.status} | {own.title[0]} | {_cell(own.detail[0])} |"
+            for code, own in OWNS
+        ),
         "",
         "## Refusals",
         "",

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 import referee
-from api.problem_list import EXAMPLES, EXAMPLES_OF, OWN, all_uses, gathered, problem_type, problems_markdown, uses
+from api.problem_list import EXAMPLES, EXAMPLES_OF, OWNS, all_uses, gathered, problem_type, problems_markdown, uses
 from referee.acts import Fault, Offence
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games import RULESETS
@@ -301,7 +301,7 @@ class TestTheListOfProblems:
         assert page == problems_markdown(), "run: python -m api.problem_list > openapi/problems.md"
 
     def test_no_type_stands_for_two_problems(self) -> None:
-        types = [problem_type(code) for code in (*PROBLEMS, *(own.code for own in OWN))]
+        types = [problem_type(code) for code in (*PROBLEMS, *(code for code, _ in OWNS))]
         assert len(types) == len(set(types))
 
     def test_codes_are_found_where_they_are_written(self) -> None:

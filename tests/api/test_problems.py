@@ -30,6 +30,13 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.parametrize("body", [b'{"ruleset": "\xff"}', b"[" * 100_000, b'{"ruleset": 1'])
+def test_what_is_no_json_in_utf_8_is_unreadable(client: TestClient[Litestar], body: bytes) -> None:
+    answer = client.post("/v1/matches", content=body[:60_000], headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["type"] == "/problems/unreadable"
+
+
 class TestUnreadable:
     """400: the rules are never asked."""
 
