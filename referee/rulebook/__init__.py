@@ -1,7 +1,7 @@
 """The numbered rules of each ruleset as data: our own words, English and Swedish.
 
-One TOML file a ruleset, named by its key; that of a game from elsewhere lies in its own package. Imports nothing from the project, so that games,
-API and tests can all cite it.
+One TOML file a ruleset, named by its key; that of a game from elsewhere lies in its own package. Imports nothing
+from the project, so that games, API and tests can all cite it.
 """
 
 from __future__ import annotations

@@ -79,6 +79,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             _tokens[table.id] = list(table.tokens.values())
             table.done("deal", 0, **({} if opening == {"dealing": "house"} else {"hands": HANDS}))
         table.finish_deal()
+        for ruleset in ("rams-english", "kalabrias"):
+            table = Table(client, ruleset=ruleset, options={}, dealing="house", enforcement="refuse")
+            _tokens[table.id] = list(table.tokens.values())
+            table.done("deal", 0)
     yield
     shutdown_lifespans()
 

@@ -1,15 +1,37 @@
-"""Plays a match of High Card at the desk, and prints what its books say: ``python -m tests.sixth.at_the_desk URL``."""
+"""High Card played at the desk: ``python -m tests.sixth.at_the_desk URL`` prints what the books say."""
 
 import sys
 
 import msgspec
 
-from projections.follow import catch_up, engine_for
+from projections.follow import engine_for, rebuild
 from projections.protocols import Protocols
 from referee.desk import Desk
+from referee.match import fold
 from referee.store import construct
 from tests.played import opened, play_out
+from tests.projections.filled import reader
 
 
 def main(url: str) -> None:
-    """Everything between an act and its line in the protocol."""
+    """Plays a match to its end, reads it again from the store, and lets the protocol follow."""
+    with construct(url) as referee:
+        desk = Desk(referee)
+        match_id = opened(desk, ruleset="high-card", enforcement="refuse")
+        acts = sum(1 for _ in play_out(desk, match_id, 1000))
+        played = desk.match(match_id)
+        desk.close()
+        assert referee.load(match_id).match == played
+        history = referee.history(match_id)
+        assert fold(None, history) == played
+        topics = sorted({recorded.event.TOPIC for recorded in history})
+        engine, book = engine_for(url), Protocols()
+        rebuild(reader(referee), engine, book)
+        with engine.connect() as connection:
+            protocol = book.answer(connection, match_id)
+        engine.dispose()
+    print(msgspec.json.encode({"acts": acts, "topics": topics, "protocol": protocol}).decode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -202,7 +202,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         counts = tuple(count - away for count, away in zip(cards.counts, gone, strict=True))
     return Shown(
         phase=str(type(state).__struct_config__.tag),
-        deal=table.deal,
+        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
         dealer=table.dealer,
         to_act=to_act(state),
         active=table.active,

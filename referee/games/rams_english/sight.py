@@ -166,7 +166,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     own = isinstance(viewer, int) and viewer < table.seats and hands is not None
     return Shown(
         phase=str(type(state).__struct_config__.tag),
-        deal=table.deal,
+        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
         dealer=None if isinstance(state, Drawing) else table.dealer,
         to_act=to_act(state),
         active=tuple(range(table.seats)),

@@ -141,7 +141,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         breaches = tuple({**to_builtins(standing.breach), "event": standing.event} for standing in noted)
     return Shown(
         phase=str(type(state).__struct_config__.tag),
-        deal=table.deal,
+        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
         dealer=table.dealer,
         to_act=to_act(state),
         active=table.active,

@@ -236,7 +236,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         )
     return Shown(
         phase=str(type(state).__struct_config__.tag),
-        deal=table.deal,
+        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
         to_act=to_act(state),
         active=table.active,

@@ -1,0 +1,241 @@
+"""How many ways a small deal can be played to its end: a change in what may be played changes a number.
+
+Each deal is played some tricks far, everybody with the first card of the hand, as it is written, that the referee
+accepts. From there the ways are counted three times: by the acts that are listed; by trying every act there is on
+``decide``; and, where nothing but cards can follow, by rules for following suit that are written here once more.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import pytest
+
+from referee.acts import Act, Bid, Deal, Declare, Play
+from referee.events import CardPlayed, DealScored
+from referee.games import RULESETS
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from tests.given import NOON
+from tests.played import opening
+from tests.playouts import every_act
+
+
+class Small(NamedTuple):
+    """A deal, how it begins, and how many ways it can end after so many tricks."""
+
+    name: str
+    ruleset: str
+    hands: str
+    calls: str
+    tricks: int
+    ways: int
+    cards_only: bool = True
+    options: dict[str, Any] = {}  # noqa: RUF012
+    later: str = ""
+    turn_up: str | None = None
+    widow: str = ""
+
+
+STOPS = {"rodskagg_stop_at_first_loss": False}
+PLAIN = {"deal_ritual": False, **STOPS}
+ALGA = {"honour_redeal": False, **STOPS}
+EXACT = {"honour_redeal": False, "ask_fold_in_redbeard": False, **STOPS}
+THREE = "SA S5 HK H4 D7 C2 | SK S2 HA D9 D3 CT | SQ H7 H2 DA D4 C9"
+SUITS = "S2 S3 S4 S5 S6 S7 | S8 H2 H3 H4 D2 D3 | D4 D5 C2 C3 C4 C5"
+RAMS = "SA S9 H8 DK D7 | SK H9 HJ DQ C7 | ST HA H7 CK C8"
+ALONE = "SA S9 H8 DK D7 | SK H9 HJ DQ C7 | CK ST HA H7 C8"
+TRUMPED = "HQ H8 SA DK D7 | HT H9 SJ SQ C7 | HA HJ H7 CK C8"
+KALABRIAS = "SA S9 HT H8 D7 CK | SJ SK HA H9 DQ D9"
+LATER = "CA S8 DA | HK CT D8"
+
+DEALS = (
+    Small("rödskägg, four tricks left", "rodskagg-kortoxen", THREE, "rodskagg", 2, 122, True, PLAIN),
+    Small("one suit each", "rodskagg-kortoxen", SUITS, "rodskagg", 3, 216, True, PLAIN),
+    Small("the question", "rodskagg-kortoxen", THREE, "3 pass pass", 3, 32, False, PLAIN),
+    Small("rödskägg, four tricks left", "rodskagg-alga", THREE, "rodskagg", 2, 192, True, ALGA),
+    Small("one suit each", "rodskagg-alga", SUITS, "rodskagg", 3, 216, True, ALGA),
+    Small("the question", "rodskagg-alga", THREE, "3 pass pass", 3, 104, False, ALGA),
+    Small("redbeard, four tricks left", "rodskagg-catsatcards", THREE, "rodskagg 1 1", 2, 122, True, EXACT),
+    Small("one suit each", "rodskagg-catsatcards", SUITS, "rodskagg 0 2", 3, 216, True, EXACT),
+    Small("the question", "rodskagg-catsatcards", THREE, "3 1 1", 3, 72, False, EXACT),
+    Small("four tricks left", "rams-english", RAMS, "join join join", 1, 344, True, {}, "", "C9", "SQ S8 HK DA CA"),
+    Small("many trumps", "rams-english", TRUMPED, "join join join", 1, 216, True, {}, "", "HK", "ST S9 DA DQ CA"),
+    Small("generalrams", "rams-english", ALONE, "join join generalrams", 1, 369, False, {}, "", "C9", "SQ S8 HK DA CA"),
+    Small("four tricks left", "kalabrias", KALABRIAS, "take", 5, 100, True, {}, LATER, "DJ"),
+    Small("hearts", "kalabrias", KALABRIAS, "pass pass H", 4, 1362, True, {"must_overtrump": True}, LATER, "DJ"),
+    Small("bella to be declared", "kalabrias", KALABRIAS, "take", 5, 962, False, {}, "CA S8 DA | DK CT D8", "DJ"),
+)
+
+
+def hands_of(text: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(hand.split()) for hand in text.split("|"))
+
+
+class Position:
+    """A deal under way."""
+
+    def __init__(self, small: Small) -> None:
+        self.rules = RULESETS[small.ruleset]
+        hands = hands_of(small.hands)
+        seats = len(hands)
+        opened = opening(
+            ruleset=small.ruleset,
+            players=seats,
+            dealing="table",
+            enforcement="refuse",
+            first_dealer=seats - 1,
+            **small.options,
+        )
+        self.state, self.version = self.rules.start(opened), 1
+        widow = tuple(small.widow.split()) or None
+        self.do(Deal(seat=seats - 1, hands=hands, widow=widow, turn_up=small.turn_up))
+        for call in small.calls.split():
+            bid: Any = int(call) if call.isdigit() else call
+            self.do(Bid(seat=self.rules.to_act(self.state)[0], bid=bid))
+        if small.later:
+            self.do(Deal(seat=seats - 1, hands=hands_of(small.later)))
+            hands = tuple(map(tuple.__add__, hands, hands_of(small.later)))
+        while self.phase == "declaring":
+            self.do(Declare(seat=self.rules.to_act(self.state)[0], sequence="none"))
+        self.left = [list(hand) for hand in hands]
+        for _ in range(small.tricks * seats):
+            self.one_card()
+
+    @property
+    def phase(self) -> str:
+        return str(self.state.__struct_config__.tag)
+
+    def do(self, act: Act) -> None:
+        for event in self.rules.decide(self.state, act, Moment(self.version, NOON, "")):
+            self.version += 1
+            self.state = self.rules.evolve(self.state, event, self.version)
+            if isinstance(event, CardPlayed):
+                self.left[event.seat].remove(event.card)
+
+    def one_card(self) -> None:
+        """Whoever is in turn plays the first card that is accepted."""
+        seat = self.rules.to_act(self.state)[0]
+        for card in self.left[seat]:
+            try:
+                return self.do(Play(seat=seat, card=card))
+            except Refused:
+                continue
+        raise AssertionError(f"seat {seat} can play none of {self.left[seat]}")
+
+
+# Counted by the referee's own list, and by trying everything
+
+
+def ways(position: Position, choice: Callable[[Any], Iterable[Act]]) -> int:
+    """How many ways lead from here to the score of the deal."""
+    rules = position.rules
+
+    def count(state: Any, version: int) -> int:
+        found = 0
+        for act in choice(state):
+            try:
+                events = rules.decide(state, act, Moment(version, NOON, ""))
+            except Refused:
+                continue
+            if any(isinstance(event, DealScored) for event in events):
+                found += 1
+                continue
+            after = state
+            for number, event in enumerate(events, version + 1):
+                after = rules.evolve(after, event, number)
+            found += count(after, version + len(events))
+        return found
+
+    return count(position.state, position.version)
+
+
+def listed(position: Position) -> Callable[[Any], Iterable[Act]]:
+    seats = range(len(position.left))
+    return lambda state: [act for seat in seats for act in position.rules.legal(state, seat)]
+
+
+def everything(position: Position) -> Callable[[Any], Iterable[Act]]:
+    key = position.rules.key
+    acts = [act for seat in range(len(position.left)) for act in every_act(key, seat)]
+    return lambda state: acts
+
+
+# Counted by rules of our own: cards as texts, nothing from the referee
+
+RANKS = {"rams-english": "789TJQKA", "kalabrias": "789JQKTA"}
+TRUMPS = {"rams-english": "789TJQKA", "kalabrias": "78QKTA9J"}
+
+
+class Cards(NamedTuple):
+    """How cards are played in a game."""
+
+    key: str
+    trumps: str | None
+    declarer: int | None
+
+    def rank(self, card: str) -> int:
+        order = (TRUMPS if card[0] == self.trumps else RANKS).get(self.key, "23456789TJQKA")
+        return order.index(card[1]) + 100 * (card[0] == self.trumps)
+
+    def best(self, trick: list[tuple[int, str]]) -> tuple[int, str]:
+        """Who has the trick so far, and with what."""
+        suits = (trick[0][1][0], self.trumps)
+        return max((one for one in trick if one[1][0] in suits), key=lambda one: self.rank(one[1]))
+
+    def allowed(self, hand: list[str], trick: list[tuple[int, str]]) -> list[str]:
+        """Follow suit; in the games with trumps, else trump, and beat what is there where that is a duty."""
+        if not trick:
+            return hand
+        led, (_, best) = trick[0][1][0], self.best(trick)
+        for suit in (led, self.trumps):
+            if cards := [card for card in hand if card[0] == suit]:
+                if self.key == "rams-english" or (self.key == "kalabrias" and suit == self.trumps):
+                    return [card for card in cards if best[0] == suit and self.rank(card) > self.rank(best)] or cards
+                return cards
+        return hand
+
+
+def card_ways(game: Cards, left: list[list[str]], turn: int) -> int:
+    """How many ways the cards can be played, from the lead to a trick on."""
+
+    def count(hands: list[list[str]], turn: int, trick: list[tuple[int, str]]) -> int:
+        if len(trick) == len(hands):
+            winner, _ = game.best(trick)
+            if not hands[0]:
+                return 1
+            return count(hands, winner if game.declarer is None else game.declarer, [])
+        return sum(
+            count(
+                [[held for held in hand if held != card] for hand in hands],
+                (turn + 1) % len(hands),
+                [*trick, (turn, card)],
+            )
+            for card in game.allowed(hands[turn], trick)
+        )
+
+    return count(left, turn, [])
+
+
+def names(small: Small) -> str:
+    return f"{small.ruleset}: {small.name}"
+
+
+@pytest.mark.parametrize("small", DEALS, ids=names)
+def test_the_ways_to_play_a_small_deal(small: Small) -> None:
+    position = Position(small)
+    assert ways(position, listed(position)) == small.ways
+
+
+@pytest.mark.parametrize("small", DEALS, ids=names)
+def test_trying_every_act_finds_the_same_ways(small: Small) -> None:
+    position = Position(small)
+    assert ways(position, everything(position)) == small.ways
+
+
+@pytest.mark.parametrize("small", [small for small in DEALS if small.cards_only], ids=names)
+def test_playing_by_rules_written_anew_finds_the_same_ways(small: Small) -> None:
+    position = Position(small)
+    call = small.calls.split()[-1]
+    trumps = None if small.turn_up is None else call if call in "SHDC" else small.turn_up[0]
+    game = Cards(small.ruleset, trumps, 0 if small.ruleset == "rodskagg-alga" else None)
+    assert card_ways(game, position.left, position.rules.to_act(position.state)[0]) == small.ways

@@ -1,0 +1,270 @@
+"""The golden deals: read, written back, and played through, by decide and evolve and over HTTP.
+
+A golden deal stands in ``golden/<ruleset>/<name>.txt`` in the notation of ``openapi/notation.md``, alone or after the
+deals that led to it. Where it is a worked example of the rules its source says which, and its numbers are the rules'.
+"""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from referee import notation
+from referee.acts import AnyAct, Deal, Knock, act_name
+from referee.events import DealScored
+from referee.games import RULESETS
+from referee.notation.words import BY_LINE, WORDS
+from tests.api.serving import served
+from tests.conformance.replay import Direct, Player, Refusal
+from tests.conformance.test_over_http import OverHttp
+
+HERE = Path(__file__).parent / "golden"
+FILES = sorted(HERE.glob("*/*.txt"))
+DEALS_MIN = 15
+"""Golden deals of each ruleset."""
+PLAYOUTS = 12
+"""Random matches of each ruleset."""
+
+
+def given(header: notation.Header) -> dict[str, Any]:
+    """The match that a first deal belongs to, in the form of the conformance matches."""
+    assert not (header.out or header.among or header.halves), "only the first deal of a text opens a match"
+    return {
+        "ruleset": header.ruleset,
+        "players": len(header.players),
+        "options": header.options,
+        "opening": {"points": list(header.points), **({} if header.pot is None else {"pot": header.pot})},
+        "first_dealer": header.dealer,
+        "dealing": header.dealing,
+        "enforcement": header.enforcement,
+        "stakes": None if header.stakes is None else msgspec.to_builtins(header.stakes),
+    }
+
+
+def play(player: Player, deal: notation.Deal) -> None:
+    """Does everything that was done; each ruling and the line in the protocol are as the text has them."""
+    for done in deal.acts:
+        body = msgspec.to_builtins(done.act)
+        if isinstance(done.act, Knock):
+            assert done.ruling is not None, "a knock has its ruling"
+            assert ruled(player.knock(done.actor, body), done.ruling) == done.ruling
+        else:
+            player.act(done.actor, body)
+    result, line = deal.result, player.line()
+    assert line is not None, "the deal is scored"
+    told = {name: line.get(name) for name in ("kind", "declarer", "contract", "points", "tricks", "pot")}
+    assert told == {name: msgspec.to_builtins(getattr(result, name)) for name in told}
+    assert (line["dealer"], line["before"]) == (deal.header.dealer, list(deal.header.points))
+    assert sorted(line.get("eliminated", ())) == sorted(result.out)
+    end = player.end()
+    assert (end is not None) == bool(result.by)
+    if end is not None:
+        assert end["by"] == result.by
+        assert end["winner"] in result.won or not result.won
+        assert end["settlement"] == msgspec.to_builtins(result.settlement)
+
+
+def ruled(case: dict[str, Any], expected: notation.Ruling) -> notation.Ruling:
+    """The ruling on a knock; a dismissal's rule is not always told."""
+    upheld = case["verdict"] == "upheld"
+    points = case["penalty"] if upheld else case.get("fine", case.get("penalty", 0))
+    return notation.Ruling(
+        verdict=case["verdict"],
+        rule=case["rule"] if upheld else expected.rule,
+        payer=case["payer"] if upheld else expected.payer if points else None,
+        points=points,
+    )
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_ruleset_has_golden_deals(ruleset: str) -> None:
+    deals = [path for path in FILES if path.parent.name == ruleset]
+    assert len(deals) >= DEALS_MIN, f"{ruleset} has {len(deals)} golden deals, and needs {DEALS_MIN}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+class TestGolden:
+    def test_is_read_and_written_back(self, path: Path) -> None:
+        text = path.read_text(encoding="utf-8")
+        deals = notation.parse_all(text)
+        assert notation.write_all(deals) == text
+        assert {deal.header.ruleset for deal in deals} == {path.parent.name}
+
+    def test_is_played_by_decide_and_evolve(self, path: Path) -> None:
+        deals = notation.parse_all(path.read_text(encoding="utf-8"))
+        player = Direct(given(deals[0].header))
+        for deal in deals:
+            play(player, deal)
+        assert player.match is not None
+        for number, deal in enumerate(deals, 1):
+            made = notation.of_history(player.match.opened, player.history, number)
+            assert without_source(made) == without_source(deal)
+
+    def test_is_played_over_http(self, path: Path, client: httpx.Client) -> None:
+        deals = notation.parse_all(path.read_text(encoding="utf-8"))
+        player = OverHttp(client, given(deals[0].header))
+        for deal in deals:
+            play(player, deal)
+        for number, deal in enumerate(deals, 1):
+            served_text = client.get(f"{player._path}/deals/{number}", headers={"Accept": "text/plain"})
+            assert served_text.headers["Content-Type"].startswith("text/plain")
+            assert served_text.text == notation.write(without_source(deal))
+            record = client.get(f"{player._path}/deals/{number}").json()
+            assert (record["deal"], record["score"]["points"]) == (number, list(deal.result.points))
+            assert sum(len(trick["cards"]) for trick in record["tricks"]) <= len(deal.acts)
+
+
+def without_source(deal: notation.Deal) -> notation.Deal:
+    """The deal as the referee would tell it, who does not know where it comes from."""
+    return msgspec.structs.replace(deal, header=msgspec.structs.replace(deal.header, source=""))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    path: Path = tmp_path_factory.mktemp("golden")
+    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
+        yield client
+
+
+# The notation itself
+
+
+def playout(ruleset: str, seed: int) -> Direct:
+    """A match dealt by the house and played by random legal acts, with a knock now and then."""
+    chance = random.Random(f"{ruleset} {seed}")
+    rules = RULESETS[ruleset]
+    players = chance.randint(rules.players_min, min(rules.players_max, 5))
+    direct = Direct(
+        {
+            "ruleset": ruleset,
+            "players": players,
+            "options": {},
+            "opening": None,
+            "first_dealer": chance.randrange(players),
+            "dealing": "house",
+            "enforcement": chance.choice(("refuse", "penalise")),
+            "stakes": None,
+        }
+    )
+    for _ in range(400):
+        if chance.random() < 0.03:
+            seat, accused = chance.sample(range(players), 2)
+            try:
+                direct.knock(seat, {"seat": seat, "accused": accused, "note": 'said: "no", P1'})
+            except Refusal:
+                pass
+        legal = [(seat, body) for seat in range(players) for body in direct.legal(seat)]
+        if not legal:
+            break
+        direct.act(*chance.choice(legal))
+    return direct
+
+
+def finished(direct: Direct) -> list[notation.Deal]:
+    """The deals of a match."""
+    assert direct.match is not None
+    scored = sum(isinstance(one.event, DealScored) for one in direct.history)
+    return [notation.of_history(direct.match.opened, direct.history, deal) for deal in range(1, scored + 1)]
+
+
+@pytest.mark.parametrize("seed", range(PLAYOUTS))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_nothing_is_lost_in_writing(ruleset: str, seed: int) -> None:
+    deals = finished(playout(ruleset, seed))
+    for deal in deals:
+        text = notation.write(deal)
+        assert notation.parse(text) == deal
+        assert notation.write(notation.parse(text)) == text
+    assert notation.parse_all(notation.write_all(tuple(deals))) == tuple(deals)
+
+
+@pytest.mark.parametrize("seed", range(PLAYOUTS))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_what_the_house_dealt_can_be_dealt_again_at_a_table(ruleset: str, seed: int) -> None:
+    deals = finished(playout(ruleset, seed))
+    if deals:
+        player = Direct(given(deals[0].header))
+        for deal in deals:
+            play(player, deal)
+
+
+def test_every_act_has_a_word() -> None:
+    names = {str(kind.__struct_config__.tag) for kind in AnyAct.__args__}  # type: ignore[attr-defined]
+    assert set(WORDS) | {act_name(Deal(seat=0))} == names
+    assert all(len(line) < 10 for line in BY_LINE)
+
+
+GOOD = """\
+game      rodskagg-alga
+errors    refuse
+dealing   table
+players   "Anna" "Bo"
+dealer    P2
+before    P1 12  P2 12
+
+deal      P2
+  counts  6 6
+cards     P1 keeps  P2 keeps
+bids      P1 pass  P2 pass
+
+result    passed_out
+tricks    P1 0  P2 0
+after     P1 12  P2 12
+"""
+
+
+class TestReading:
+    def test_a_deal(self) -> None:
+        deal = notation.parse(GOOD)
+        assert deal.header.players == ("Anna", "Bo")
+        assert notation.write(deal) == GOOD
+
+    @pytest.mark.parametrize(
+        ("was", "is_", "line", "right"),
+        [
+            ("rodskagg-alga", "whist", 1, "rodskagg-alga"),
+            ("errors    refuse", "errors    maybe", 2, "refuse, penalise"),
+            ("errors    refuse", "option    stakes 5", 2, "honour_redeal"),
+            ("errors    refuse", 'option    honour_redeal "x"', 2, "honour_redeal"),
+            ("dealing   table", "dealing", 3, "house, table"),
+            ('"Anna" "Bo"', "Anna Bo", 4, "in quotes"),
+            ('"Anna" "Bo"', '"Anna"', 4, "two to eight"),
+            ("dealer    P2", "dealer    P3", 5, "P1 to P2"),
+            ("before    P1 12  P2 12", "before    P1 12", 6, "P1 n  P2 n"),
+            ("before    P1 12  P2 12", "before    P1 12  P2 x", 6, "points of P2"),
+            ("before    P1 12  P2 12", "after     P1 12  P2 12", 6, "'before'"),
+            ("  counts  6 6", "  P1      S1", 9, "suit then rank"),
+            ("  counts  6 6", "  counts  6 x", 9, "whole number"),
+            ("P1 keeps  P2", "P1 holds  P2", 10, "keep_cards"),
+            ("bids      P1 pass", "bids      P1 7", 11, "bid"),
+            ("bids      P1 pass", "calls     P1 pass", 11, "bids"),
+            ("bids      P1 pass", "bids     P1 pass", 11, "player"),
+            ("P1 pass  P2 pass", "P1 pass", 0, ""),
+            ("deal      P2\n", "knock     P1 P2\n", 8, "P1 on P2 revoke"),
+            ("deal      P2\n", "knock     P1 on P2 theft\n", 8, "no offence"),
+            ("result    passed_out", "result    ", 13, "played by P3 4"),
+            ("P1 12  P2 12\n\ndeal", "P1 12  P2 12\ndeal", 7, "empty line"),
+            ("after     P1 12  P2 12\n", "after     P1 12  P2 12", 15, "line break"),
+            ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "nothing"),
+            ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "should read"),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_its_line_and_what_would_be_right(
+        self, was: str, is_: str, line: int, right: str
+    ) -> None:
+        text = GOOD.replace(was, is_, 1)
+        assert text != GOOD
+        if not line:
+            notation.parse(text)
+            return
+        with pytest.raises(notation.Unreadable) as caught:
+            notation.parse(text)
+        assert caught.value.line == line, caught.value
+        assert right in str(caught.value)
+        with pytest.raises(notation.Unreadable) as caught:
+            notation.parse_all(f"{GOOD}-----\n{text}")
+        assert caught.value.line == line + 16

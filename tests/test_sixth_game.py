@@ -1,0 +1,112 @@
+"""A game is one module and its rulebook: a sixth one is installed, opened, played and scored, and nothing else changes.
+
+It is known only in processes that find its distribution, so that no other test meets it.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from referee.games import GROUP, RULESETS
+from tests.api.serving import ROOT, running
+from tests.api.table import Table
+from tests.sixth.high_card import RULESET
+
+METADATA = "Metadata-Version: 2.1\nName: knacka-high-card\nVersion: 1\n"
+CARDS = [["H9"], ["SA"], ["DA"]]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place on the path with what an installer leaves there of the game's distribution."""
+    info = tmp_path / "site" / "knacka_high_card-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(METADATA)
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\nhigh-card = tests.sixth.high_card\n")
+    monkeypatch.setenv("PYTHONPATH", str(info.parent))
+    return tmp_path
+
+
+@pytest.fixture
+def client(installed: Path) -> Iterator[httpx.Client]:
+    """The service in a process that has found the game."""
+    url = f"sqlite:///{installed}/knacka.db"
+    with running(url) as process, httpx.Client(base_url=process.address, timeout=30) as client:
+        yield client
+
+
+def test_here_it_is_not_known():
+    assert "high-card" not in RULESETS
+
+
+def test_at_the_desk_and_in_the_protocol(installed: Path):
+    command = [sys.executable, "-m", "tests.sixth.at_the_desk", f"sqlite:///{installed}/desk.db"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    protocol = said["protocol"]
+    assert "high-card/compared" in said["topics"]
+    assert protocol["ruleset"] == "high-card"
+    assert (protocol["over"], protocol["won_by"], protocol["won_rule"]) == (True, "target", "H6")
+    assert max(protocol["points"]) == protocol["points"][protocol["winner"]] == 3
+    assert said["acts"] == 4 * len(protocol["lines"]), "a deal, and three cards"
+    for line in protocol["lines"]:
+        assert sum(line["tricks"]) == sum(line["change"]) == 1
+        assert [entry["rule"] for entry in line["entries"]] == ["H5"]
+
+
+class TestOverHttp:
+    """The interface as it is for any other game."""
+
+    def test_it_is_described(self, client: httpx.Client):
+        shown = client.get("/v1/rulesets/high-card").json()
+        assert shown["seats"] == {"min": 2, "max": 4}
+        assert shown["options"]["properties"]["target"]["x-rules"] == ["H6"]
+        assert {ruleset["ruleset"] for ruleset in client.get("/v1/rulesets").json()} == {*RULESETS, "high-card"}
+        rules = client.get("/v1/rulesets/high-card/rules", headers={"Accept-Language": "sv"}).json()
+        assert rules["title"] == "Högsta kort"
+
+    def test_it_is_played_to_its_end(self, client: httpx.Client):
+        table = Table(client, ruleset="high-card", dealing="table", enforcement="refuse", options={"target": 2})
+        assert table.opened["options"] == {"target": 2}
+        for dealer in (0, 1):
+            assert table.get("/legal-acts", dealer).json() == [{"act": "deal", "seat": dealer}]
+            table.deal(CARDS, dealer)
+            for step in (1, 2, 3):
+                seat = (dealer + step) % 3
+                assert table.get(who=seat).json()["hand"] == CARDS[seat]
+                assert table.get("/legal-acts", seat).json() == [{"act": "play", "seat": seat, "card": CARDS[seat][0]}]
+                table.done("play", seat, card=CARDS[seat][0])
+        protocol = table.get(f"/protocol?min_version={table.version()}").json()
+        assert [line["points"] for line in protocol["lines"]] == [[0, 1, 0], [0, 2, 0]]
+        assert (protocol["winner"], protocol["won_by"]) == (1, "target")
+        assert table.get(who=0).json()["phase"] == "over"
+        events = table.get("/events", "official").json()["events"]
+        assert [event["event"]["highest"] for event in events if event["topic"] == "high-card/compared"] == ["SA"] * 2
+
+    def test_what_is_wrong_is_refused_by_its_rules(self, client: httpx.Client):
+        table = Table(client, ruleset="high-card", dealing="table", enforcement="refuse", options={})
+        refused = table.send("deal", 1, hands=CARDS)
+        assert (refused.status_code, refused.json()["rule"]) == (422, "H2")
+        table.deal(CARDS)
+        refused = table.send("play", 0, card="H9")
+        assert (refused.status_code, refused.json()["rule"]) == (422, "H4")
+        assert table.send("bid", 1, bid=1).status_code == 409
+        players = [{"name": name} for name in "ABCDE"]
+        assert client.post("/v1/matches", json={"ruleset": "high-card", "players": players}).status_code == 422
+        bad = client.post("/v1/matches", json={"ruleset": "high-card", "players": players[:2], "options": {"goal": 1}})
+        assert bad.json()["allowed"] == ["target"]
+
+
+def test_the_module_holds_all_there_is_of_it():
+    assert {path.name for path in (ROOT / "tests/sixth/high_card").iterdir() if path.is_file()} == {
+        "__init__.py",
+        "high-card.toml",
+    }
+    assert RULESET.events[0].TOPIC == "high-card/compared"
