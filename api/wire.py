@@ -242,7 +242,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """A knock and what was ruled on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
-    show it. Upheld: ``payer`` goes up ``penalty``. Dismissed: ``reason`` says why, and the knocker goes up ``fine``.
+    show it. Upheld: ``payer`` goes up ``penalty``. Dismissed: ``reason`` says why; a ``fine`` is the knocker's.
     """
 
     case: int

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import msgspec
 
-from referee.events import DealScored, DealVoided, MatchOpened, MatchWon, Recorded, Viewer
+from referee.events import DealScored, DealVoided, MatchClosed, MatchOpened, MatchWon, Recorded, Viewer
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 
-_DEAL_OVER = frozenset((DealScored, DealVoided, MatchWon))
+_DEAL_OVER = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
 """After these the cards of the deal lie open."""
 
 

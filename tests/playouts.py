@@ -100,7 +100,7 @@ def some_value(chance: Random, kind: Any) -> Any:
         case inspect.UnionType():
             return some_value(chance, chance.choice(kind.types))
         case inspect.StructType():
-            return {name: value for name, value in some_fields(chance, kind)}
+            return dict(some_fields(chance, kind))
         case inspect.NoneType():
             return None
     raise AssertionError(f"an option of {kind}")
@@ -109,9 +109,7 @@ def some_value(chance: Random, kind: Any) -> Any:
 def some_fields(chance: Random, struct: inspect.StructType) -> list[tuple[str, Any]]:
     """Some of the fields, with a value each; the others keep their defaults."""
     often = chance.choice((0.0, 0.2, 0.5, 1.0))
-    return [
-        (field.encode_name, some_value(chance, field.type)) for field in struct.fields if chance.random() < often
-    ]
+    return [(field.encode_name, some_value(chance, field.type)) for field in struct.fields if chance.random() < often]
 
 
 def some_points(chance: Random, start: int, players: int) -> tuple[tuple[int, ...], int]:
@@ -186,10 +184,7 @@ def every_act(key: str, seat: int) -> tuple[Act, ...]:
     acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))  # type: ignore[arg-type]
     acts += (Declare(seat=seat, top=rank) for rank in sorted({card[1] for card in rules.pack}))
     acts += (Declare(seat=seat, trumps=trumps) for trumps in (True, False))
-    acts += (
-        kind(seat=seat)
-        for kind in (Ask, Bella, Cut, KeepCards, KnockForCards, KnockOut, PickUp, Remind, Score)
-    )
+    acts += (kind(seat=seat) for kind in (Ask, Bella, Cut, KeepCards, KnockForCards, KnockOut, PickUp, Remind, Score))
     return tuple(act for act in acts if type(act) in rules.acts)
 
 

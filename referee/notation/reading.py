@@ -69,7 +69,7 @@ class _Lines:
 
 
 def _read_number(text: str, halves: bool) -> int | None:
-    found = re.fullmatch(r"(-?)(\d{1,9})(½?)", text)
+    found = re.fullmatch(r"(-?)(\d{1,18})(½?)", text)
     if found is None or (found[3] and not halves):
         return None
     number = int(found[2]) * (2 if halves else 1) + bool(found[3])
@@ -330,10 +330,11 @@ def parse(text: str) -> Deal:
 def parse_all(text: str) -> tuple[Deal, ...]:
     """The deals that a text tells of, one after the other, with a line of hyphens between them."""
     deals, line = [], 0
-    for part in text.removesuffix("\n").split(f"\n{BETWEEN}\n"):
+    *parts, last = text.split(f"\n{BETWEEN}\n")
+    for part in (*(f"{part}\n" for part in parts), last):
         try:
-            deals.append(parse(part + "\n"))
+            deals.append(parse(part))
         except Unreadable as wrong:
             raise Unreadable(line + wrong.line, wrong.message) from None
-        line += part.count("\n") + 2
+        line += part.count("\n") + 1
     return tuple(deals)

@@ -214,7 +214,9 @@ def main() -> bool:
         [(name, rate, rate / hearts, rate / euchre, rate / poker) for name, rate in rates.items()],
     )
     deals = side_by_side({f"{key}, {players} players": of_ruleset(key, players)[1] for players in (3, 4, 5)})
-    others = side_by_side({f"{other}, {PLAYERS[other]} players": of_any(other, 0) for other in RULESETS if other != key})
+    others = side_by_side(
+        {f"{other}, {PLAYERS[other]} players": of_any(other, 0) for other in RULESETS if other != key}
+    )
     table("Play-outs, whole deals/s on one core", ("", "deals/s"), [*deals.items(), *others.items()])
     lasting = {}
     for other in RULESETS:

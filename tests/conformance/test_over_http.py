@@ -66,8 +66,6 @@ class OverHttp:
 
     def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
         case: dict[str, Any] = self._post("knocks", actor, body)
-        if case["fine"]:  # of who knocked for nothing
-            case |= {"penalty": case["fine"], "payer": case["seat"]}
         return case
 
     def _get(self, call: str, actor: int | str | None = None) -> Any:

@@ -44,6 +44,7 @@ THREE = "SA S5 HK H4 D7 C2 | SK S2 HA D9 D3 CT | SQ H7 H2 DA D4 C9"
 SUITS = "S2 S3 S4 S5 S6 S7 | S8 H2 H3 H4 D2 D3 | D4 D5 C2 C3 C4 C5"
 RAMS = "SA S9 H8 DK D7 | SK H9 HJ DQ C7 | ST HA H7 CK C8"
 ALONE = "SA S9 H8 DK D7 | SK H9 HJ DQ C7 | CK ST HA H7 C8"
+WIDOW = "SQ S8 HK DA CA"
 TRUMPED = "HQ H8 SA DK D7 | HT H9 SJ SQ C7 | HA HJ H7 CK C8"
 KALABRIAS = "SA S9 HT H8 D7 CK | SJ SK HA H9 DQ D9"
 LATER = "CA S8 DA | HK CT D8"
@@ -58,9 +59,11 @@ DEALS = (
     Small("redbeard, four tricks left", "rodskagg-catsatcards", THREE, "rodskagg 1 1", 2, 122, True, EXACT),
     Small("one suit each", "rodskagg-catsatcards", SUITS, "rodskagg 0 2", 3, 216, True, EXACT),
     Small("the question", "rodskagg-catsatcards", THREE, "3 1 1", 3, 72, False, EXACT),
-    Small("four tricks left", "rams-english", RAMS, "join join join", 1, 344, True, {}, "", "C9", "SQ S8 HK DA CA"),
+    Small("four tricks left", "rams-english", RAMS, "join join join", 1, 344, True, {}, "", "C9", WIDOW),
     Small("many trumps", "rams-english", TRUMPED, "join join join", 1, 216, True, {}, "", "HK", "ST S9 DA DQ CA"),
-    Small("generalrams", "rams-english", ALONE, "join join generalrams", 1, 369, False, {}, "", "C9", "SQ S8 HK DA CA"),
+    Small(
+        "generalrams", "rams-english", ALONE, "join join generalrams", 1, 369, False, {}, "", "C9", "SQ S8 HK DA CA"
+    ),
     Small("four tricks left", "kalabrias", KALABRIAS, "take", 5, 100, True, {}, LATER, "DJ"),
     Small("hearts", "kalabrias", KALABRIAS, "pass pass H", 4, 1362, True, {"must_overtrump": True}, LATER, "DJ"),
     Small("bella to be declared", "kalabrias", KALABRIAS, "take", 5, 962, False, {}, "CA S8 DA | DK CT D8", "DJ"),

@@ -27,8 +27,8 @@ MET = {
         kind:rodskagg_failed won:zero won:rodskagg won:last_standing
     """,
     "rodskagg-catsatcards": f"""{RODSKAGG}
-        deal/cut deal/formula-said deal/picked-up deal/hand-kept deal/card-given deal/cards-thrown deal/misdeal-found dealer/drawn
-        announcement/made question/reminded knock/dismissed knock/upheld penalty/imposed
+        deal/cut deal/formula-said deal/picked-up deal/hand-kept deal/card-given deal/cards-thrown deal/misdeal-found
+        dealer/drawn announcement/made question/reminded knock/dismissed knock/upheld penalty/imposed
         kind:ordinary kind:redbeard_made kind:redbeard_failed kind:zero_at_once
         won:zero won:zero_at_once won:redbeard won:last_standing
     """,
