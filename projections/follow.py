@@ -369,7 +369,8 @@ class Follower:
             try:
                 if page:
                     with self._writer.begin() as connection:
-                        self._at[book.name] = _apply(connection, book, book.name, after, page)
+                        position = _apply(connection, book, book.name, after, page)
+                    self._at[book.name] = position  # now that it is committed, and not before
                     more |= len(page) == self._page
                 self._worked(book.name)
             except Exception:
