@@ -223,8 +223,7 @@ def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewe
 
 def read_history(service: Service, match: Match, deal: int) -> list[Recorded]:
     """The history of the match, in which this deal is finished. 404 if there is no such deal, 409 if it is not."""
-    under_way = match.rules.view(match.state, "spectator")
-    last = under_way.deal - (under_way.phase == "over")
+    last = match.rules.view(match.state, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
     history = service.referee.history(match.id, to=match.version)

@@ -7,8 +7,9 @@ deals that led to it. Where it is a worked example of the rules its source says 
 import json
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import msgspec
@@ -33,7 +34,8 @@ PLAYOUTS = 12
 
 def given(header: notation.Header) -> dict[str, Any]:
     """The match that a first deal belongs to, in the form of the conformance matches."""
-    assert not (header.out or header.among or header.halves), "only the first deal of a text opens a match"
+    follows = header.out or header.among or header.halves
+    assert not follows, "only the first deal of a text opens a match"
     return {
         "ruleset": header.ruleset,
         "players": len(header.players),
@@ -167,10 +169,8 @@ def playout(ruleset: str, seed: int) -> Direct:
     for _ in range(400):
         if chance.random() < 0.03:
             seat, accused = chance.sample(range(players), 2)
-            try:
+            with suppress(Refusal):
                 direct.knock(seat, {"seat": seat, "accused": accused, "note": 'said: "no", P1'})
-            except Refusal:
-                pass
         legal = [(seat, body) for seat in range(players) for body in direct.legal(seat)]
         if not legal:
             break
@@ -207,7 +207,7 @@ def test_what_the_house_dealt_can_be_dealt_again_at_a_table(ruleset: str, seed: 
 
 
 def test_every_act_has_a_word() -> None:
-    names = {str(kind.__struct_config__.tag) for kind in AnyAct.__args__}  # type: ignore[attr-defined]
+    names = {str(kind.__struct_config__.tag) for kind in get_args(AnyAct)}
     assert set(WORDS) | {act_name(Deal(seat=0))} == names
     assert all(len(line) < 10 for line in BY_LINE)
 

@@ -94,18 +94,18 @@ def begin(state: State, moment: Moment) -> tuple[Event, ...]:
 
 # What may be decided: phase and act
 
-_DECIDE: dict[tuple[type, type], Any] = {
-    (Drawing, Draw): deal.draw,
-    (Undealt, Deal): deal.deal,
-    (Undealt, Report): deal.report,
-    (Declaring, Bid): declarations.declare,
-    (Declaring, Report): deal.report,
-    (Playing, Bid): declarations.announce_late,
-    (Playing, Exchange): declarations.exchange,
-    (Playing, Play): play.play,
-    (Playing, Report): deal.report,
-    (Played, Report): deal.report,
-    (Played, Score): payment.score,
+_DECIDE: dict[type, dict[type, Any]] = {
+    Drawing: {Draw: deal.draw},
+    Undealt: {Deal: deal.deal, Report: deal.report},
+    Declaring: {Bid: declarations.declare, Report: deal.report},
+    Playing: {
+        Play: play.play,
+        Exchange: declarations.exchange,
+        Bid: declarations.announce_late,
+        Report: deal.report,
+    },
+    Played: {Score: payment.score, Report: deal.report},
+    Over: {},
 }
 
 _SPOKEN_FOR: dict[type[Act], str] = {
@@ -119,13 +119,11 @@ _SPOKEN_FOR: dict[type[Act], str] = {
 }
 """The rule that an act belongs to: cited when it comes in a phase that has no place for it."""
 
-_OFFICIALS = (Void, Close)
-
 
 def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
     """The events that an act makes, or :class:`~referee.refusals.Refused`."""
-    decision = _DECIDE.get((type(state), type(act)))
-    if decision is None or isinstance(act, _OFFICIALS) or act.seat >= state.table.seats:
+    decision = _DECIDE[type(state)].get(type(act))
+    if decision is None or act.seat >= state.table.seats:  # type: ignore[union-attr]
         return _elsewhere(state, act, moment)
     events: tuple[Event, ...] = decision(state, act, moment)
     last = events[-1]

@@ -81,7 +81,7 @@ def _ended(state: Playing, winners: tuple[int, ...]) -> str | None:
     done, winner, table = len(winners), winners[-1], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
-    unbeaten = any(set(winners) == {seat} for seat in state.redbeards)
+    unbeaten = bool(state.redbeards) and any(set(winners) == {seat} for seat in state.redbeards)
     if unbeaten and done == TRICKS:
         return "redbeard_made"
     if table.options.exact_tricks_for_all:  # C55, C-O18
@@ -238,6 +238,9 @@ def owing_at_start(table: Table, ledger: Ledger) -> tuple[int, ...]:
 
 def total_changed(state: Playing, seat: int) -> Playing:
     """C-O24: the duty arises once for each value; it ends when the seat stands there no more."""
+    far = state.table.points[seat] > LATE * state.tricks[seat] + 1  # from zero, whatever the tricks count for
+    if far and not state.owed and state.told[seat] is None:
+        return state
     total = running_total(state, seat)
     owes = near_zero(state.table, total)
     if not owes and seat not in state.owed and state.told[seat] is None:

@@ -101,7 +101,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.owed and seat in state.owed:
         acts = (Announce(seat=seat, what="near_zero"),)
     if state.trick:
-        return (*acts, *_cards_to_play(state, seat)) if seat == state.turn else acts
+        return acts + _cards_to_play(state, seat) if seat == state.turn else acts
     if state.question.pending:
         if seat == state.question.pending[0]:
             acts += (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
