@@ -259,8 +259,7 @@ def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewe
 
 def read_record(service: Service, match: Match, deal: int, viewer: Viewer, language: Language) -> DealRecord:
     """The record of a deal. 404 if there is no such deal, 409 if it is not finished."""
-    under_way = match.rules.view(match.state, "spectator")
-    last = under_way.deal - (under_way.phase == "over")
+    last = match.rules.view(match.state, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
     events = events_of(service.referee.history(match.id, to=match.version), deal)
