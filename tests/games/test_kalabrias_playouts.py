@@ -189,7 +189,7 @@ class Playout:
         if players == 4:
             assert sum(detail["card_points"]) == 162
         else:
-            assert 10 <= sum(detail["card_points"]) < 162
+            assert 10 <= sum(detail["card_points"]) <= 162
         own = [
             sum(of)
             for of in zip(detail["card_points"], detail["sequence_points"], detail["bella_points"], strict=True)
