@@ -5,6 +5,7 @@ request decides in a thread and stores with one ``save()`` of the library. ``rou
 once, without the referee.
 """
 
+import logging
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -83,4 +84,5 @@ def app_of(variant: str, url: str) -> Litestar:
 
 if __name__ == "__main__":
     _, variant, url, port = sys.argv
+    logging.disable(logging.INFO)
     Server(config_of(app_of(variant, url), "127.0.0.1", int(port))).run()
