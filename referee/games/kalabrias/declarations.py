@@ -168,6 +168,8 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
         five = answer == "better" and mine is not None and mine.five
     elif state.expected == "answer" and answer == "better":
         five = state.best is not None and state.best.sequence == "large"  # E-O11
+    elif answer == "better":
+        five = state.best is not None and state.best.five  # as long, and higher in top
     answered = SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains)
     return (answered, *_compared(sequence_answered(state, answered, 0)))
 

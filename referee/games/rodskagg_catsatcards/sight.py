@@ -24,6 +24,7 @@ from referee.acts import (
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
+from referee.games._rodskagg.dealing import HAND
 from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
@@ -227,7 +228,10 @@ def view(state: State, viewer: Viewer) -> Shown:
             hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
         here = {seat for seat, _ in playing.trick} if playing else set()
         folded = set(said(playing.question.answers, "fold")) if playing else set()
-        counts = cards_left(cards.counts, table.playing, len(playing.won) if playing else 0, here, folded)
+        dealt = cards.counts
+        if isinstance(state, PickingUp) and viewer != "official":  # found on picking up (C-O23, B-O33)
+            dealt = tuple(HAND if count else 0 for count in dealt)
+        counts = cards_left(dealt, table.playing, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
         done = len(playing.won) if playing else 0
