@@ -168,7 +168,11 @@ WORDS: dict[str, _Word] = {
     "keep_cards": _Word("cards", *_only("keeps")),
     "discard": _Word("cards", *_with_cards("throws", "cards", None)),
     "bid": _Word("bids", *_field("bid", *_values("bid", "bid"))),
-    "reply": _Word("new deal", lambda act: "yes" if act.agree else "no", lambda text: {"agree": text == "yes"}),
+    "reply": _Word(
+        "new deal",
+        lambda act: "yes" if act.agree else "no",
+        lambda text: {"yes": {"agree": True}, "no": {"agree": False}}.get(text),
+    ),
     "declare": _Word("sequence", _tell_declare, _read_declare),
     "respond": _Word("sequence", *_field("answer", "better", "equal", "enough")),
     "bella": _Word("bella", *_only("")),

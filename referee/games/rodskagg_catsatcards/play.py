@@ -87,7 +87,8 @@ def _ended(state: Playing, winners: tuple[int, ...]) -> str | None:
     if table.options.exact_tricks_for_all:  # C55, C-O18
         before = len(state.won)
         new = sum(trick_value(state, winner, trick) for trick in range(before, done) if winners[trick] == winner)
-        if running_total(state, winner) == new:
+        lost = winner in state.redbeards and any(seat != winner for seat in winners)  # C42, C-O21: he is out
+        if new and not lost and running_total(state, winner) == new:
             return "zero_at_once"
     if state.redbeards and not unbeaten and table.options.rodskagg_stop_at_first_loss:
         return "redbeard_failed"
