@@ -78,7 +78,7 @@ def settings_for(url: str) -> dict[str, str]:
         }
     if parts.scheme in ("postgresql", "postgres"):
         return {
-            "PERSISTENCE_MODULE": "eventsourcing.postgres",
+            "PERSISTENCE_MODULE": "referee.postgres:Factory",
             "POSTGRES_DBNAME": unquote(parts.path.removeprefix("/")) or "knacka",
             "POSTGRES_HOST": query.get("host") or parts.hostname or "127.0.0.1",
             "POSTGRES_PORT": str(parts.port or query.get("port") or 5432),

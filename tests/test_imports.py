@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path.relative_to(ROOT) for top in ("referee", "projections") for path in ROOT.glob(f"{top}/**/*.py"))
 
-EDGE = {"referee.match", "referee.rows", "referee.store", "referee.desk"}
+EDGE = {"referee.match", "referee.rows", "referee.postgres", "referee.store", "referee.desk"}
 WEB = {"litestar", "uvicorn"}
 STORAGE = {"eventsourcing", "psycopg", "psycopg_pool", "sqlalchemy", "sqlite3"}
 CHANCE = {"random", "secrets", "time", "uuid.uuid1", "uuid.uuid4"}

@@ -58,8 +58,9 @@ class SavingDesk(Desk):
 
 
 def construct_for_threads(url: str) -> Referee:
-    """The library's own pool, large enough that no thread waits for a connection."""
-    return Referee(env={**settings_for(url), "POSTGRES_POOL_SIZE": "10", "POSTGRES_MAX_OVERFLOW": str(THREADS)})
+    """The library's own recorder, and its pool, large enough that no thread waits for a connection."""
+    theirs = {"PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_POOL_SIZE": "10"}
+    return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS)})
 
 
 @post("/v1/matches/{match:uuid}/acts")

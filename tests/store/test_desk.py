@@ -124,7 +124,7 @@ class TestInOrder:
         assert all(future.done() and future.exception() is None for future in futures)
 
     def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
-        """Hundreds of kilobytes of rows in one transaction would never be acknowledged by PostgreSQL."""
+        """In a pipeline, hundreds of kilobytes of rows would never be acknowledged by PostgreSQL."""
         long = msgspec.structs.replace(opening(players=8), players=("n" * 80,) * 8, tokens=("t" * 64,) * 8)
         commands = [Command(match_id=uuid4(), actor="official", request=long) for _ in range(600)]
         futures = [desk.submit(command) for command in commands]

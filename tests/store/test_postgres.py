@@ -1,0 +1,38 @@
+"""What PostgreSQL needs beside the library: positions in the order of the commits, and several starts at once."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import psycopg
+from eventsourcing.persistence import StoredEvent
+
+from referee.store import construct
+
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'referee_events'::regclass"
+
+
+def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postgres_url: str) -> None:
+    """Else a follower that has read position 2 would never see position 1."""
+    first, second = StoredEvent(uuid4(), 1, "card/played", b"{}"), StoredEvent(uuid4(), 1, "card/played", b"{}")
+    with construct(postgres_url) as referee, ThreadPoolExecutor(1) as thread:
+        with psycopg.connect(postgres_url) as slow, psycopg.connect(postgres_url, autocommit=True) as look:
+            slow.execute(
+                "SELECT referee_events_insert(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])",
+                ([first.originator_id], [1], [first.topic], [first.state]),
+            )
+            storing = thread.submit(referee.recorder.insert_events, [second])
+            while not storing.done() and look.execute(WAITING).fetchone() == (0,):
+                time.sleep(0.001)
+            assert list(referee.recorder.select_notifications(None, 10)) == []
+        storing.result()
+        log = referee.recorder.select_notifications(None, 10)
+        assert [row.originator_id for row in log] == [first.originator_id, second.originator_id]
+
+
+def test_several_processes_may_be_started_at_once_on_an_empty_database(postgres_url: str) -> None:
+    def start(_: int) -> None:
+        construct(postgres_url).close()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(start, range(8)))
