@@ -34,8 +34,6 @@ log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
 """Requests in one transaction: enough for every client that waits while one commits, few enough to stay short."""
-BYTES_MAX = 64 * 1024
-"""Bytes of rows in one transaction: from about 400 kB on psycopg's pipeline and PostgreSQL wait for each other."""
 WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
@@ -115,8 +113,6 @@ class _Work:
         self.entries: dict[UUID, _Entry] = {}
         self.rows: list[StoredEvent] = []
         self.history: list[Recorded] = []
-        self.size = 0
-        """Bytes of the rows."""
 
 
 def digest_of(request: Request | MatchOpened) -> str:
@@ -263,19 +259,13 @@ class Desk:
         return batch, True
 
     def _commit(self, batch: list[_Job], attempt: int = 1) -> None:
-        """Decides each in order, several of one match building on one another, and stores them at once.
-
-        What would make the transaction too large waits for the next.
-        """
+        """Decides each in order, several of one match building on one another, and stores them at once."""
         work, answers = _Work(), list[tuple[_Job, Outcome | Exception]]()
         for job in batch:
             try:
                 answers.append((job, self._decide(job, work)))
             except Exception as refusal:
                 answers.append((job, refusal))
-            if work.size > BYTES_MAX:
-                self._store(work, answers, attempt)
-                work, answers = _Work(), []
         self._store(work, answers, attempt)
 
     def _store(self, work: _Work, answers: list[tuple[_Job, Outcome | Exception]], attempt: int) -> None:
@@ -399,7 +389,6 @@ class Desk:
             history.append(recorded)
         match = fold(entry.match if entry else None, history)
         work.rows += rows
-        work.size += sum(len(row.state) for row in rows)
         work.history += history
         if acts is not None and command.key is not None:
             acts[command.actor, act] = _Made(version + 1, match.version, digest)
