@@ -96,7 +96,7 @@ def _postgres(parameters: dict[str, Any], schema: str | None) -> Engine:
 
 
 # Columns. A book may never choke on what the event store has taken, or it stands still for ever: what players
-# and clients wrote is kept as JSON or freed of what a database cannot hold.
+# and clients wrote is kept as JSON, which escapes what a database cannot hold.
 
 
 class Utc(TypeDecorator[datetime]):
@@ -131,14 +131,3 @@ class Json(TypeDecorator[Any]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """As it was."""
         return None if value is None else msgspec.json.decode(value, type=self.kind)
-
-
-class Word(TypeDecorator[str]):
-    """A text that PostgreSQL can hold: without NUL."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """With the sign for the unreadable in the place of each NUL."""
-        return value and value.replace("\0", "\ufffd")

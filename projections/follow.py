@@ -38,7 +38,7 @@ from referee.events import Recorded
 
 __all__ = ["Book", "Fault", "Follower", "Placed", "engine_for", "prepare", "rebuild"]
 
-PAGE = 500
+PAGE = 2000
 """Events in one transaction: enough to rebuild quickly, few enough that readers soon see them."""
 LATEST_MAX = 50_000
 """Matches whose last event is remembered, so that to wait for it needs no query."""

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from eventsourcing.persistence import Notification, StoredEvent
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, Row, select
 
 from projections.audit import Audit
 from projections.follow import Book, Placed, Read
@@ -98,13 +98,18 @@ def append(referee: Referee, rows: Sequence[StoredEvent]) -> None:
 
 
 def content(engine: Engine, books: Iterable[Book]) -> Said:
-    """All that stands in the tables of these books."""
+    """All that stands in the tables of these books, wherever the pages ended."""
     with engine.connect() as connection:
         return {
-            name: sorted(map(tuple, connection.execute(select(table))), key=repr)
+            name: sorted((said for row in connection.execute(select(table)) for said in _said(row)), key=repr)
             for book in books
             for name, table in book.metadata.tables.items()
         }
+
+
+def _said(row: Row[Any]) -> list[tuple[Any, ...]]:
+    """A row, or the steps of the trail that a page has put into it."""
+    return [(row.match, step) for step in row.steps] if "steps" in row._fields else [tuple(row)]
 
 
 def head(referee: Referee) -> int:

@@ -133,13 +133,14 @@ class TestBook:
             assert (shown[0].reason, shown[0].public) == ("late", True)
 
 
-def test_a_trail_is_read_page_by_page(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
+@pytest.mark.parametrize("size", [7, 500])
+def test_a_trail_is_read_page_by_page(referee: Referee, engine: Engine, rows: Sequence[StoredEvent], size: int):
     append(referee, rows)
     book = Audit()
     prepare(engine, [book])
     match_id = rows[0].originator_id
     with engine.begin() as connection:
-        fill(connection, book, referee, 500)
+        fill(connection, book, referee, size)
         whole = book.trail(connection, match_id, limit=100_000, viewer="official")
         pages: list[object] = []
         while page := book.trail(connection, match_id, len(pages), 10, viewer="official"):

@@ -438,4 +438,4 @@ def spoil(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocol_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("DELETE FROM book_audit_trail"))
+        connection.execute(text("DELETE FROM book_audit_steps"))
