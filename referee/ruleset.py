@@ -55,6 +55,11 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """What only this game has: codes and numbers, named in its rulebook's words."""
 
 
+def nothing(state: Any) -> dict[str, Any]:
+    """No deal takes over more than the protocol tells."""
+    return {}
+
+
 class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
     """One game. ``decide`` may refuse, ``evolve`` may not; both are pure."""
 
@@ -86,3 +91,5 @@ class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
     view: Callable[[Any, Viewer], Shown]
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
+    carried: Callable[[Any], dict[str, Any]] = nothing
+    """Before a deal: what it takes over from those before it beyond the protocol, as JSON values by name."""

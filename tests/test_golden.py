@@ -23,6 +23,7 @@ from referee.notation.words import BY_LINE, WORDS
 from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
+from tests.playouts import some_match
 
 HERE = Path(__file__).parent / "golden"
 FILES = sorted(HERE.glob("*/*.txt"))
@@ -34,7 +35,7 @@ PLAYOUTS = 12
 
 def given(header: notation.Header) -> dict[str, Any]:
     """The match that a first deal belongs to, in the form of the conformance matches."""
-    follows = header.out or header.among or header.halves
+    follows = header.out or header.among or header.carried
     assert not follows, "only the first deal of a text opens a match"
     return {
         "ruleset": header.ruleset,
@@ -153,12 +154,13 @@ def playout(ruleset: str, seed: int) -> Direct:
     """A match dealt by the house and played by random legal acts, with a knock now and then."""
     chance = random.Random(f"{ruleset} {seed}")
     rules = RULESETS[ruleset]
-    players = chance.randint(rules.players_min, min(rules.players_max, 5))
+    match = some_match(chance, rules)
+    players = len(match.players)
     direct = Direct(
         {
             "ruleset": ruleset,
             "players": players,
-            "options": {},
+            "options": match.options,
             "opening": None,
             "first_dealer": chance.randrange(players),
             "dealing": "house",
@@ -264,6 +266,7 @@ class TestReading:
             ("P1 12  P2 12\n\ndeal", "P1 12  P2 12\ndeal", 7, "empty line"),
             ("after     P1 12  P2 12\n", "after     P1 12  P2 12", 15, "line break"),
             ("after     P1 12  P2 12\n", "after     P1 12  P2 12\n\n", 17, "nothing"),
+            ("P2 12\n\ndeal", "P2 12\ncarried   carry x\n\ndeal", 7, "'carry 14'"),
             ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "should read"),
         ],
     )

@@ -32,6 +32,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Seats that are out of the match."""
     among: tuple[int, ...] = ()
     """The only seats that play this deal, where it is a duel."""
+    carried: dict[str, Any] = {}
+    """What else the deal takes over from those before it, as its ruleset names it."""
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):

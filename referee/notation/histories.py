@@ -37,20 +37,23 @@ class Step(NamedTuple):
     events: tuple[Recorded, ...]
 
 
-def steps_of(
-    opened: MatchOpened, history: Sequence[Recorded], deal: int
-) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
-    """What was done in a finished deal, and what the referee told before anything was done.
+def steps_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> tuple[Step, ...]:
+    """What was done in a finished deal.
 
     ``history`` is the match from its first event. :class:`LookupError` if there is no such deal.
     """
     first, last = place_of(history, deal)
     rules = RULESETS[opened.ruleset]
+    return _steps(rules, _state_before(rules, opened, history[:first]), history[first : last + 1])[0]
+
+
+def _state_before(rules: Ruleset, opened: MatchOpened, before: Sequence[Recorded]) -> Any:
+    """How the match stands after these events, its first ones."""
     state = rules.start(opened)
-    for one in history[:first]:
+    for one in before:
         if not isinstance(one.event, MatchOpened):
             state = rules.evolve(state, one.event, one.originator_version)
-    return _steps(rules, state, history[first : last + 1])
+    return state
 
 
 def place_of(history: Sequence[Recorded], deal: int) -> tuple[int, int]:
@@ -66,20 +69,28 @@ def of_history(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> D
 
     What the house dealt is told as if it had been dealt at a table. :class:`LookupError` if there is no such deal.
     """
-    steps, told = steps_of(opened, history, deal)
     first, last = place_of(history, deal)
+    rules = RULESETS[opened.ruleset]
+    state = _state_before(rules, opened, history[:first])
+    steps, told = _steps(rules, state, history[first : last + 1])
     score = history[last].event
-    before = history[first - 1].event if deal > 1 else None
+    before, carried = history[first - 1].event if deal > 1 else None, rules.carried(state)
     assert isinstance(score, DealScored)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
     return Deal(
-        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, told),
+        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, told, carried),
         acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
         result=_result_of(score, won if isinstance(won, MatchWon) else None),
     )
 
 
-def _header_of(opened: MatchOpened, before: DealScored | None, score: DealScored, told: tuple[Event, ...]) -> Header:
+def _header_of(
+    opened: MatchOpened,
+    before: DealScored | None,
+    score: DealScored,
+    told: tuple[Event, ...],
+    carried: dict[str, Any],
+) -> Header:
     usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
     duel = next((getattr(event, "seats", ()) for event in told if hasattr(event, "seats")), ())
     return Header(
@@ -95,6 +106,7 @@ def _header_of(opened: MatchOpened, before: DealScored | None, score: DealScored
         pot=score.pot_before,
         out=before.eliminated if before is not None else (),
         among=duel,
+        carried=carried,
     )
 
 

@@ -129,6 +129,17 @@ def _read_options(lines: _Lines, rules: Ruleset) -> dict[str, Any]:
     return options
 
 
+def _read_carried(lines: _Lines) -> dict[str, Any]:
+    carried: dict[str, Any] = {}
+    while (text := lines.may("carried")) is not None:
+        name, _, value = text.partition(" ")
+        try:
+            carried[name] = json.loads(value)
+        except ValueError:
+            raise lines.wrong(f"{text!r} should be a name and its value as JSON: 'carry 14'") from None
+    return carried
+
+
 def _read_players(lines: _Lines, text: str) -> tuple[str, ...]:
     decoder, names, place = json.JSONDecoder(), [], 0
     while place < len(text):
@@ -178,6 +189,7 @@ def _read_header(lines: _Lines) -> Header:
         pot=None if pot is None else _read_int(lines, pot),
         out=out,
         among=among,
+        carried=_read_carried(lines),
     )
 
 

@@ -60,6 +60,8 @@ def _header_lines(header: Header) -> Iterator[str]:
     yield _line("before", _scores(header.points, header.halves))
     if header.pot is not None:
         yield _line("pot", str(header.pot))
+    for name, value in sorted(header.carried.items()):
+        yield _line("carried", f"{name} {to_json(value)}")
 
 
 def _deal_lines(done: Done) -> Iterator[str]:

@@ -246,6 +246,11 @@ def _more(state: State, playing: Playing | None) -> dict[str, Any]:
     return more
 
 
+def carried(state: State) -> dict[str, Any]:
+    """The points that level deals have set aside (E-O36)."""
+    return {"carry": state.table.carry} if state.table.carry else {}
+
+
 def _claim(claim: Any) -> Any:
     """What has been said of the best sequence so far."""
     return None if claim is None else {name: value for name, value in to_builtins(claim).items() if name != "event"}

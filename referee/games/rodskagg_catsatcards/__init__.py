@@ -389,4 +389,5 @@ RULESET = Ruleset(
     to_act=sight.to_act,
     legal=sight.legal,
     view=sight.view,
+    carried=sight.carried,
 )

@@ -215,6 +215,12 @@ def _told(playing: Playing | None, state: State) -> dict[str, Any]:
     return told
 
 
+def carried(state: State) -> dict[str, Any]:
+    """By seat, the value near zero that was announced or passed over and still stands (C-O24)."""
+    told = state.table.told
+    return {"announced": list(told)} if any(value is not None for value in told) else {}
+
+
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
     table = state.table
