@@ -314,6 +314,32 @@ def test_with_closed_hands_a_card_is_seen_once():
     t.play("C7")
 
 
+@pytest.mark.rule("D46")
+def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_took():
+    t = closed()
+    t.exchange("SA")
+    t.play("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT")
+    assert [act.card for act in t.legal(P3) if isinstance(act, Play)] == ["C7"]
+    t.refused(Play(seat=P3, card="S9"), "turn_up_still_held", "D46", NoSuchCard)
+    t.play("C7")
+
+
+@pytest.mark.rule("D46")
+def test_once_it_is_played_his_last_card_may_be_any_that_was_not_seen():
+    t = closed()
+    t.exchange("SA")
+    t.play("HA H7 C7 H8 HK H9 HQ HJ HT DA D8 D9 DK DT")
+    assert len([act for act in t.legal(P3) if isinstance(act, Play)]) > 1
+    t.play("S9")
+
+
+@pytest.mark.rule("D46")
+def test_a_dealer_who_did_not_exchange_may_have_any_last_card():
+    t = closed()
+    t.play("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT S9")
+    assert t.state.kind == "played"
+
+
 def _plays_of(t: Table, seat: int) -> list[Play]:
     hand = t.state.hands[seat]
     return [Play(seat=seat, card=card) for card in texts_of(hand)]

@@ -225,7 +225,11 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 
 
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
-    """The state after the exchange."""
+    """The state after the exchange.
+
+    With closed hands the others may still play the card that was laid away: if it were refused them, they would know
+    what the dealer has laid away.
+    """
     assert event.laid is not None, "evolve reads what was recorded"
     seat, hands = event.seat, state.hands
     hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]

@@ -39,6 +39,15 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
     return bool(bit & trumps)
 
 
+def possible(state: Playing, seat: int) -> Cards:
+    """The cards that this seat may hold. With closed hands all that have not been seen; but the last card of a dealer
+    who took the turn-up and has not played it is the turn-up (D46)."""
+    hand = state.hands[seat]
+    if state.dealing.known or seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND:
+        return hand
+    return hand & BIT[state.dealing.turn_up] or hand
+
+
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """D48-D58: in turn, as the duties allow; a fault stands where faults stand (D-O24)."""
     seat = act.seat
@@ -50,6 +59,8 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
         raise _no_such_card(state, act.card)
     breaches: tuple[Breach, ...] = ()
     dealing = state.dealing
+    if not bit & possible(state, seat):
+        raise NoSuchCard("turn_up_still_held", "D46")
     if not state.led:
         winner = seat
     else:

@@ -9,7 +9,7 @@ from referee.cards import CARD, Cards, texts_of
 from referee.events import Viewer
 from referee.games.rams_english import declarations, payment
 from referee.games.rams_english.deal import next_to_draw
-from referee.games.rams_english.play import playable
+from referee.games.rams_english.play import playable, possible
 from referee.games.rams_english.states import (
     GENERALRAMS,
     HAND,
@@ -65,7 +65,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     """D46-D54; with closed hands every card that has not been seen may be the right one."""
     acts: list[Act] = []
     if seat == state.turn:
-        hand = state.hands[seat]
+        hand = possible(state, seat)
         dealing = state.dealing
         if dealing.known and state.led:
             hand = playable(hand, state.led, state.best, dealing.trumps)
