@@ -264,6 +264,14 @@ class TestRitual:
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert match.view(P1).penalties == (0, 0, 0, 10)
 
+    def test_a_wrong_number_lies_face_down_until_it_is_picked_up(self):
+        match = fem(ritual=True).do(Deal(seat=P4, counts=(6, 7, 6, 6)))
+        (dealt,) = match.of(Dealt)
+        for viewer in (P1, P2, P4, "spectator"):
+            assert match.view(viewer).cards_left == (6, 6, 6, 6)
+            assert dealt.seen_by(viewer, False).counts == (6, 6, 6, 6)
+        assert match.view("official").cards_left == (6, 7, 6, 6)
+
     def test_with_the_formula_said_a_misdeal_is_free(self):
         match = fem(ritual=True).do(Deal(seat=P4, counts=(6, 7, 6, 6)), KnockForCards(seat=P4), PickUp(seat=P2))
         assert match.of(MisdealFound)

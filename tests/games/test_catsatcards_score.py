@@ -293,6 +293,13 @@ class TestExactTricks:
         assert match.line.kind == "redbeard_failed"
         assert match.points == (12, 12 - 2, 12 + 6 - 1, 12)
 
+    @pytest.mark.rule("C55", "C42", "C-O21")
+    @pytest.mark.parametrize(("redbeards", "won"), [("rodskagg 0 0 0", None), ("1 0 0 0", (P1, "zero_at_once"))])
+    def test_a_redbeard_who_has_lost_a_trick_does_not_win_at_zero(self, redbeards: str, won: object):
+        match = self.exact((2, 12, 12, 12), rodskagg_stop_at_first_loss=False)
+        match.deal("1 2 1 3 | 2 3").bid(redbeards).trick().announce().tricks(2)
+        assert match.won == won
+
     def test_all_six_in_redbeard_stay_a_redbeard(self):
         match = self.exact((6, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1", join="P2")
         assert match.won == (P1, "redbeard")

@@ -8,7 +8,7 @@ import pytest
 from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
 from referee.cards import cards_of, texts_of
 from referee.events import Dealt
-from referee.games.kalabrias.facts import LaterCardsDealt, SequenceShown
+from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
 from referee.games.kalabrias.play import playable
 from referee.games.kalabrias.ranks import ALL
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
@@ -186,6 +186,13 @@ class TestClaims:
     )
     def test_with_options(self, text: str, words: str, options: dict[str, Any], points: list[int]):
         assert Closed(text, **options).says(words).detail["sequence_points"] == points
+
+    @pytest.mark.rule("E-O11")
+    def test_a_better_top_of_equally_long_ones_is_of_five_if_that_was(self):
+        texts = "D8 D9 DT DJ | H7 H8 H9 HT HJ | C8 C9 CT CJ CQ"
+        c = Closed(texts, longer_sequence_wins=True).says("large better equal J better")
+        assert [answer.five for answer in c.t.happened(SequenceAnswered)] == [True, False, True]
+        assert c.detail["sequence_points"] == [0, 0, 50]
 
 
 @pytest.mark.rule("E-O34", "E-O10")
