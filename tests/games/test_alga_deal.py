@@ -225,7 +225,7 @@ class TestMisdeal:
         assert (match.phase, match.view(P1).to_act, match.points) == ("undealt", (P4,), (12, 12, 12, 12))
 
     def test_where_the_cards_are_known_there_is_none(self):
-        low().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "A9", "six_cards_seen")
+        low().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "A9", "hands_known")
         house = alga(dealing="house").do(Deal(seat=P4))
         house.refused(Report(seat=P1, accused=P2, fault="misdeal"), None, "house_sees")
 

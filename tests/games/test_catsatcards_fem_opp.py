@@ -320,7 +320,7 @@ class TestReports:
         match.refused(Report(seat=P1, accused=P2, fault="exposed_card"), "C60", "nothing_to_punish")
         match.refused(Report(seat=P1, accused=P4, fault="wrong_cut"), "C10", "dealer_may_cut")
         fem(ritual=True).refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "nothing_dealt")
-        fem().deal().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "C12", "six_cards_seen")
+        fem().deal().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "C12", "hands_known")
         house = fem(dealing="house").do(Deal(seat=P4))
         house.refused(Report(seat=P1, accused=P2, fault="misdeal"), None, "house_sees")
 

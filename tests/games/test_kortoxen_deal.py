@@ -535,6 +535,13 @@ class TestMisdeal:
             assert t.history[-1].event.seen_by(viewer, False).counts == (6, 6, 6, 6)
         assert t.rules.view(t.state, "official").cards_left == (7, 6, 6, 6)
 
+    @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
+    def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
+        """A report that was accepted only after a misdeal would tell what lies face down."""
+        t = penalising()
+        t.do(Deal(seat=P4, hands=hands))
+        t.refused(Report(seat=P1, accused=P3, fault="misdeal"), rule="B18", kind=AgainstTheRules)
+
     def test_during_the_play_too(self):
         t = table().dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(2)
         t.refused(Report(seat=P3, accused=P2, fault="misdeal"), rule="B27", kind=AgainstTheRules)

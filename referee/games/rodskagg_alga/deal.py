@@ -159,7 +159,7 @@ def report(state: Exchanging | Auction | Playing | Played, act: Report, moment: 
     if act.fault not in ("misdeal", "wrong_count"):
         raise WrongPhase("nothing_to_punish", "A-O26")
     if state.cards.known:
-        raise AgainstTheRules("six_cards_seen", "A9")
+        raise AgainstTheRules("hands_known", "A9")
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
     return reported, MisdealFound(seat=act.accused, rule="A-O17")
 

@@ -305,8 +305,8 @@ def report(state: PickingUp | Auction | Playing | Played | Undealt, act: Report,
     if act.fault in ("misdeal", "wrong_count"):
         if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
             raise WrongPhase("nothing_dealt", "C12")
-        if state.cards.known and not (isinstance(state, PickingUp) and state.misdealt):
-            raise AgainstTheRules("six_cards_seen", "C12")
+        if state.cards.known:
+            raise AgainstTheRules("hands_known", "C12")
         by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
         breaches = misdeal_breach(state) if by_dealer and not state.cards.formula else ()
         return reported, MisdealFound(seat=act.accused, rule="C12", breaches=breaches)

@@ -317,8 +317,8 @@ def _misdeal_reported(
     table = state.table
     if isinstance(state, Undealt | Played) or (isinstance(state, PickingUp) and state.found):
         raise WrongPhase("nothing_dealt", "B27")
-    if state.cards.known and not (isinstance(state, PickingUp) and state.misdealt):
-        raise AgainstTheRules("six_cards_seen", "B18")
+    if state.cards.known:
+        raise AgainstTheRules("hands_known", "B18")
     if isinstance(state, Playing) and act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", "B27")
     forgot = table.options.deal_ritual and not state.cards.formula
