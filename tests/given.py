@@ -315,3 +315,18 @@ class Table:
 def table(**match: Any) -> Table:
     """A table of a match that has just been opened; see :func:`opened` for what can be said about it."""
     return Table(opened(**match))
+
+
+SIX_EACH = tricks("1 2 3 4 | 1 2").hands
+SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
+
+
+def penalising(**match: Any) -> Table:
+    return table(enforcement="penalise", **match)
+
+
+def misdealt(**match: Any) -> Table:
+    """P3 was dealt seven cards, and nothing has been said or picked up yet."""
+    t = penalising(**match)
+    t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
+    return t

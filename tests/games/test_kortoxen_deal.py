@@ -1,30 +1,30 @@
-"""Rödskägg (Kortoxen): the pack, the draw, the cut, the deal, the formula and picking up (B1-B7, B13-B27)."""
+"""Rödskägg (Kortoxen): players, pack, draw and deal, and what an official voids (B1-B7, B13-B19)."""
 
 from typing import Any
 
 import pytest
 
-from referee.acts import Bid, Cut, Deal, Draw, KnockForCards, PickUp, Play, Report, Void
+from referee.acts import Cut, Deal, Draw, Play, Void
 from referee.cards import PACK, shuffled
-from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, Reported
-from referee.games._rodskagg import CardsCut, KnockedForCards, MisdealFound, PickedUp
+from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, Refused, WrongPhase
-from tests.given import P1, P2, P3, P4, P5, P6, P7, P8, Table, deal, table, tricks
-
-SIX_EACH = tricks("1 2 3 4 | 1 2").hands
-SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
-
-
-def penalising(**match: Any) -> Table:
-    return table(enforcement="penalise", **match)
-
-
-def misdealt(**match: Any) -> Table:
-    """P3 was dealt seven cards, and nothing has been said or picked up yet."""
-    t = penalising(**match)
-    t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
-    return t
+from tests.given import (
+    P1,
+    P2,
+    P3,
+    P4,
+    P5,
+    P6,
+    P7,
+    P8,
+    SEVEN_FOR_P3,
+    SIX_EACH,
+    Table,
+    deal,
+    penalising,
+    table,
+)
 
 
 @pytest.mark.rule("B1", "B-O23")
@@ -146,86 +146,6 @@ class TestDraw:
         assert t.dealer == P2
 
 
-@pytest.mark.rule("B16")
-class TestCut:
-    """The pack need not be cut; if it is, then by the dealer."""
-
-    def test_the_dealer_may_cut(self):
-        t = table()
-        assert Cut(seat=P4) in t.legal(P4)
-        assert t.do(Cut(seat=P4)) == (CardsCut(seat=P4),)
-
-    def test_nobody_need_cut(self):
-        assert table().dealt(SIX_EACH).phase == "auction"
-
-    def test_nobody_else_may(self):
-        t = table()
-        assert Cut(seat=P3) not in t.legal(P3)
-        t.refused(Cut(seat=P3), rule="B16", kind=AgainstTheRules, code="only_dealer_cuts")
-
-    def test_once_is_enough(self):
-        t = table()
-        t.do(Cut(seat=P4))
-        t.refused(Cut(seat=P4), rule="B16", kind=WrongPhase)
-
-    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-    def test_after_the_deal_it_is_too_late(self, enforcement: str):
-        t = table(enforcement=enforcement).dealt(SIX_EACH)
-        t.refused(Cut(seat=P4), rule="B16", kind=WrongPhase)
-
-    @pytest.mark.rule("B27")
-    def test_before_the_new_deal_after_a_misdeal_the_dealer_may_cut_again(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P3))
-        t.do(Cut(seat=P4))
-
-    def test_before_the_new_deal_of_a_voided_one_the_dealer_may_cut_again(self):
-        t = table()
-        t.do(Cut(seat=P4))
-        t.dealt(SIX_EACH).do(Void())
-        assert t.do(Cut(seat=P4)) == (CardsCut(seat=P4),)
-
-
-@pytest.mark.rule("B17", "B-O6")
-class TestWrongCut:
-    """Another player who cuts goes up five if somebody knocks."""
-
-    def test_the_player_who_cut_goes_up_five(self):
-        t = penalising()
-        t.do(Cut(seat=P3))
-        (cut,) = t.upheld(P4, P3, rule="B17")
-        assert isinstance(cut, CardsCut)
-
-    @pytest.mark.rule("B-X13")
-    @pytest.mark.parametrize(("knocks", "points"), [(True, 17), (False, 12)])
-    def test_p3_cuts_and_pays_if_p4_knocks(self, knocks: bool, points: int):
-        t = penalising()
-        t.do(Cut(seat=P3))
-        if knocks:
-            t.knock(P4, P3)
-        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
-        assert line.points == (12, 12, points, 12)
-
-    def test_the_pack_may_still_be_cut_by_the_dealer(self):
-        t = penalising()
-        t.do(Cut(seat=P3))
-        t.do(Cut(seat=P4))
-        assert t.dealt(SIX_EACH).phase == "auction"
-
-    def test_nobody_can_knock_for_a_cut_by_the_dealer(self):
-        t = penalising()
-        t.do(Cut(seat=P4))
-        t.dismissed(P1, P4, reason="nothing")
-
-    def test_a_third_person_who_cuts_before_the_new_deal_after_a_misdeal_pays_too(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P3))
-        t.do(Cut(seat=P2))
-        t.upheld(P1, P2, "wrong_cut", rule="B17")
-
-
 @pytest.mark.rule("B13")
 class TestClockwise:
     """The deal goes round clockwise, as everything does."""
@@ -310,280 +230,6 @@ class TestPackets:
     def test_the_same_seed_deals_the_same_cards(self):
         assert sorted(shuffled("seed")) == sorted(PACK)
         assert shuffled("seed") == shuffled("seed") != shuffled("deeds")
-
-
-@pytest.mark.rule("B20")
-class TestFormula:
-    """When all cards are out the dealer knocks for cards and misdeal."""
-
-    def test_the_dealer_says_it(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        assert t.legal(P4) == (KnockForCards(seat=P4),)
-        assert t.do(KnockForCards(seat=P4)) == (KnockedForCards(seat=P4),)
-
-    def test_nobody_else_can(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        t.refused(KnockForCards(seat=P1), rule="B20", kind=AgainstTheRules)
-
-    def test_it_is_said_once(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        t.do(KnockForCards(seat=P4))
-        t.refused(KnockForCards(seat=P4), rule="B20", kind=WrongPhase)
-
-    def test_it_has_no_meaning_before_the_deal(self):
-        table().refused(KnockForCards(seat=P4), rule="B20", kind=WrongPhase)
-
-
-@pytest.mark.rule("B21")
-class TestImmunity:
-    """The formula saves the dealer from paying for a misdeal."""
-
-    def test_nobody_can_knock_for_the_misdeal(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        for seat in (P1, P2, P3, P4):
-            t.do(PickUp(seat=seat))
-        for offence in ("misdeal", "early_pick_up", None):
-            t.dismissed(P1, P4, offence, reason="nothing")
-
-    @pytest.mark.rule("B-X11")
-    def test_with_the_formula_said_the_dealer_stays_at_twelve_and_deals_again(self):
-        t = misdealt(dealer=P1)
-        t.do(KnockForCards(seat=P1))
-        t.do(PickUp(seat=P3))
-        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
-        assert (line.dealer, line.points) == (P1, (12, 12, 12, 12))
-
-
-@pytest.mark.rule("B22", "B-O7")
-class TestFormulaInTime:
-    """The formula comes before the dealer's own cards are up."""
-
-    def test_before_it_the_dealer_may_not_pick_up(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        t.refused(PickUp(seat=P4), rule="B22", kind=AgainstTheRules)
-
-    def test_after_picking_up_it_is_too_late(self):
-        t = penalising().dealt(SIX_EACH, ritual=False)
-        t.do(PickUp(seat=P4))
-        t.refused(KnockForCards(seat=P4), rule="B22", kind=AgainstTheRules)
-
-    def test_after_another_has_picked_up_it_is_still_in_time(self):
-        t = penalising().dealt(SIX_EACH, ritual=False)
-        t.do(PickUp(seat=P1))
-        t.do(KnockForCards(seat=P4))
-        (picked_up,) = t.do(PickUp(seat=P4))
-        assert picked_up == PickedUp(seat=P4, hand=picked_up.hand)  # type: ignore[attr-defined]
-        t.dismissed(P2, P4, reason="nothing")
-
-    def test_without_the_formula_dealer_and_all_after_are_early_and_each_may_be_knocked_for(self):
-        t = penalising().dealt(SIX_EACH, ritual=False)
-        for seat in (P4, P1, P2, P3):
-            t.do(PickUp(seat=seat))
-        for accused, by in ((P4, P1), (P1, P2), (P2, P3), (P3, P4)):
-            dealt, picked_up = t.upheld(by, accused, "early_pick_up", rule="B24")
-            assert isinstance(dealt, Dealt)
-            assert isinstance(picked_up, PickedUp)
-        assert t.penalties == (5, 5, 5, 5)
-
-
-@pytest.mark.rule("B23", "B24")
-class TestPickingUp:
-    """Nobody takes up cards before the formula; who does goes up five if another knocks."""
-
-    def test_too_early_is_refused(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        assert t.legal(P2) == ()
-        t.refused(PickUp(seat=P2), rule="B23", kind=AgainstTheRules)
-
-    def test_after_the_formula_all_may_in_any_order(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        t.do(KnockForCards(seat=P4))
-        for seat in (P3, P1, P4, P2):
-            assert t.legal(seat) == (PickUp(seat=seat),)
-            t.do(PickUp(seat=seat))
-        assert t.phase == "auction"
-
-    def test_an_early_player_goes_up_five(self):
-        t = penalising().dealt(SIX_EACH, ritual=False)
-        t.do(PickUp(seat=P2))
-        t.upheld(P1, P2, "early_pick_up", rule="B24")
-        t.do(KnockForCards(seat=P4))
-        assert t.all_pick_up().phase == "auction"
-
-    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-    def test_cards_are_picked_up_once(self, enforcement: str):
-        t = table(enforcement=enforcement).dealt(SIX_EACH, ritual=False)
-        t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P2))
-        t.refused(PickUp(seat=P2), rule="B23", kind=WrongPhase)
-
-    def test_only_who_has_picked_up_sees_a_hand(self):
-        t = table().dealt(SIX_EACH, ritual=False)
-        t.do(KnockForCards(seat=P4))
-        assert t.seen(P2).hand is None
-        t.do(PickUp(seat=P2))
-        assert sorted(t.seen(P2).hand or ()) == sorted(SIX_EACH[P2])
-        assert t.seen(P3).hand is None
-
-
-@pytest.mark.rule("B25", "B26")
-class TestForgottenFormula:
-    """Without the formula the dealer pays for a misdeal, and once more for having picked up."""
-
-    def test_the_dealer_pays_twice(self):
-        t = misdealt()
-        t.do(PickUp(seat=P4))
-        t.do(PickUp(seat=P3))
-        (dealt, picked_up) = t.upheld(P1, P4, "misdeal", rule="B25")
-        assert isinstance(dealt, Dealt)
-        assert isinstance(picked_up, PickedUp)
-        t.upheld(P2, P4, "early_pick_up", rule="B26")
-        assert t.penalties == (0, 0, 0, 10)
-
-    @pytest.mark.rule("B-X11")
-    def test_two_knocks_bring_the_dealer_from_twelve_to_twenty_two(self):
-        t = misdealt(dealer=P1)
-        t.do(PickUp(seat=P1))
-        t.do(PickUp(seat=P3))
-        t.upheld(P3, P1, rule="B25")
-        t.upheld(P2, P1, rule="B26")
-        assert t.dealer == P1
-        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
-        assert (line.dealer, line.points) == (P1, (22, 12, 12, 12))
-
-    def test_with_the_right_number_of_cards_only_the_early_pick_up_is_left(self):
-        t = penalising().dealt(SIX_EACH, ritual=False)
-        t.do(PickUp(seat=P4))
-        t.dismissed(P1, P4, "misdeal", reason="nothing")
-        t.upheld(P1, P4, rule="B24")
-
-    def test_a_dealer_who_deals_again_without_having_said_it_pays_for_the_misdeal_alone(self):
-        t = misdealt()
-        t.do(PickUp(seat=P3))
-        t.dismissed(P1, P4, "misdeal", reason="nothing")
-        t.do(Deal(seat=P4, hands=SIX_EACH))
-        t.upheld(P1, P4, "misdeal", rule="B25")
-        t.dismissed(P1, P4, "early_pick_up", reason="nothing")
-
-
-@pytest.mark.rule("B-O8")
-class TestMisdealFoundByAnEarlyPlayer:
-    """While the dealer has not picked up, the formula still saves."""
-
-    def test_the_dealer_is_safe_and_the_early_player_pays(self):
-        t = misdealt()
-        events = t.do(PickUp(seat=P3))
-        assert isinstance(events[-1], MisdealFound)
-        t.do(KnockForCards(seat=P4))
-        t.upheld(P1, P3, "early_pick_up", rule="B24")
-        t.dismissed(P1, P4, reason="nothing")
-        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
-        assert (line.dealer, line.points) == (P4, (12, 12, 17, 12))
-
-
-@pytest.mark.rule("B27", "B-O33")
-class TestMisdeal:
-    """A wrong number of cards: the same dealer deals again, and nobody has won by it."""
-
-    @pytest.mark.parametrize("formula", [True, False])
-    def test_the_same_dealer_deals_again_knocked_for_or_not(self, formula: bool):
-        t = misdealt()
-        if formula:
-            t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P3))
-        assert Deal(seat=P4) in t.legal(P4)
-        t.refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=OutOfTurn)
-        t.do(Deal(seat=P4, hands=SIX_EACH))
-        assert (t.dealer, t.seen().deal) == (P4, 1)
-
-    def test_who_finds_it_tells_the_table(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P1))
-        assert t.do(PickUp(seat=P3))[1:] == (MisdealFound(seat=P3, rule="B27"),)
-
-    def test_no_bid_is_taken(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        t.all_pick_up()
-        t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase)
-
-    def test_nothing_can_be_dealt_again_before_it_is_found(self):
-        t = misdealt()
-        t.do(KnockForCards(seat=P4))
-        t.do(PickUp(seat=P1))
-        t.refused(Deal(seat=P4, hands=SIX_EACH), rule="B13", kind=WrongPhase)
-
-    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-    @pytest.mark.parametrize("fault", ["misdeal", "wrong_count"])
-    def test_with_closed_hands_it_is_reported(self, enforcement: str, fault: Any):
-        t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", closed=True).bid("pass 2")
-        events = t.do(Report(seat=P3, accused=P2, fault=fault))
-        assert events == (Reported(seat=P3, accused=P2, fault=fault), MisdealFound(seat=P2, rule="B27"))
-        t.refused(Bid(seat=P3, bid=3), rule="B27", kind=WrongPhase)
-        assert (t.turn, t.seen().deal) == (P4, 1)
-        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
-        assert t.phase == "picking_up"
-
-    def test_nobody_sees_it_before_the_cards_are_up(self):
-        """A wrong number lies face down: only who takes the cards up can find it."""
-        t = penalising()
-        t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
-        for viewer in (P1, P2, P4, "spectator"):
-            assert t.rules.view(t.state, viewer).cards_left == (6, 6, 6, 6)
-            assert t.history[-1].event.seen_by(viewer, False).counts == (6, 6, 6, 6)
-        assert t.rules.view(t.state, "official").cards_left == (7, 6, 6, 6)
-
-    @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
-    def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
-        """A report that was accepted only after a misdeal would tell what lies face down."""
-        t = penalising()
-        t.do(Deal(seat=P4, hands=hands))
-        t.refused(Report(seat=P1, accused=P3, fault="misdeal"), rule="B18", kind=AgainstTheRules)
-
-    def test_during_the_play_too(self):
-        t = table().dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(2)
-        t.refused(Report(seat=P3, accused=P2, fault="misdeal"), rule="B27", kind=AgainstTheRules)
-        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
-        assert t.dealt("1 2 3 4 | 1 2").phase == "auction"
-
-    def test_reported_before_the_dealer_picks_up_the_formula_still_saves(self):
-        t = penalising()
-        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
-        t.do(PickUp(seat=P2))
-        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
-        t.do(KnockForCards(seat=P4))
-        t.dismissed(P1, P4, reason="nothing")
-
-    @pytest.mark.rule("B25")
-    def test_reported_with_closed_hands_the_dealer_pays_for_a_forgotten_formula(self):
-        t = penalising()
-        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
-        for seat in (P4, P1, P2, P3):
-            t.do(PickUp(seat=seat))
-        t.do(Report(seat=P2, accused=P2, fault="misdeal"))
-        events = t.upheld(P1, P4, "misdeal", rule="B25")
-        assert isinstance(events[-1], MisdealFound)
-        t.upheld(P1, P4, "early_pick_up", rule="B24")
-
-    def test_what_the_referee_can_count_cannot_be_reported(self):
-        t = penalising().dealt(SIX_EACH)
-        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="B18", kind=AgainstTheRules)
-
-    def test_the_house_does_not_misdeal(self):
-        t = penalising(dealing="house").dealt()
-        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, kind=AgainstTheRules)
-
-    def test_nobody_wins_by_it_although_a_penalty_brings_zero(self):
-        t = misdealt(overshoot="negative", points=(12, 12, -5, 12))
-        t.do(PickUp(seat=P3))
-        t.upheld(P1, P3, rule="B24")
-        t.do(KnockForCards(seat=P4))
-        assert t.won is None
-        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
-        assert line.points[P3] == 0
-        assert t.won is not None
 
 
 @pytest.mark.rule("B-O36")

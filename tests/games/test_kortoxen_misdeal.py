@@ -1,0 +1,130 @@
+"""Rödskägg (Kortoxen): a wrong number of cards (B25-B27, B-O8, B-O33)."""
+
+from typing import Any
+
+import pytest
+
+from referee.acts import Bid, Deal, KnockForCards, PickUp, Report
+from referee.events import Reported
+from referee.games._rodskagg import MisdealFound
+from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
+from tests.given import P1, P2, P3, P4, SEVEN_FOR_P3, SIX_EACH, misdealt, penalising, table
+
+
+@pytest.mark.rule("B-O8")
+class TestMisdealFoundByAnEarlyPlayer:
+    """While the dealer has not picked up, the formula still saves."""
+
+    def test_the_dealer_is_safe_and_the_early_player_pays(self):
+        t = misdealt()
+        events = t.do(PickUp(seat=P3))
+        assert isinstance(events[-1], MisdealFound)
+        t.do(KnockForCards(seat=P4))
+        t.upheld(P1, P3, "early_pick_up", rule="B24")
+        t.dismissed(P1, P4, reason="nothing")
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert (line.dealer, line.points) == (P4, (12, 12, 17, 12))
+
+
+@pytest.mark.rule("B27", "B-O33")
+class TestMisdeal:
+    """A wrong number of cards: the same dealer deals again, and nobody has won by it."""
+
+    @pytest.mark.parametrize("formula", [True, False])
+    def test_the_same_dealer_deals_again_knocked_for_or_not(self, formula: bool):
+        t = misdealt()
+        if formula:
+            t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P3))
+        assert Deal(seat=P4) in t.legal(P4)
+        t.refused(Deal(seat=P1, hands=SIX_EACH), rule="B13", kind=OutOfTurn)
+        t.do(Deal(seat=P4, hands=SIX_EACH))
+        assert (t.dealer, t.seen().deal) == (P4, 1)
+
+    def test_who_finds_it_tells_the_table(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P1))
+        assert t.do(PickUp(seat=P3))[1:] == (MisdealFound(seat=P3, rule="B27"),)
+
+    def test_no_bid_is_taken(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.all_pick_up()
+        t.refused(Bid(seat=P1, bid=1), rule="B27", kind=WrongPhase)
+
+    def test_nothing_can_be_dealt_again_before_it_is_found(self):
+        t = misdealt()
+        t.do(KnockForCards(seat=P4))
+        t.do(PickUp(seat=P1))
+        t.refused(Deal(seat=P4, hands=SIX_EACH), rule="B13", kind=WrongPhase)
+
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    @pytest.mark.parametrize("fault", ["misdeal", "wrong_count"])
+    def test_with_closed_hands_it_is_reported(self, enforcement: str, fault: Any):
+        t = table(enforcement=enforcement).dealt("1 2 3 4 | 1 2", closed=True).bid("pass 2")
+        events = t.do(Report(seat=P3, accused=P2, fault=fault))
+        assert events == (Reported(seat=P3, accused=P2, fault=fault), MisdealFound(seat=P2, rule="B27"))
+        t.refused(Bid(seat=P3, bid=3), rule="B27", kind=WrongPhase)
+        assert (t.turn, t.seen().deal) == (P4, 1)
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        assert t.phase == "picking_up"
+
+    def test_nobody_sees_it_before_the_cards_are_up(self):
+        """A wrong number lies face down: only who takes the cards up can find it."""
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
+        for viewer in (P1, P2, P4, "spectator"):
+            assert t.rules.view(t.state, viewer).cards_left == (6, 6, 6, 6)
+            assert t.history[-1].event.seen_by(viewer, False).counts == (6, 6, 6, 6)
+        assert t.rules.view(t.state, "official").cards_left == (7, 6, 6, 6)
+
+    @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
+    def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):
+        """A report that was accepted only after a misdeal would tell what lies face down."""
+        t = penalising()
+        t.do(Deal(seat=P4, hands=hands))
+        t.refused(Report(seat=P1, accused=P3, fault="misdeal"), rule="B18", kind=AgainstTheRules)
+
+    def test_during_the_play_too(self):
+        t = table().dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(2)
+        t.refused(Report(seat=P3, accused=P2, fault="misdeal"), rule="B27", kind=AgainstTheRules)
+        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
+        assert t.dealt("1 2 3 4 | 1 2").phase == "auction"
+
+    def test_reported_before_the_dealer_picks_up_the_formula_still_saves(self):
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        t.do(PickUp(seat=P2))
+        t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
+        t.do(KnockForCards(seat=P4))
+        t.dismissed(P1, P4, reason="nothing")
+
+    @pytest.mark.rule("B25")
+    def test_reported_with_closed_hands_the_dealer_pays_for_a_forgotten_formula(self):
+        t = penalising()
+        t.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        for seat in (P4, P1, P2, P3):
+            t.do(PickUp(seat=seat))
+        t.do(Report(seat=P2, accused=P2, fault="misdeal"))
+        events = t.upheld(P1, P4, "misdeal", rule="B25")
+        assert isinstance(events[-1], MisdealFound)
+        t.upheld(P1, P4, "early_pick_up", rule="B24")
+
+    def test_what_the_referee_can_count_cannot_be_reported(self):
+        t = penalising().dealt(SIX_EACH)
+        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="B18", kind=AgainstTheRules)
+
+    def test_the_house_does_not_misdeal(self):
+        t = penalising(dealing="house").dealt()
+        t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, kind=AgainstTheRules)
+
+    def test_nobody_wins_by_it_although_a_penalty_brings_zero(self):
+        t = misdealt(overshoot="negative", points=(12, 12, -5, 12))
+        t.do(PickUp(seat=P3))
+        t.upheld(P1, P3, rule="B24")
+        t.do(KnockForCards(seat=P4))
+        assert t.won is None
+        line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
+        assert line.points[P3] == 0
+        assert t.won is not None
