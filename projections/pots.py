@@ -5,18 +5,13 @@ each match, since it cannot tell which games have a pot: where there is none, no
 """
 
 import csv as files
-from collections.abc import Sequence
 from io import StringIO
-from typing import Any, Self
-from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
 
-from projections.engine import Json
-from projections.follow import LIVE, Placed
 from projections.protocols import columns_of
+from projections.sheets import Sheets
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
 
 STAKED = "pot/staked"
@@ -129,73 +124,11 @@ def _closed(event: MatchClosed, number: int) -> PotClosed:
     return PotClosed(before=event.pot_before, after=event.pot, entries=tuple(drawn), rule=event.rule, event=number)
 
 
-class Pots:
-    """The book of all pots: a row for each match, which is small, and a row for each line, which stays."""
+class Pots(Sheets[Pot]):
+    """The book of all pots; a pot in a game that has none is empty."""
 
-    name = "pots"
-
-    def __init__(self, prefix: str = LIVE) -> None:
-        self.metadata = MetaData()
-        self.pots = Table(
-            f"{prefix}pots",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("version", Integer, nullable=False),
-            Column("pot", Json(Pot), nullable=False),
-        )
-        self.lines = Table(
-            f"{prefix}pot_lines",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("event", Integer, primary_key=True),
-            Column("line", Json(PotLine), nullable=False),
-        )
-
-    def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
-        return type(self)(prefix)
-
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
-        matches = {placed.recorded.originator_id for placed in page}
-        query = select(self.pots.c.match, self.pots.c.pot).where(self.pots.c.match.in_(matches))
-        known: dict[UUID, Pot] = {row.match: row.pot for row in connection.execute(query)}
-        pots = dict(known)
-        for recorded in (placed.recorded for placed in page):
-            pot = pots.get(recorded.originator_id)
-            if pot is None or recorded.originator_version > pot.version:
-                pots[recorded.originator_id] = entered(pot, recorded)
-        lines = [
-            {"match": match_id, "event": line.event, "line": line}
-            for match_id, pot in pots.items()
-            for line in pot.lines
-        ]
-        if lines:
-            connection.execute(insert(self.lines), lines)
-        if new := [_row("match", match_id, pot) for match_id, pot in pots.items() if match_id not in known]:
-            connection.execute(insert(self.pots), new)
-        if old := [_row("id", match_id, pots[match_id]) for match_id in known]:
-            connection.execute(update(self.pots).where(self.pots.c.match == bindparam("id")), old)
-
-    def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that the book has taken in."""
-        return connection.scalar(select(self.pots.c.version).where(self.pots.c.match == match_id)) or 0
-
-    def answer(self, connection: Connection, match_id: UUID) -> Pot | None:
-        """The pot of a match, empty in a game that has none; ``None`` where no match is known."""
-        pot: Pot | None = connection.scalar(select(self.pots.c.pot).where(self.pots.c.match == match_id))
-        if pot is None:
-            return None
-        query = (
-            select(self.lines.c.line)
-            .where(self.lines.c.match == match_id, self.lines.c.event <= pot.version)  # not what came after it
-            .order_by(self.lines.c.event)
-        )
-        return replace(pot, lines=tuple(connection.scalars(query)))
-
-
-def _row(key: str, match_id: UUID, pot: Pot) -> dict[str, Any]:
-    return {key: match_id, "version": pot.version, "pot": replace(pot, lines=())}
+    name, kind, line = "pots", Pot, PotLine
+    entered = staticmethod(entered)
 
 
 # As a table for a spreadsheet

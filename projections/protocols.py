@@ -4,17 +4,13 @@ Nothing is reckoned here but sums: why a number stands on a line, the referee ha
 """
 
 import csv as files
-from collections.abc import Sequence
 from io import StringIO
-from typing import Any, Self
-from uuid import UUID
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
 
-from projections.engine import Json
-from projections.follow import LIVE, Placed
+from projections.sheets import Sheets
 from referee.events import (
     DealScored,
     Dealt,
@@ -266,74 +262,11 @@ def _line(event: DealScored, number: int) -> Line:
     )
 
 
-class Protocols:
-    """The book of all protocols: a row for each match, which is small, and a row for each line, which stays."""
+class Protocols(Sheets[Protocol]):
+    """The book of all protocols."""
 
-    name = "protocols"
-
-    def __init__(self, prefix: str = LIVE) -> None:
-        self.metadata = MetaData()
-        self.sheets = Table(
-            f"{prefix}protocols",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("version", Integer, nullable=False),
-            Column("sheet", Json(Protocol), nullable=False),
-        )
-        self.lines = Table(
-            f"{prefix}protocol_lines",
-            self.metadata,
-            Column("match", Uuid, primary_key=True),
-            Column("event", Integer, primary_key=True),
-            Column("line", Json(Line), nullable=False),
-        )
-
-    def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
-        return type(self)(prefix)
-
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
-        """Takes in the events of a page; what it has already, it passes over."""
-        matches = {placed.recorded.originator_id for placed in page}
-        query = select(self.sheets.c.match, self.sheets.c.sheet).where(self.sheets.c.match.in_(matches))
-        known: dict[UUID, Protocol] = {row.match: row.sheet for row in connection.execute(query)}
-        sheets = dict(known)
-        for recorded in (placed.recorded for placed in page):
-            sheet = sheets.get(recorded.originator_id)
-            if sheet is None or recorded.originator_version > sheet.version:
-                sheets[recorded.originator_id] = entered(sheet, recorded)
-        lines = [
-            {"match": match_id, "event": line.event, "line": line}
-            for match_id, sheet in sheets.items()
-            for line in sheet.lines
-        ]
-        if lines:
-            connection.execute(insert(self.lines), lines)
-        new = [_row("match", match_id, sheet) for match_id, sheet in sheets.items() if match_id not in known]
-        if new:
-            connection.execute(insert(self.sheets), new)
-        if old := [_row("id", match_id, sheets[match_id]) for match_id in known]:
-            connection.execute(update(self.sheets).where(self.sheets.c.match == bindparam("id")), old)
-
-    def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that is in its protocol."""
-        return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
-
-    def answer(self, connection: Connection, match_id: UUID) -> Protocol | None:
-        """The protocol of a match; ``None`` where no match is known."""
-        sheet: Protocol | None = connection.scalar(select(self.sheets.c.sheet).where(self.sheets.c.match == match_id))
-        if sheet is None:
-            return None
-        query = (
-            select(self.lines.c.line)
-            .where(self.lines.c.match == match_id, self.lines.c.event <= sheet.version)  # not what came after it
-            .order_by(self.lines.c.event)
-        )
-        return replace(sheet, lines=tuple(connection.scalars(query)))
-
-
-def _row(key: str, match_id: UUID, sheet: Protocol) -> dict[str, Any]:
-    return {key: match_id, "version": sheet.version, "sheet": replace(sheet, lines=())}
+    name, kind, line = "protocols", Protocol, Line
+    entered = staticmethod(entered)
 
 
 # As a table for a spreadsheet

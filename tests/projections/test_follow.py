@@ -436,6 +436,6 @@ class TestRebuilding:
 def spoil(engine: Engine) -> None:
     """Somebody has been at the books."""
     with engine.begin() as connection:
-        connection.execute(text("DELETE FROM book_protocol_lines"))
+        connection.execute(text("DELETE FROM book_protocols_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
         connection.execute(text("DELETE FROM book_audit_steps"))
