@@ -83,7 +83,8 @@ def _one(here: Any, value: Any) -> Any:
     if structs and isinstance(value, dict):
         return next((struct for struct in structs if struct.tag == value.get(struct.tag_field)), here)
     literals = [member for member in here.types if isinstance(member, types.LiteralType)]
-    return literals[0] if literals and len(here.types) <= 2 and not structs else here
+    whole = len(literals) == 1 and len(here.types) == 2 and (here.includes_none or isinstance(value, str))
+    return literals[0] if whole else here
 
 
 def _choices(here: Any) -> dict[str, Any]:
