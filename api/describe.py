@@ -25,6 +25,8 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from api import problems
+from api.wire import EventSeen
+from referee.rows import EVENT_TYPES
 
 JSON = "application/json"
 _REF = "#/components/schemas/{name}"
@@ -71,11 +73,23 @@ def _tidy(value: Any) -> Any:
     return value
 
 
+def _events_by_topic() -> dict[str, Any]:
+    """What an event holds, which only its topic beside it tells."""
+    return {
+        "anyOf": [
+            {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
+            for topic, kind in sorted(EVENT_TYPES.items())
+        ]
+    }
+
+
 def components() -> Components:
     """All schemas that operations refer to."""
     schema_of(problems.Document)
+    schema_of(EventSeen)
+    more = {EventSeen.__name__: _events_by_topic()}
     return Components(
-        schemas={name: raw(schema) for name, schema in sorted(_SCHEMAS.items())},
+        schemas={name: raw({**schema, **more.get(name, {})}) for name, schema in sorted(_SCHEMAS.items())},
         security_schemes=dict(COMPONENTS_SECURITY),
     )
 
