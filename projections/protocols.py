@@ -21,11 +21,10 @@ from referee.events import (
     MatchWon,
     PenaltyImposed,
     PlayerEliminated,
+    Points,
     Recorded,
+    told,
 )
-
-Points = int | float
-"""Whole wherever it can be; a half only in games that count them."""
 
 VOIDED = "voided"
 """The kind of a line that holds no more than the penalties of a deal that was voided."""
@@ -144,7 +143,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=_counted(event.points, event.halves),
+                points=told(event.points, event.halves),
                 lines=(*sheet.lines, _line(event, number)),
                 pending=(),
                 eliminated=event.eliminated,
@@ -158,7 +157,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=_counted(event.points, event.halves),
+                points=told(event.points, event.halves),
                 over=True,
                 winner=event.seat,
                 winners=event.seats or (() if event.seat is None else (event.seat,)),
@@ -178,21 +177,12 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
     return replace(sheet, version=number)
 
 
-def _counted(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Points that are given as so many halves."""
-    return tuple([_whole(number) for number in points]) if halves else points
-
-
-def _whole(halves: int) -> Points:
-    return halves / 2 if halves % 2 else halves // 2
-
-
 def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
     return tuple(
         [
             LineEntry(
                 seat=entry.seat,
-                points=_whole(entry.points) if halves else entry.points,
+                points=told((entry.points,), halves)[0],
                 rule=entry.rule,
                 events=entry.events,
             )
@@ -250,9 +240,9 @@ def _line(event: DealScored, number: int) -> Line:
         tricks=event.tricks,
         answers=event.answers,
         penalties=event.penalties,
-        before=_counted(event.before, halves),
-        change=_counted(_change(event.before, event.points), halves),
-        points=_counted(event.points, halves),
+        before=told(event.before, halves),
+        change=told(_change(event.before, event.points), halves),
+        points=told(event.points, halves),
         eliminated=event.eliminated,
         entries=_entries(event.entries, halves),
         event=number,

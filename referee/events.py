@@ -14,6 +14,13 @@ Dealing = Literal["house", "table"]
 Enforcement = Literal["refuse", "penalise"]
 Viewer = int | Literal["official", "spectator"]
 """Who looks: a seat, the official, or anybody else."""
+Points = int | float
+"""As they are told: whole wherever it can be; a half only in games that count them."""
+
+
+def told(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
+    """Points as they are told, from so many points or so many halves."""
+    return tuple([number / 2 if number % 2 else number // 2 for number in points]) if halves else points
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

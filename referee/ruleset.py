@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from referee.acts import Act, Request
-from referee.events import Event, MatchOpened, Viewer
+from referee.events import Event, MatchOpened, Points, Viewer
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     """Seats that are awaited now."""
     active: tuple[int, ...]
     """Seats that are still in the match."""
-    points: tuple[int, ...]
+    points: tuple[Points, ...]
     penalties: tuple[int, ...]
     """Points knocked up in this deal, not yet in ``points``."""
     hand: tuple[str, ...] | None = None

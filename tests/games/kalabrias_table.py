@@ -229,7 +229,7 @@ class Table:
         return self.seen().phase
 
     @property
-    def points(self) -> tuple[int, ...]:
+    def points(self) -> tuple[int | float, ...]:
         """The protocol."""
         return self.seen().points
 

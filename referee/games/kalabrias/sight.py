@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score, Void
 from referee.cards import BIT, SUITS, texts_of
-from referee.events import Viewer
+from referee.events import Viewer, told
 from referee.games.kalabrias import auction, deal, declarations, play
 from referee.games.kalabrias.ranks import BELLA, PACK
 from referee.games.kalabrias.states import (
@@ -206,7 +206,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         dealer=table.dealer,
         to_act=to_act(state),
         active=table.active,
-        points=table.points,
+        points=told(table.points, table.unit == 2),
         penalties=(0,) * table.seats,
         hand=hand,
         hands=hands,
@@ -226,7 +226,7 @@ def view(state: State, viewer: Viewer) -> Shown:
 def _more(state: State, playing: Playing | None) -> dict[str, Any]:
     """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
     table, cards = state.table, getattr(state, "cards", None)
-    more: dict[str, Any] = {"carry": table.carry, "halves": table.unit == 2}
+    more: dict[str, Any] = {"carry": table.carry}
     if cards is not None:
         more["turn_up"] = cards.turn_up
     if isinstance(state, Auction | Proposed):
