@@ -37,13 +37,13 @@ class Recorder(PostgresApplicationRecorder):
         function = Identifier(schema, f"{self.events_table_name}_insert")
         create = SQL(
             "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[])"
-            " RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+            " RETURNS void LANGUAGE plpgsql AS $knacka$ BEGIN"
             " SET LOCAL lock_timeout = '{seconds}s';"
             " LOCK TABLE {table} IN EXCLUSIVE MODE;"  # so that positions are given in the order of the commits
             " NOTIFY {channel};"
             " INSERT INTO {table} (originator_id, originator_version, topic, state)"
             " SELECT * FROM unnest(ids, versions, topics, states);"
-            " END $$"
+            " END $knacka$"
         )
         self.sql_create_statements.append(
             create.format(
@@ -87,5 +87,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _alone(self) -> Iterator[None]:
         with self.datastore.transaction(commit=True) as cursor:
+            # Idle until the tables are there, and who creates them may have to wait.
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

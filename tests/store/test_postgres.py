@@ -7,7 +7,9 @@ from uuid import uuid4
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
+from referee.desk import Desk
 from referee.store import construct
+from tests.played import opened
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'referee_events'::regclass"
 
@@ -28,6 +30,29 @@ def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postg
         storing.result()
         log = referee.recorder.select_notifications(None, 10)
         assert [row.originator_id for row in log] == [first.originator_id, second.originator_id]
+
+
+def test_a_start_waits_for_who_holds_the_table(postgres_url: str) -> None:
+    """As a VACUUM does; the library ends transactions that are idle, five seconds as it comes."""
+    construct(postgres_url).close()
+    with psycopg.connect(postgres_url) as vacuum, ThreadPoolExecutor(1) as thread:
+        vacuum.execute("LOCK TABLE referee_events IN SHARE UPDATE EXCLUSIVE MODE")
+        starting = thread.submit(construct, postgres_url, POSTGRES_IDLE_IN_TRANSACTION_SESSION_TIMEOUT=1)
+        time.sleep(2)
+        vacuum.rollback()
+        starting.result().close()
+
+
+def test_events_may_have_a_schema_of_their_own(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("CREATE SCHEMA club")
+    with construct(f"{postgres_url}&schema=club") as referee:
+        desk = Desk(referee)
+        match_id = opened(desk)
+        desk.close()
+        assert referee.load(match_id).match.version == 1
+    with psycopg.connect(postgres_url) as look:
+        assert look.execute("SELECT count(*) FROM club.referee_events").fetchone() == (1,)
 
 
 def test_several_processes_may_be_started_at_once_on_an_empty_database(postgres_url: str) -> None:
