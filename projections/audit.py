@@ -128,12 +128,12 @@ def cited(event: Event) -> tuple[str, ...]:
 class Audit:
     """The book of the trail and the cases."""
 
-    name = "audit"
+    name, key = "audit", "audit_2"
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
         self.places = Table(
-            f"{prefix}audit",
+            f"{prefix}{self.key}",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
@@ -141,8 +141,8 @@ class Audit:
             Column("deal", Integer, nullable=False),
             Column("public_to", Integer, nullable=False),
         )
-        self.steps = Table(  # all that a page tells of a match in one row: half the work, and a third of the room
-            f"{prefix}audit_steps",
+        self.steps = Table(  # a row holds all that a page tells of a match: rows are the work of following
+            f"{prefix}{self.key}_steps",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("first", Integer, primary_key=True),
@@ -150,7 +150,7 @@ class Audit:
             Column("steps", Json(tuple[Step, ...]), nullable=False),
         )
         self.knocks = Table(
-            f"{prefix}audit_cases",
+            f"{prefix}{self.key}_cases",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("case", Integer, primary_key=True),

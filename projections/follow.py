@@ -64,10 +64,12 @@ Read = Callable[[int, int], Sequence[Placed]]
 
 
 class Book(Protocol):
-    """Tables, how events change them, and what they answer. To give its tables another shape, give it a new name:
-    then it fills from the first event beside the old one."""
+    """Tables, how events change them, and what they answer."""
 
     name: str
+    key: str
+    """Names the shape of its tables, which begin with it, and its position. Another shape has another key: so it
+    fills from the first event, and a process of an earlier release may follow beside it."""
     metadata: MetaData
     """Its tables, in the order in which readers read them."""
 
@@ -109,9 +111,9 @@ def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, int]:
         _metadata.create_all(connection)
         for book in books:
             there = inspect(connection).get_table_names()
-            if not all(name in there for name in book.metadata.tables) or _position(connection, book.name) is None:
-                _clear(connection, book, book.name)
-        return {book.name: _position(connection, book.name) or 0 for book in books}
+            if not all(name in there for name in book.metadata.tables) or _position(connection, book.key) is None:
+                _clear(connection, book, book.key)
+        return {book.name: _position(connection, book.key) or 0 for book in books}
 
 
 def _alone(connection: Connection) -> None:
@@ -164,7 +166,7 @@ def rebuild(read: Read, engine: Engine, book: Book, *, page: int = PAGE) -> int:
     rebuild that was broken off has left is thrown away by the next.
     """
     prepare(engine, [book])
-    fresh, key = book.under(FRESH), FRESH + book.name
+    fresh, key = book.under(FRESH), FRESH + book.key
     writes = writer(engine)
     with writes.begin() as connection:
         _clear(connection, fresh, key)
@@ -178,11 +180,11 @@ def rebuild(read: Read, engine: Engine, book: Book, *, page: int = PAGE) -> int:
     with writes.begin() as connection:
         # Followers wait at the position; what they applied meanwhile is made up for before they go on.
         # The new tables are held too: another rebuild could have cleared them since.
-        goal, position = _held(connection, book.name), _held(connection, key)
+        goal, position = _held(connection, book.key), _held(connection, key)
         while position < goal and (events := read(position, page)):
             position = _apply(connection, fresh, key, position, events)
         _switch(connection, book, fresh)
-        _move(connection, book.name, position)
+        _move(connection, book.key, position)
         connection.execute(delete(_positions).where(_positions.c.book == key))
     return position
 
@@ -245,7 +247,7 @@ class Follower:
                 # The log was restored from a backup that is older than the book.
                 log.error("book %s stands at %d, where the log has no event: it begins anew", book.name, position)
                 with self._writer.begin() as connection:
-                    _clear(connection, book, book.name)
+                    _clear(connection, book, book.key)
                 self._at[book.name] = 0
         self._seen_to = max(self._at.values(), default=0)
         self._thread.start()
@@ -369,7 +371,7 @@ class Follower:
             try:
                 if page:
                     with self._writer.begin() as connection:
-                        position = _apply(connection, book, book.name, after, page)
+                        position = _apply(connection, book, book.key, after, page)
                     self._at[book.name] = position  # now that it is committed, and not before
                     more |= len(page) == self._page
                 self._worked(book.name)

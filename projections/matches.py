@@ -87,7 +87,7 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
 class Matches:
     """The book of all matches."""
 
-    name = "matches"
+    name = key = "matches"
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()

@@ -127,7 +127,7 @@ def _closed(event: MatchClosed, number: int) -> PotClosed:
 class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
-    name, kind, line = "pots", Pot, PotLine
+    name, key, kind, line = "pots", "pots_2", Pot, PotLine
     entered = staticmethod(entered)
 
 

@@ -255,7 +255,7 @@ def _line(event: DealScored, number: int) -> Line:
 class Protocols(Sheets[Protocol]):
     """The book of all protocols."""
 
-    name, kind, line = "protocols", Protocol, Line
+    name, key, kind, line = "protocols", "protocols_2", Protocol, Line
     entered = staticmethod(entered)
 
 

@@ -31,6 +31,7 @@ class Sheets(Generic[S]):
     """A book with a row for each match, which stays small, and a row for each line."""
 
     name: str
+    key: str
     kind: type[S]
     line: Any
     """The type of a line."""
@@ -40,14 +41,14 @@ class Sheets(Generic[S]):
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
         self.sheets = Table(
-            f"{prefix}{self.name}_sheets",
+            f"{prefix}{self.key}_sheets",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
             Column("sheet", Json(self.kind), nullable=False),
         )
         self.lines = Table(
-            f"{prefix}{self.name}_lines",
+            f"{prefix}{self.key}_lines",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("event", Integer, primary_key=True),

@@ -49,7 +49,7 @@ def at_the_head(follower: Follower, referee: Referee) -> None:
 class Tally:
     """A book that counts, and so tells whether it was given an event twice."""
 
-    name = "tally"
+    name = key = "tally"
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -157,6 +157,26 @@ class TestFollowing:
             at_the_head(follower, referee)
         assert content(engine, books) == whole
 
+    def test_a_book_of_another_shape_fills_beside_the_one_of_an_earlier_process(
+        self, referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent], whole: Said
+    ):
+        """Had they one position, each would pass over what the other has taken in."""
+
+        class Earlier(Audit):
+            key = "audit_earlier"
+
+        other, before = engine_for(store_url), (Protocols(), Earlier(), Matches(), Pots())
+        append(referee, rows[:400])
+        with following(referee, other, before, page=17, poll_seconds=0.01) as earlier:
+            at_the_head(earlier, referee)
+            with following(referee, engine, all_books(), page=40, poll_seconds=0.01) as later:
+                append(referee, rows[400:])
+                at_the_head(earlier, referee)
+                at_the_head(later, referee)
+        assert content(engine, all_books()) == whole
+        assert list(content(other, before).values()) == list(whole.values())
+        other.dispose()
+
     def test_a_book_whose_tables_were_taken_away_begins_anew(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
@@ -167,7 +187,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             assert content(engine, books) == whole
             with engine.begin() as connection:
-                connection.execute(text("DROP TABLE book_audit_cases"))
+                connection.execute(text("DROP TABLE book_audit_2_cases"))
 
     def test_books_that_are_ahead_of_a_restored_log_begin_anew(
         self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture
@@ -436,6 +456,6 @@ class TestRebuilding:
 def spoil(engine: Engine) -> None:
     """Somebody has been at the books."""
     with engine.begin() as connection:
-        connection.execute(text("DELETE FROM book_protocols_lines"))
+        connection.execute(text("DELETE FROM book_protocols_2_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("DELETE FROM book_audit_steps"))
+        connection.execute(text("DELETE FROM book_audit_2_steps"))

@@ -122,7 +122,7 @@ def test_a_connection_to_the_books_that_was_cut_in_the_middle_of_a_page(
         assert follower.wait_for(match_id, version, 10)
     assert follower.faults() == {}
     follower.close()
-    uncut.name = "uncut"
+    uncut.key = "uncut"
     rebuild(reader(referee), engine, uncut)
     assert list(content(engine, [books[2]]).values()) == list(content(engine, [uncut]).values())
 
