@@ -135,7 +135,8 @@ class FirstDealerDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
 class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
     """The cards of a deal lie before the seats. ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that is not for the viewer to see is empty; ``counts`` say how many cards it has. ``seed`` made the shuffle in house dealing; ``stock`` is what is left, when it is known and needed.
+    A hand that is not for the viewer to see is empty; ``counts`` say how many cards it has. ``seed`` made the
+    shuffle in house dealing; ``stock`` is what is left, when it is known and needed.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"

@@ -218,7 +218,7 @@ def _told(playing: Playing | None, state: State) -> dict[str, Any]:
 def carried(state: State) -> dict[str, Any]:
     """By seat, the value near zero that was announced or passed over and still stands (C-O24)."""
     told = state.table.told
-    return {"announced": list(told)} if any(value is not None for value in told) else {}
+    return {"near_zero": list(told)} if any(value is not None for value in told) else {}
 
 
 def view(state: State, viewer: Viewer) -> Shown:
