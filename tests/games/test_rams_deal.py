@@ -228,6 +228,19 @@ def test_x11_a_misdeal_passes_the_deal_on_and_the_stake_stays(enforcement: str):
     assert staked == Staked(seat=P3, amount=5, pot=10, double=True)
 
 
+@pytest.mark.rule("D67", "D68", "D-O26")
+@pytest.mark.parametrize("words", ["widow join join", "widow join join join"])
+def test_nothing_said_or_reported_in_a_misdeal_counts(words: str):
+    t = Table(4, enforcement="penalise", pot=5, points=(-5, 0, 0, 0))
+    t.deal()
+    t.say(words)
+    if words.endswith("join join join"):
+        t.report(P2, "exposed_card", seat=P1)
+    t.report(P4, "misdeal", seat=P1)
+    assert (t.change(), t.line.pot, t.line.detail["faults"]) == ((0, 0, 0, -5), 10, {})
+    assert (t.line.detail["active"], t.line.detail["widow"]) == ([], None)
+
+
 @pytest.mark.rule("D-O10", "D67")
 def test_the_stake_of_a_misdeal_may_be_returned():
     t = Table(4, misdeal_stake="returned", points=(0, 0, 0, -10), pot=10)

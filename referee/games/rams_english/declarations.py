@@ -188,13 +188,16 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be paid: played, bought off (D32) or misdealt (D67)."""
+    """The state when the deal waits to be paid: played, bought off (D32) or misdealt (D67).
+
+    Nothing that was said or reported in a misdeal counts: no card of it was played (D68).
+    """
     return Played(
         table=state.table,
         dealing=state.dealing,
         said=state.said,
         kind=event.kind,  # type: ignore[arg-type]
-        play=state if isinstance(state, Playing) else None,
+        play=state if isinstance(state, Playing) and event.kind != "misdeal" else None,
         ended=number,
     )
 
