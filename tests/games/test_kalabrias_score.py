@@ -221,6 +221,13 @@ class TestThreePlayers:
         assert table(players=2, bete_odd_point="exact_half").state.table.unit == 1
 
     @pytest.mark.rule("E-O38", "E46")
+    @pytest.mark.rule("E-O36", "E-O38")
+    def test_half_of_an_odd_number_set_aside_is_not_lost(self):
+        """With ``bete_split: none`` only what was set aside is divided between the opponents."""
+        rules = {"tie_rule": "carry", "bete_split": "none", "bete_odd_point": "exact_half"}
+        lost = line((60, 52, 40), carry=83, **rules)
+        assert change(lost) == [0, 2 * 52 + 83, 2 * 40 + 83]
+
     def test_the_target_in_halves(self):
         won = settled((100, 30, 20), points=(400, 10, 10), bete_odd_point="exact_half")[-1]
         assert isinstance(won, MatchWon)

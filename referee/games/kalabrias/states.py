@@ -114,8 +114,10 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def unit(self) -> int:
         """E-O38: two where points are counted in halves."""
-        halves = self.seats == 3 and self.options.bete_odd_point == "exact_half" and self.options.bete_split == "half"
-        return 2 if halves else 1
+        options = self.options
+        set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # what was is divided all the same
+        divides = options.bete_split == "half" or set_aside
+        return 2 if self.seats == 3 and options.bete_odd_point == "exact_half" and divides else 1
 
     @property
     def forehand(self) -> int:
