@@ -1,5 +1,7 @@
 """Rödskägg (alga): opening, dealing, new hands, and the bidding (A1-A28)."""
 
+from itertools import count
+
 import pytest
 
 from referee.acts import Bid, Cut, Deal, Draw, KeepCards, Knock, Play, Report, RequestCards, Void
@@ -180,19 +182,34 @@ class TestNewHands:
 @pytest.mark.rule("A15", "A16", "A-O24")
 class TestStockRunsOut:
     def test_what_was_thrown_in_is_shuffled_in_at_once_and_nobody_asks_again(self):
+        """At a real table the dealer shuffles, and the referee is told what came (A-O24)."""
         match = alga((12,) * 8, dealer=7)
         low_cards = [card for card in PACK if card[1] in "23456789T"]
         hands = tuple(tuple(low_cards[6 * seat : 6 * seat + 6]) for seat in range(6))
         high = [card for card in PACK if card not in low_cards]
         match.do(Deal(seat=7, hands=(*hands, tuple(high[:6]), tuple(high[6:12])), stock=tuple(high[12:])))
-        match.do(KeepCards(seat=0), RequestCards(seat=1))
-        new = match.of(NewHands)[0]
-        assert new.last
-        assert set(new.hands[1]) <= {*high[12:], *hands[1]}
+        match.do(KeepCards(seat=0))
+        assert match.legal(1) == (KeepCards(seat=1),), "it would not say which cards came"
+        match.refused(RequestCards(seat=1), "A11", "cards_needed")
+        match.do(RequestCards(seat=1, cards=(*high[12:], *hands[1][:2])))
+        assert match.of(NewHands)[0].last
         assert match.phase == "auction", "not even a seat that has not asked yet"
         match.refused(RequestCards(seat=2), "A11", "wrong_phase")
         assert len(match.view(1).hand) == 6
         assert set(high[12:]) <= set(match.view(1).hand)
+
+    def test_in_the_house_the_referee_shuffles(self):
+        for luck in count():
+            match = alga((12,) * 8, dealer=7, dealing="house", luck=luck).do(Deal(seat=7))
+            if RequestCards(seat=0) in match.legal(0):
+                break
+        thrown = match.view(0).hand
+        match.do(RequestCards(seat=0))
+        (new,) = match.of(NewHands)
+        assert new.last
+        assert new.seed is not None
+        assert len(set(new.hands[0]) - set(thrown)) == 4, "the whole stock, and two of his own"
+        assert match.phase == "auction"
 
     def test_at_a_real_table_thrown_cards_may_come_back(self):
         """Also cards of another hand thrown in during the same round."""

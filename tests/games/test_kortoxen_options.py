@@ -258,12 +258,13 @@ class TestHonourRedeal:
         t.do(Deal(seat=7, hands=hands, stock=cards[48:]))
         t.do(KnockForCards(seat=7))
         t.all_pick_up()
+        came = ((*cards[48:], *cards[:2]), cards[2:8])
+        t.refused(RequestCards(seat=0), rule="B-O20", kind=AgainstTheRules)
         for seat in range(8):
-            events = t.do(RequestCards(seat=seat) if seat < asking else KeepCards(seat=seat))
+            events = t.do(RequestCards(seat=seat, cards=came[seat]) if seat < asking else KeepCards(seat=seat))
         new = events[-1]
         assert isinstance(new, NewHands)
-        assert new.last
-        assert new.seed is not None
+        assert (new.last, (new.hands or ())[:asking]) == (True, came[:asking])
         assert t.phase == "auction"
         self.all_different(t)
 

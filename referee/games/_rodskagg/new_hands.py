@@ -14,6 +14,19 @@ def may_ask(cards: Cards, seat: int) -> bool:
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
+def need_not_say(cards: Cards, asked: Asked, house: bool) -> bool:
+    """Whether one who asks now may leave it to the referee to deal: the stock was told and covers all who ask.
+
+    Otherwise the cards that come lie on the table, and only the table can say them (A-O24); with closed hands nobody
+    does.
+    """
+    if house or not cards.known:
+        return True
+    said = {card for _, got in asked for card in got}
+    bare = 1 + sum(not got for _, got in asked)
+    return HAND * bare <= sum(card not in said for card in cards.stock)
+
+
 def check_request(
     cards: Cards,
     seat: int,
@@ -30,7 +43,7 @@ def check_request(
     if not may_ask(cards, seat):
         raise AgainstTheRules("has_honour", rule)
     if said is None:
-        if cards.known and not cards.stock:
+        if not need_not_say(cards, asked, house):
             raise AgainstTheRules("cards_needed", rule)
         return
     if house or not cards.known:

@@ -8,7 +8,7 @@ from referee.acts import Act, Answer, Ask, Deal, KeepCards, RequestCards, Score,
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
-from referee.games._rodskagg.new_hands import may_ask
+from referee.games._rodskagg.new_hands import may_ask, need_not_say
 from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_alga import auction, play, scoring
@@ -39,7 +39,8 @@ def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
         return ()
     keep = KeepCards(seat=seat)
-    return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
+    ready = may_ask(state.cards, seat) and need_not_say(state.cards, state.asked, state.table.house)
+    return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:

@@ -187,7 +187,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Auction | Playing:
     """The state when the cards are out."""
-    table, ledger = state.table, state.ledger.noted(event.breaches, number)
+    table, ledger = state.table, state.ledger.dealt(event.breaches, number)
     hands, known = dealing.masks(event.hands, table.seats, ALL), event.hands is not None
     cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
     misdealt = any(event.counts[seat] != HAND for seat in table.playing)
@@ -248,6 +248,8 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("before_the_formula", "C60")
     breaches: tuple[Breach, ...] = ()
     for offence in offences:
+        if state.ledger.has(offence, seat, cards.event):  # reported already (C-O23)
+            continue
         if offence == "misdeal":
             breaches += misdeal_breach(state)
         else:
@@ -310,17 +312,24 @@ def report(state: PickingUp | Auction | Playing | Played | Undealt, act: Report,
         by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
         breaches = misdeal_breach(state) if by_dealer and not state.cards.formula else ()
         return reported, MisdealFound(seat=act.accused, rule="C12", breaches=breaches)
+    error = _reported_error(state, act)
+    if state.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
+        raise AgainstTheRules("already_reported", "C-O23")
+    return (replace(reported, breaches=(error,)),)
+
+
+def _reported_error(state: PickingUp | Auction | Playing | Played | Undealt, act: Report) -> Breach:
+    """C60-C61: an error of the ritual, in its window, as long as the acts themselves do not tell."""
+    table, accused = state.table, act.accused
     if act.fault not in ("early_pick_up", "wrong_cut") or not has_ritual(table) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    if act.fault == "wrong_cut" and act.accused == table.dealer:
+    if act.fault == "wrong_cut" and accused == table.dealer:
         raise AgainstTheRules("dealer_may_cut", "C10")
-    if isinstance(state, Undealt) and act.fault != "wrong_cut":
-        raise WrongPhase("nothing_dealt", "C60")
-    playing = state.play if isinstance(state, Played) else state
-    tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
+    cards_down = isinstance(state, PickingUp) and not state.cards.formula and accused not in state.picked
+    if not (cards_down if act.fault == "early_pick_up" else isinstance(state, Undealt)):
+        raise AgainstTheRules("acts_tell", "C60")
     to_dealer = act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer"
-    payer = table.dealer if to_dealer else act.accused
-    return (replace(reported, breaches=(breach(table, act.fault, act.accused, tricks, payer=payer),)),)
+    return breach(table, act.fault, accused, 1, payer=table.dealer if to_dealer else accused)
 
 
 # Replacement cards
@@ -350,13 +359,18 @@ def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
     return AgainstTheRules("stock_empty" if state.table.options.honour_redeal else "no_replacement", "C13")
 
 
+def need_not_say(state: Auction) -> bool:
+    """Whether the referee can give the card: the stock was told, or with closed hands nobody says which it is."""
+    return not state.cards.known or bool(state.cards.stock)
+
+
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
     """C13-C14, C-O32: one card from the front of the stock, or the one received at a real table."""
     cards, seat = state.cards, act.seat
     if not may_request(state, seat):
         raise _no_replacement(state, seat)
     if act.cards is None:
-        if cards.known and not cards.stock:
+        if not need_not_say(state):
             raise AgainstTheRules("cards_needed", "C14")
         return (CardGiven(seat=seat, card=cards.stock[0] if cards.known else None),)
     if state.table.house or not cards.known:

@@ -81,8 +81,9 @@ def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
+    ready = deal.may_request(state, seat) and deal.need_not_say(state)
     if state.holder == seat:
-        more: tuple[Act, ...] = (RequestCards(seat=seat),) if deal.may_request(state, seat) else ()
+        more: tuple[Act, ...] = (RequestCards(seat=seat),) if ready else ()
         if not state.cards.known:
             return (*more, Discard(seat=seat, cards=()))
         ways = combinations(texts_of(state.cards.hands[seat]), state.extra)
@@ -90,7 +91,7 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if deal.may_keep(state, seat):
         acts += (KeepCards(seat=seat),)
-    if deal.may_request(state, seat):
+    if ready:
         acts += (RequestCards(seat=seat),)
     if seat in state.to_speak[:1] and state.holder is None:
         acts += bids(seat, auction.DECLARATIONS)

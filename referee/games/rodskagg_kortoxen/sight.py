@@ -22,7 +22,7 @@ from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.dealing import HAND
-from referee.games._rodskagg.new_hands import may_ask
+from referee.games._rodskagg.new_hands import may_ask, need_not_say
 from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_kortoxen import auction, play, scoring
@@ -65,7 +65,8 @@ def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
     keep = KeepCards(seat=seat)
-    return (keep, RequestCards(seat=seat)) if may_ask(state.cards, seat) else (keep,)
+    ready = may_ask(state.cards, seat) and need_not_say(state.cards, state.asked, state.table.house)
+    return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
