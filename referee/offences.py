@@ -52,6 +52,13 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         standings = (*self.standings, *(Standing(breach=breach, event=event) for breach in breaches))
         return msgspec.structs.replace(self, standings=standings)
 
+    def has(self, offence: str, seat: int, since: int) -> bool:
+        """Whether such a breach was noted after event ``since`` of the deal."""
+        return any(
+            (standing.breach.offence, standing.breach.seat) == (offence, seat) and standing.event > since
+            for standing in self.standings
+        )
+
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """After a ruling: an upheld breach cannot be knocked for again (B-O5)."""
         standings = self.standings
@@ -72,6 +79,12 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """After a penalty, which stands on the ruling before it."""
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=(number - 1, number))
         return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
+
+    def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
+        """When cards are dealt, with what was done wrong by it: a knock that names what was punished in the deal
+        before does not mean that any more, and is for nothing (B-O32)."""
+        past = tuple(standing for standing in self.past if standing.status == "open")
+        return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
     def closed(self) -> "Ledger":
         """The deal is scored: what nobody knocked for has lapsed, and a new line begins (B-O2)."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.acts import Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
+from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
 from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
@@ -145,6 +145,36 @@ class TestKnocks:
         assert dismissed(match, P2, P1, "fold_question") == "again"
         assert dismissed(match, P2, P1) == "nothing"
         assert match.view(P1).penalties == (0, 5, 0, 0)
+
+    @pytest.mark.rule("C-O23")
+    def test_and_not_at_all_once_the_next_is_dealt(self):
+        """Else a player could be accused for nothing, deal after deal, of what he paid for once."""
+        match = fem(false_knock_penalty=5).deal("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
+        match.do(Play(seat=P3, card=match.board[4][P3]))
+        upheld(match, P2, P1)
+        for seat in (P4, P1, P2):
+            match.do(Play(seat=seat, card=match.board[4][seat]))
+        match.trick().do(Score(seat=P1))
+        match.deal("1 1 2 3 | 1 1")
+        assert dismissed(match, P2, P1, "fold_question") == "nothing"
+        assert match.view(P1).penalties == (0, 5, 0, 0)
+
+    @pytest.mark.rule("C61", "C-O12", "C-O33")
+    @pytest.mark.parametrize("uncontested", ["to_declarer", "void"])
+    def test_tricks_that_are_only_credited_close_no_window(self, uncontested: str):
+        match = fem((12, 12, 12), dealer=P3, uncontested_tricks=uncontested)
+        hands = (
+            ("SA", "SK", "SQ", "HA", "DA", "CA"),
+            ("S2", "S3", "S4", "S5", "H2", "D2"),
+            ("S6", "S7", "S8", "H3", "H4", "D3"),
+        )
+        match.do(Deal(seat=P3, hands=hands)).bid("4 0 0")
+        for cards in ("SA S2 S6", "SK S3 S7", "SQ S4 S8", "HA D2 H3"):
+            for seat, card in enumerate(cards.split()):
+                match.do(Play(seat=seat, card=card))
+        match.do(Ask(seat=P1), Answer(seat=P2, answer="fold"), Answer(seat=P3, answer="fold"))
+        assert match.phase == "played"
+        assert upheld(match, P1, P2).offence == "revoke"
 
 
 @pytest.mark.rule("C-X15", "C30", "C37", "C-O15")
@@ -302,10 +332,24 @@ class TestReports:
         match.refused(Report(seat=P1, accused=P2, fault="misdeal"), "C12", "nothing_dealt")
 
     def test_what_the_referee_could_not_see(self):
-        match = self.closed().do(Report(seat=P1, accused=P2, fault="early_pick_up"))
-        assert upheld(match, P1, P2).offence == "early_pick_up"
-        match.do(Report(seat=P1, accused=P3, fault="wrong_cut"))
+        match = fem(ritual=True).do(Report(seat=P1, accused=P3, fault="wrong_cut"))
         assert upheld(match, P1, P3).offence == "wrong_cut"
+        match.do(Deal(seat=P4, counts=(6, 6, 6, 6)), Report(seat=P1, accused=P2, fault="early_pick_up"))
+        assert upheld(match, P1, P2).offence == "early_pick_up"
+
+    @pytest.mark.rule("C61")
+    def test_only_while_it_can_be_so_and_once(self):
+        """A report opens no window that has closed, and adds nothing to what is on record."""
+        match = self.closed()
+        match.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), "C60", "acts_tell")
+        match.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
+        match.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), "C-O23", "already_reported")
+        match.do(PickUp(seat=P2))
+        match.refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "acts_tell")
+        assert upheld(match, P1, P2).penalty == 5
+        assert dismissed(match, P1, P2) == "again"
+        match.do(KnockForCards(seat=P4))
+        match.refused(Report(seat=P1, accused=P3, fault="early_pick_up"), "C60", "acts_tell")
 
     def test_a_misdeal_may_be_found_late(self):
         match = fem().do(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0").do(Play(seat=P1, card="SA"))
@@ -319,7 +363,7 @@ class TestReports:
         match.refused(Report(seat=P1, accused=7, fault="misdeal"), "C42", "not_in_match")
         match.refused(Report(seat=P1, accused=P2, fault="exposed_card"), "C60", "nothing_to_punish")
         match.refused(Report(seat=P1, accused=P4, fault="wrong_cut"), "C10", "dealer_may_cut")
-        fem(ritual=True).refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "nothing_dealt")
+        fem(ritual=True).refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "acts_tell")
         fem().deal().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "C12", "hands_known")
         house = fem(dealing="house").do(Deal(seat=P4))
         house.refused(Report(seat=P1, accused=P2, fault="misdeal"), None, "house_sees")

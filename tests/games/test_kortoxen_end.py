@@ -355,6 +355,27 @@ class TestWithoutExactZero:
         assert ended(t) == (P1, "exit_knock", "B77")
         assert t.points == (0, 12, 12, 12)
 
+    @pytest.mark.rule("B-O30", "B67")
+    @BOTH
+    def test_or_on_the_fourth_before_or_after_the_question(self, enforcement: str):
+        """Exit knock and question come in either order: what is folded afterwards takes nothing away."""
+        first = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
+        first.tricks(4).knocks_out(P1)
+        then = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement=enforcement)
+        then.tricks(4).asks(P1, "fold fold fold")
+        assert then.phase == "playing"
+        then.knocks_out(P1)
+        assert ended(first) == ended(then) == (P1, "exit_knock", "B77")
+        assert first.points == then.points == (0, 12, 12, 12)
+
+    @pytest.mark.rule("B68")
+    def test_who_leads_on_alone_has_forgotten_it(self):
+        t = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract=4, exact_zero=False, enforcement="penalise").tricks(4)
+        t.asks(P1, "fold fold fold").tricks(2)
+        t.upheld(P2, P1, "exit_knock", rule="B68")
+        t.score()
+        assert t.points == (4 + 5 - 6, 12, 12, 12)
+
     def test_also_on_the_sixth_trick(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12), exact_zero=False).tricks(4).asks(P1, "play").tricks(2)
         t.knocks_out(P2)
@@ -429,6 +450,14 @@ class TestZeroAfterNoPlay:
         t.knock(P1, P2)
         t.dealt("1 2 1 1 | 1 1").declares(P1, "rodskagg").tricks(2).score()
         assert ended(t) == (P2, "zero", "B70")
+
+    @pytest.mark.rule("B65")
+    @pytest.mark.parametrize(("winners", "first"), [("3 2 1 1 | 1 1", P3), ("2 3 1 1 | 1 1", P2)])
+    def test_of_several_in_a_failed_rodskagg_who_was_there_first(self, winners: str, first: int):
+        options = {"rodskagg_defenders_score": "one_per_trick", "rodskagg_stop_at_first_loss": False}
+        t = playing(winners, (5, 1, 1, 12), contract="rodskagg", **options).tricks(6)
+        assert t.line.kind == "rodskagg_failed"
+        assert ended(t) == (first, "zero", "B-O12")
 
     def test_the_failed_declarer_cannot_win(self):
         t = playing("2 1 1 1 | 1 1", (-5, 12, 12, 12), contract="rodskagg", overshoot="negative").tricks(1)

@@ -495,6 +495,28 @@ class TestReports:
         t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
         t.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), rule="B-O5", kind=AgainstTheRules)
 
+    @pytest.mark.rule("B-O5", "B24")
+    def test_what_was_reported_is_not_done_again_by_the_act(self):
+        t = fresh()
+        t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
+        t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
+        t.do(PickUp(seat=P2))
+        t.upheld(P1, P2, "early_pick_up", rule="B24")
+        t.dismissed(P3, P2, "early_pick_up", reason="again")
+
+    @pytest.mark.rule("B-O5")
+    @pytest.mark.parametrize("window", ["deal_end", "next_trick"])
+    def test_the_same_in_another_trick_is_another_offence(self, window: str):
+        t = fresh(knock_window=window).dealt("2 1 2 1 | 1 4").declares(P2, 1)
+        led_out = Report(seat=P1, accused=P2, fault="led_out_of_turn")
+        t.do(led_out)
+        t.upheld(P1, P2, rule="B11")
+        t.refused(led_out, rule="B-O5", kind=AgainstTheRules)
+        t.tricks(2)
+        t.do(led_out)
+        t.upheld(P1, P2, rule="B11")
+        assert t.penalties == (0, 10, 0, 0)
+
     def test_no_report_says_otherwise_than_the_acts(self):
         """The formula is said, so who takes up his cards now is not early, whoever may say so."""
         t = fresh()

@@ -31,3 +31,10 @@ def finds_misdeal(seat: int, cards: Cards, misdealt: bool, found: bool) -> bool:
 def formula_forgotten(dealer: int, cards: Cards, picked: tuple[int, ...]) -> bool:
     """B25: a new deal after a misdeal, and the dealer neither spoke nor took up his cards."""
     return not cards.formula and dealer not in picked
+
+
+def incident_began(dealt: int, won: tuple[tuple[int, int], ...], ended: bool) -> int:
+    """The event after which a report tells of what goes on now: what is reported twice of one trick is one offence
+    (B-O5). ``dealt``: the event of the cards."""
+    before = won[:-1] if ended else won
+    return before[-1][1] if before else dealt

@@ -178,6 +178,7 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
         state,
         tricks=tuple(tricks),
         won=(*state.won, (seat, number)),
+        credited=state.credited + event.uncontested,
         trick=(),
         led=0,
         best=0,

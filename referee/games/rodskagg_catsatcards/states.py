@@ -187,6 +187,8 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     """Event number of the lead."""
     won: tuple[tuple[int, int], ...] = ()
     """Seat and event of each trick taken."""
+    credited: int = 0
+    """How many of them were not played: nobody was left to play against."""
     question: Question = Question()
     voids: tuple[Void, ...] = ()
 

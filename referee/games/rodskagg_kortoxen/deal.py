@@ -171,7 +171,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Exchanging | Auction:
     """The state when the cards are out."""
-    table, ledger = state.table, state.ledger.noted(event.breaches, number)
+    table, ledger = state.table, state.ledger.dealt(event.breaches, number)
     known = event.hands is not None
     hands = dealing.masks(event.hands, table.seats, ALL)
     cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
@@ -222,6 +222,7 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         if offence == "misdeal"
         else breach(table, offence, seat, early, 1, cards.event, payer=seat)
         for offence in offences
+        if not state.ledger.has(offence, seat, cards.event)  # reported already (B-O5)
     )
     hand = texts_of(cards.hands[seat]) if cards.known else None
     picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
@@ -281,9 +282,18 @@ def report(
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     error = _reported_error(state, act)
-    if error in (standing.breach for standing in state.ledger.standings):
+    if state.ledger.has(act.fault, act.accused, _incident_began(state)):
         raise AgainstTheRules("already_reported", "B-O5")
     return (replace(reported, breaches=(error,)),)
+
+
+def _incident_began(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt) -> int:
+    if isinstance(state, Undealt):
+        return 0
+    play = state.play if isinstance(state, Played) else state
+    return ritual.incident_began(
+        state.cards.event, play.won if isinstance(play, Playing) else (), isinstance(state, Played)
+    )
 
 
 def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report) -> Breach:

@@ -24,6 +24,11 @@ def running_total(state: Playing, seat: int) -> int:
     return total + state.ledger.points(seat) if state.ledger.penalties else total
 
 
+def defends_for_points(state: Playing, seat: int) -> bool:
+    """B65: in rödskägg a trick counts for this seat."""
+    return state.table.options.rodskagg_defenders_score == "one_per_trick" and seat != state.contract.declarer
+
+
 # Playing a card
 
 
@@ -155,19 +160,21 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
     exits = state.exits
-    if state.contract.bid != RODSKAGG:
+    rodskagg = state.contract.bid == RODSKAGG
+    if not rodskagg or defends_for_points(state, seat):
         total = running_total(state, seat) - 1
         if total == 0 or exits.owed or exits.zero[seat] or exits.knocked[seat]:
             exits = replace(
                 exits,
                 zero=_with(exits.zero, seat, 0 if total else number),
                 knocked=_with(exits.knocked, seat, 0),
-                owed=total == 0,
+                owed=total == 0 and not rodskagg,
             )
     return replace(
         state,
         tricks=tuple(tricks),
         won=(*state.won, (seat, number)),
+        credited=state.credited + event.uncontested,
         trick=(),
         led=0,
         best=0,
@@ -245,6 +252,8 @@ def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
     if state.table.options.uncontested_tricks == "void":
         return answered, PlayEnded(kind="number")
     alone = state.contract.declarer
+    if not state.table.options.exact_zero and exit_owed(state):
+        return (answered,)  # the fourth trick brought him to zero: he may knock out now (B77), or lead on
     fifth = TrickTaken(seat=alone, trick=ASKED_AFTER + 1, uncontested=True)
     if not state.table.options.exact_zero and running_total(state, alone) == 1:
         return answered, fifth  # it brings him to zero: now he may knock out (B77), or lead to the last
