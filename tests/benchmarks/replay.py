@@ -96,8 +96,8 @@ def main() -> bool:
         loads.append(("PostgreSQL", *cold(url, rows)))
     table(
         "Loading a match of 1,000 events cold, ms",
-        ("", "from its first event", "from its snapshot"),
-        [(name, 1000 / without, 1000 / with_) for name, without, with_ in loads],
+        ("", "from its first event", "from its snapshot", "ratio"),
+        [(name, 1000 / without, 1000 / with_, without / with_) for name, without, with_ in loads],
     )
     young, old = growth()
     table(
