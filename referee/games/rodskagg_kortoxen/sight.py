@@ -98,9 +98,10 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         if seat == state.question.pending[0]:
             acts = (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
     else:
-        if seat == state.turn and not (play.exit_owed(state) or play.question_due(state)):
+        asking = play.question_time(state)
+        if seat == state.turn and not (play.exit_owed(state) or (asking and play.to_answer(state))):
             acts = _cards_to_play(state, seat)
-        if play.question_time(state) and seat == play.asker(state):
+        if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
     if play.may_knock_out(state, seat):
         acts += (KnockOut(seat=seat),)
