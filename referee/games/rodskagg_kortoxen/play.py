@@ -289,8 +289,6 @@ def exit_owed(state: Playing) -> bool:
 
 def may_knock_out(state: Playing, seat: int) -> bool:
     """B67, B-O11: at zero in a number contract, not yet knocked."""
-    if state.table.points[seat] != state.tricks[seat] and not state.ledger.penalties:
-        return False  # asked for every card that is played
     return (
         running_total(state, seat) == 0
         and state.contract.bid != RODSKAGG

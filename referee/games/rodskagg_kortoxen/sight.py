@@ -103,7 +103,8 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts = _cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
-    if play.may_knock_out(state, seat):
+    # Asked for each card that is played, so the commonest answer comes first.
+    if (state.table.points[seat] == state.tricks[seat] or state.ledger.penalties) and play.may_knock_out(state, seat):
         acts += (KnockOut(seat=seat),)
     return acts
 
