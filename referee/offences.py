@@ -91,8 +91,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return Ledger(past=self.standings, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """The deal counts for nothing; penalties already knocked stay (B-O38)."""
-        return msgspec.structs.replace(self, past=self.standings, standings=())
+        """The deal counts for nothing; penalties already knocked stay, and what they were for (B-O38, B-O5)."""
+        punished = tuple(standing for standing in self.standings if standing.status == "knocked")
+        past = tuple(standing for standing in self.standings if standing.status == "open")
+        return msgspec.structs.replace(self, past=past, standings=punished)
 
     def open(self, tricks_done: int) -> tuple[Standing, ...]:
         """The breaches that can still be knocked for when so many tricks of the deal are complete."""

@@ -211,6 +211,18 @@ class TestStockRunsOut:
         assert len(set(new.hands[0]) - set(thrown)) == 4, "the whole stock, and two of his own"
         assert match.phase == "auction"
 
+    def test_what_the_stock_holds_for_who_asked_before_did_not_come_to_another(self):
+        low_cards = [card for card in PACK if card[1] not in "JQKA"]
+        pack = (*low_cards, *(card for card in PACK if card not in low_cards))
+        hands = tuple(pack[6 * seat : 6 * seat + 6] for seat in range(7))
+        match = alga((12,) * 7, dealer=6).do(Deal(seat=6, hands=hands, stock=pack[42:]), RequestCards(seat=0))
+        match.refused(RequestCards(seat=1, cards=pack[42:48]), "A4", "card_elsewhere")
+        match.do(RequestCards(seat=1, cards=(*pack[48:], *pack[:2])))
+        for seat in range(2, 7):
+            if KeepCards(seat=seat) in match.legal(seat):
+                match.do(KeepCards(seat=seat))
+        assert match.of(NewHands)[0].hands[:2] == (pack[42:48], (*pack[48:], *pack[:2]))
+
     def test_at_a_real_table_thrown_cards_may_come_back(self):
         """Also cards of another hand thrown in during the same round."""
         match = alga((12,) * 7, dealer=6)

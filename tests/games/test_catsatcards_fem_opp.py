@@ -174,6 +174,7 @@ class TestKnocks:
                 match.do(Play(seat=seat, card=card))
         match.do(Ask(seat=P1), Answer(seat=P2, answer="fold"), Answer(seat=P3, answer="fold"))
         assert match.phase == "played"
+        assert [open_["offence"] for open_ in match.view("official").breaches] == ["revoke"]
         assert upheld(match, P1, P2).offence == "revoke"
 
 

@@ -376,6 +376,15 @@ class TestWithoutExactZero:
         t.score()
         assert t.points == (4 + 5 - 6, 12, 12, 12)
 
+    @pytest.mark.rule("B68", "B-O2")
+    def test_its_window_is_counted_in_tricks_that_were_played(self):
+        """The fifth was only credited: the sixth is the next that is played, and closes it."""
+        t = table(points=(5, 12, 12, 12), exact_zero=False, enforcement="penalise", knock_window="next_trick")
+        t.dealt("1 1 1 1 | 1 1").declares(P1, 4).tricks(4).asks(P1, "fold fold fold").tricks(1)
+        assert t.phase == "played"
+        assert t.seen("official").breaches == ()
+        t.dismissed(P2, P1, "exit_knock", reason="late")
+
     def test_also_on_the_sixth_trick(self):
         t = playing("3 4 1 1 | 3 2", (12, 1, 12, 12), exact_zero=False).tricks(4).asks(P1, "play").tricks(2)
         t.knocks_out(P2)

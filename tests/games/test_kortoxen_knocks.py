@@ -504,6 +504,26 @@ class TestReports:
         t.upheld(P1, P2, "early_pick_up", rule="B24")
         t.dismissed(P3, P2, "early_pick_up", reason="again")
 
+    @pytest.mark.rule("B-O5", "B-O38")
+    def test_what_was_punished_in_a_deal_that_was_voided_is_not_punished_again(self):
+        t = fresh(false_knock_penalty=5)
+        t.do(Cut(seat=P2))
+        t.upheld(P1, P2, "wrong_cut", rule="B17")
+        t.dealt()
+        t.do(Void())
+        t.dealt()
+        t.dismissed(P3, P2, "wrong_cut", reason="again")
+        assert t.penalties == (0, 5, 0, 0)
+
+    @pytest.mark.rule("B17", "B-O33")
+    def test_a_wrong_cut_before_the_cards_are_dealt_again(self):
+        t = fresh(deal_ritual=True)
+        t.do(Deal(seat=P1, counts=(6, 7, 6, 6)))
+        t.do(KnockForCards(seat=P1))
+        t.do(PickUp(seat=P2))
+        t.do(Report(seat=P3, accused=P4, fault="wrong_cut"))
+        t.upheld(P3, P4, "wrong_cut", rule="B17")
+
     @pytest.mark.rule("B-O5")
     @pytest.mark.parametrize("window", ["deal_end", "next_trick"])
     def test_the_same_in_another_trick_is_another_offence(self, window: str):
@@ -511,8 +531,9 @@ class TestReports:
         led_out = Report(seat=P1, accused=P2, fault="led_out_of_turn")
         t.do(led_out)
         t.upheld(P1, P2, rule="B11")
+        t.tricks(1)
         t.refused(led_out, rule="B-O5", kind=AgainstTheRules)
-        t.tricks(2)
+        t.tricks(1)
         t.do(led_out)
         t.upheld(P1, P2, rule="B11")
         assert t.penalties == (0, 10, 0, 0)

@@ -14,17 +14,19 @@ def may_ask(cards: Cards, seat: int) -> bool:
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
-def need_not_say(cards: Cards, asked: Asked, house: bool) -> bool:
+def need_not_say(cards: Cards, seat: int, asked: Asked, house: bool) -> bool:
     """Whether one who asks now may leave it to the referee to deal: the stock was told and covers all who ask.
 
     Otherwise the cards that come lie on the table, and only the table can say them (A-O24); with closed hands nobody
     does.
     """
-    if house or not cards.known:
-        return True
-    said = {card for _, got in asked for card in got}
-    bare = 1 + sum(not got for _, got in asked)
-    return HAND * bare <= sum(card not in said for card in cards.stock)
+    return house or not cards.known or _covered(cards, (*asked, (seat, ())))
+
+
+def _covered(cards: Cards, asked: Asked) -> bool:
+    """Whether the stock that was told has six cards for each who did not say which came."""
+    free = set(cards.stock).difference(*(got for _, got in asked))
+    return len(free) >= HAND * sum(not got for _, got in asked)
 
 
 def check_request(
@@ -43,14 +45,15 @@ def check_request(
     if not may_ask(cards, seat):
         raise AgainstTheRules("has_honour", rule)
     if said is None:
-        if not need_not_say(cards, asked, house):
+        if not need_not_say(cards, seat, asked, house):
             raise AgainstTheRules("cards_needed", rule)
         return
     if house or not cards.known:
         raise AgainstTheRules("cards_not_wanted", None)
     if len(set(said)) != HAND:
         raise AgainstTheRules("cards_needed", rule)
-    if cards_of(said) & _elsewhere(cards, seat, asked, thrown, stock_left):
+    came_to_others = not _covered(cards, (*asked, (seat, said)))
+    if came_to_others or cards_of(said) & _elsewhere(cards, seat, asked, thrown, stock_left):
         raise NoSuchCard("card_elsewhere", pack_rule)  # which of them, and where, the seat may not know
 
 

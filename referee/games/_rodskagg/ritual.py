@@ -33,8 +33,10 @@ def formula_forgotten(dealer: int, cards: Cards, picked: tuple[int, ...]) -> boo
     return not cards.formula and dealer not in picked
 
 
-def incident_began(dealt: int, won: tuple[tuple[int, int], ...], ended: bool) -> int:
-    """The event after which a report tells of what goes on now: what is reported twice of one trick is one offence
-    (B-O5). ``dealt``: the event of the cards."""
-    before = won[:-1] if ended else won
+def incident_began(dealt: int, won: tuple[tuple[int, int], ...], under_way: bool) -> int:
+    """The event after which a report tells of what goes on now: the trick under way, else the last one.
+
+    What is reported twice of one trick is one offence (B-O5). ``dealt``: the event of the cards.
+    """
+    before = won if under_way else won[:-1]
     return before[-1][1] if before else dealt

@@ -39,7 +39,7 @@ def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
         return ()
     keep = KeepCards(seat=seat)
-    ready = may_ask(state.cards, seat) and need_not_say(state.cards, state.asked, state.table.house)
+    ready = may_ask(state.cards, seat) and need_not_say(state.cards, seat, state.asked, state.table.house)
     return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 

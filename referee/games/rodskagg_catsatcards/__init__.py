@@ -260,7 +260,7 @@ def knock(state: State, act: Knock) -> tuple[Event, ...]:
     return adjudicate(
         state.ledger,
         act,
-        tricks_done=len(playing.won) - playing.credited if isinstance(playing, Playing) else 0,
+        tricks_done=playing.played if isinstance(playing, Playing) else 0,
         rules=KNOCK_RULES,
         fine=table.options.false_knock_penalty if table.options.fem_opp else 0,
     )

@@ -326,7 +326,8 @@ def _reported_error(state: PickingUp | Auction | Playing | Played | Undealt, act
     if act.fault == "wrong_cut" and accused == table.dealer:
         raise AgainstTheRules("dealer_may_cut", "C10")
     cards_down = isinstance(state, PickingUp) and not state.cards.formula and accused not in state.picked
-    if not (cards_down if act.fault == "early_pick_up" else isinstance(state, Undealt)):
+    undealt = isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found)
+    if not (cards_down if act.fault == "early_pick_up" else undealt):
         raise AgainstTheRules("acts_tell", "C60")
     to_dealer = act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer"
     return breach(table, act.fault, accused, 1, payer=table.dealer if to_dealer else accused)

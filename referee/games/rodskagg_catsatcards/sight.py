@@ -241,7 +241,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         counts = cards_left(dealt, table.playing, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
-        done = len(playing.won) if playing else 0
+        done = playing.played if playing else 0
         breaches = tuple(
             {**to_builtins(standing.breach), "event": standing.event} for standing in state.ledger.open(done)
         )

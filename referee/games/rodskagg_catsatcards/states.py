@@ -192,6 +192,11 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     question: Question = Question()
     voids: tuple[Void, ...] = ()
 
+    @property
+    def played(self) -> int:
+        """The tricks that were played: windows are counted in them."""
+        return len(self.won) - self.credited
+
     def hand(self, seat: int) -> int:
         """The cards that a seat still holds; with closed hands all that have not been seen."""
         return self.cards.hands[seat] & ~self.gone

@@ -291,9 +291,9 @@ def _incident_began(state: PickingUp | Exchanging | Auction | Playing | Played |
     if isinstance(state, Undealt):
         return 0
     play = state.play if isinstance(state, Played) else state
-    return ritual.incident_began(
-        state.cards.event, play.won if isinstance(play, Playing) else (), isinstance(state, Played)
-    )
+    if not isinstance(play, Playing):
+        return state.cards.event
+    return ritual.incident_began(state.cards.event, play.won, bool(play.trick))
 
 
 def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report) -> Breach:
@@ -306,14 +306,15 @@ def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played |
         if act.fault == "wrong_cut" and accused == table.dealer:
             raise AgainstTheRules("dealer_may_cut", "B16")
         cards_down = isinstance(state, PickingUp) and not state.cards.formula and accused not in state.picked
-        if not (cards_down if rule == "B24" else isinstance(state, Undealt)):
+        undealt = isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found)
+        if not (cards_down if rule == "B24" else undealt):
             raise AgainstTheRules("acts_tell", rule)
         to_dealer = rule == "B17" and table.options.wrong_cut_penalty_to == "dealer"
         return breach(table, act.fault, accused, rule, 1, payer=table.dealer if to_dealer else accused)
     if isinstance(state, Undealt):
         raise WrongPhase("nothing_dealt", "B27")
     playing = state.play if isinstance(state, Played) else state
-    tricks = 1 + len(playing.won) + bool(playing.trick) if isinstance(playing, Playing) else 1
+    tricks = 1 + playing.played + bool(playing.trick) if isinstance(playing, Playing) else 1
     return breach(table, act.fault, accused, "B11", tricks, payer=accused)
 
 

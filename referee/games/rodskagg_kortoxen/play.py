@@ -93,7 +93,7 @@ def _trick_over(state: Playing, winner: int, moment: Moment) -> tuple[Event, ...
 
 def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """B48, B54, B67-B68: what must be done before the next lead is refused, or forgotten by it."""
-    table, done = state.table, len(state.won)
+    table, done = state.table, state.played
     breaches: tuple[Breach, ...] = ()
     if exit_owed(state):
         if not table.penalise:

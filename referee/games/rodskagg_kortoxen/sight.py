@@ -65,7 +65,7 @@ def _exchanging(state: Exchanging, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
         return ()
     keep = KeepCards(seat=seat)
-    ready = may_ask(state.cards, seat) and need_not_say(state.cards, state.asked, state.table.house)
+    ready = may_ask(state.cards, seat) and need_not_say(state.cards, seat, state.asked, state.table.house)
     return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
@@ -211,7 +211,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         counts = cards_left(dealt, table.active, len(playing.won) if playing else 0, here, folded)
     breaches = None
     if official:
-        done = len(playing.won) if playing else 0
+        done = playing.played if playing else 0
         breaches = tuple(
             {**to_builtins(standing.breach), "event": standing.event} for standing in state.ledger.open(done)
         )
