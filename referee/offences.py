@@ -12,7 +12,8 @@ import msgspec
 from referee.acts import Knock
 from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed
 
-Status = Literal["open", "knocked"]
+Status = Literal["open", "knocked", "voided"]
+"""``voided``: knocked for in a deal that was then voided."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +54,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Whether such a breach was noted after event ``since`` of the deal."""
+        """Whether such a breach was noted after event ``since`` of the deal, as it is dealt now."""
         return any(
-            (standing.breach.offence, standing.breach.seat) == (offence, seat) and standing.event > since
+            (standing.breach.offence, standing.breach.seat) == (offence, seat)
+            and standing.event > since
+            and standing.status != "voided"
             for standing in self.standings
         )
 
@@ -92,7 +95,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     def voided(self) -> "Ledger":
         """The deal counts for nothing; penalties already knocked stay, and what they were for (B-O38, B-O5)."""
-        punished = tuple(standing for standing in self.standings if standing.status == "knocked")
+        punished = tuple(
+            msgspec.structs.replace(standing, status="voided")
+            for standing in self.standings
+            if standing.status != "open"
+        )
         past = tuple(standing for standing in self.standings if standing.status == "open")
         return msgspec.structs.replace(self, past=past, standings=punished)
 
@@ -146,7 +153,7 @@ def adjudicate(
     if not theirs:  # of the deal before; what was punished there only if it is named again
         past = [standing for standing in ledger.past if matches(standing)]
         theirs = [standing for standing in past if standing.status == "open" or knock.offence is not None]
-    again = any(standing.status == "knocked" for standing in theirs)  # told without a look at what is hidden
+    again = any(standing.status != "open" for standing in theirs)  # told without a look at what is hidden
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
     dismissed = KnockDismissed(
         case=case,

@@ -515,6 +515,18 @@ class TestReports:
         t.dismissed(P3, P2, "wrong_cut", reason="again")
         assert t.penalties == (0, 5, 0, 0)
 
+    @pytest.mark.rule("B17", "B-O38")
+    def test_but_the_same_done_again_is_another_offence(self):
+        t = fresh()
+        t.do(Report(seat=P1, accused=P2, fault="wrong_cut"))
+        t.upheld(P1, P2, "wrong_cut", rule="B17")
+        t.dealt()
+        t.do(Void())
+        t.do(Report(seat=P1, accused=P2, fault="wrong_cut"))
+        t.upheld(P1, P2, "wrong_cut", rule="B17")
+        t.dismissed(P3, P2, "wrong_cut", reason="again")
+        assert t.penalties == (0, 10, 0, 0)
+
     @pytest.mark.rule("B17", "B-O33")
     def test_a_wrong_cut_before_the_cards_are_dealt_again(self):
         t = fresh(deal_ritual=True)
