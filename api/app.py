@@ -9,17 +9,20 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
-from api import books, deals, docs, events, health, knocks, listing, matches, openings, replays, rulesets
-from api.headers import Req
+from api.books import books, deals
+from api.docs import reference, rulesets
+from api.http.headers import Req
+from api.http.problems import HANDLERS
+from api.http.replies import Reply
 from api.hub import Hub
-from api.metrics import Metrics
-from api.problems import HANDLERS
-from api.replies import Reply
+from api.matches import acts, events, knocks, listing, openings, replays
+from api.ops import health
+from api.ops.metrics import Metrics
 from api.service import Service
 from api.settings import Settings
 from api.shelf import Shelf
-from referee.desk import Desk
-from referee.store import construct
+from referee.store.desk import Desk
+from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
 """How long a read waits for the version that it asks for."""
@@ -70,9 +73,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             _options("/matches/{match:uuid}/knocks", "GET", "POST"),
             openings.open_match,
             listing.list_matches,
-            matches.get_match,
-            matches.list_legal_acts,
-            matches.send_act,
+            acts.get_match,
+            acts.list_legal_acts,
+            acts.send_act,
             knocks.send_knock,
             knocks.list_knocks,
             knocks.get_knock,
@@ -85,11 +88,11 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, *docs.HANDLERS],
+        [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_send=[count],
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
-        openapi_config=docs.config(),
+        openapi_config=reference.config(),
     )

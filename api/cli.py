@@ -12,12 +12,12 @@ from uuid import UUID
 import uvicorn
 from litestar import Litestar
 
-from api import docs
 from api.app import create_app
+from api.docs import reference
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from api.shelf import Shelf
-from referee.store import construct
+from referee.store.store import construct
 
 GRACE_SECONDS = 20
 """To answer what is under way when told to stop; streams end at once."""
@@ -66,7 +66,7 @@ def serve(settings: Settings) -> int:
 
 def openapi() -> int:
     """Prints the description of the interface."""
-    sys.stdout.write(docs.description(create_app(Settings())))
+    sys.stdout.write(reference.description(create_app(Settings())))
     return 0
 
 

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 
-from api.auth import token_of, viewer_of
-from api.headers import Req
+from api.access.tokens import token_of, viewer_of
+from api.http.headers import Req
+from api.http.problems import Problem
 from api.hub import Hub, rung
-from api.metrics import Metrics
-from api.problems import Problem
+from api.ops.metrics import Metrics
 from api.shelf import Shelf
-from projections.follow import Placed
-from referee.desk import Command, Desk, Outcome
+from projections.follow.follow import Placed
 from referee.events import Recorded, Viewer
-from referee.match import Match
-from referee.store import Referee
+from referee.store.desk import Command, Desk, Outcome
+from referee.store.match import Match
+from referee.store.store import Referee
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.store import settings_for
+from referee.store.store import settings_for
 
 log = logging.getLogger(__name__)
 

@@ -7,15 +7,15 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from api.problems import Problem
+from api.http.problems import Problem
 from projections.audit import Audit
-from projections.engine import engine_for
-from projections.follow import Follower, Placed
+from projections.follow.engine import engine_for
+from projections.follow.follow import Follower, Placed
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
-from referee.rows import from_row
-from referee.store import Referee
+from referee.store.rows import from_row
+from referee.store.store import Referee
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer
 from referee.games import RULESETS
-from referee.match import Match
 from referee.ruleset import Shown
+from referee.store.match import Match
 
 POINTS_MAX = 1_000_000
 """Beyond what any match comes to, and small enough to be added up anywhere."""

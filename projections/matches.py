@@ -26,8 +26,8 @@ from sqlalchemy import (
     update,
 )
 
-from projections.engine import Json, Utc
-from projections.follow import LIVE, Placed
+from projections.follow.engine import Json, Utc
+from projections.follow.follow import LIVE, Placed
 from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
 
 Status = Literal["open", "over"]

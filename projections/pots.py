@@ -10,8 +10,8 @@ from io import StringIO
 import msgspec
 from msgspec.structs import replace
 
+from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
-from projections.sheets import Sheets
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
 
 STAKED = "pot/staked"

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from projections.sheets import Sheets
+from projections.follow.sheets import Sheets
 from referee.events import (
     DealScored,
     Dealt,

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 import msgspec
 
 from referee.acts import Act, SeatAct
-from referee.desk import Command, Desk, Outcome
 from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
-from referee.match import Match
+from referee.store.desk import Command, Desk, Outcome
+from referee.store.match import Match
 
 KORTOXEN = "rodskagg-kortoxen"
 

@@ -63,10 +63,10 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.games.kalabrias.deal import later_counts
-from referee.match import fold
 from referee.refusals import Refused
-from referee.rows import from_row, to_row
 from referee.ruleset import Moment, Ruleset
+from referee.store.match import fold
+from referee.store.rows import from_row, to_row
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PAUSE = timedelta(seconds=61)

@@ -8,7 +8,16 @@ from typing import Any, get_args
 import pytest
 
 import referee
-from api.problem_list import EXAMPLES, EXAMPLES_OF, OWNS, all_uses, gathered, problem_type, problems_markdown, uses
+from api.docs.problem_list import (
+    EXAMPLES,
+    EXAMPLES_OF,
+    OWNS,
+    all_uses,
+    gathered,
+    problem_type,
+    problems_markdown,
+    uses,
+)
 from referee.acts import Fault, Offence
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games import RULESETS
@@ -124,7 +133,7 @@ class TestRefusals:
     def test_a_sentence_shows_its_facts(self, code: str, language: Language) -> None:
         problem = PROBLEMS[code]
         examples = EXAMPLES | EXAMPLES_OF.get(code, {})
-        assert problem.facts <= examples.keys(), "give the new fact an example in api/problem_list.py"
+        assert problem.facts <= examples.keys(), "give the new fact an example in api/docs/problem_list.py"
         assert fields(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
         said = refusal(code, {name: examples[name] for name in problem.facts}, language)
         assert_is_a_sentence(said)
@@ -298,7 +307,7 @@ def test_single_words() -> None:
 class TestTheListOfProblems:
     def test_the_page_is_up_to_date(self) -> None:
         page = (ROOT / "openapi/problems.md").read_text("utf-8")
-        assert page == problems_markdown(), "run: python -m api.problem_list > openapi/problems.md"
+        assert page == problems_markdown(), "run: python -m api.docs.problem_list > openapi/problems.md"
 
     def test_no_type_stands_for_two_problems(self) -> None:
         types = [problem_type(code) for code in (*PROBLEMS, *(code for code, _ in OWNS))]

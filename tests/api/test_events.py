@@ -119,7 +119,7 @@ class TestStream:
     def test_a_silent_stream_is_kept_alive(
         self, playing: Table, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("api.events.KEEP_ALIVE_SECONDS", 0.02)
+        monkeypatch.setattr("api.matches.events.KEEP_ALIVE_SECONDS", 0.02)
         with http.stream("GET", f"{playing.path}/events/stream?after={playing.version()}") as response:
             lines = list(islice((line for line in response.iter_lines() if line), 3))
         assert lines == ["retry: 1000", ": keep-alive", ": keep-alive"]

@@ -114,4 +114,4 @@ class TestSettings:
 
 
 def test_static_files_are_part_of_the_package() -> None:
-    assert {path.name for path in Path(ROOT / "api" / "static").iterdir()} == {"docs.html", "docs.js"}
+    assert {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()} == {"docs.html", "docs.js"}

@@ -10,7 +10,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.problems import TEXTS
+from api.http.problems import TEXTS
 from referee.games import RULESETS
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, KORTOXEN, Table
@@ -384,7 +384,7 @@ class TestOurFault:
 def test_every_problem_that_is_raised_has_its_texts() -> None:
     """The codes are literals in the source of ``api/``."""
     raised = set()
-    for path in (Path(__file__).parents[2] / "api").glob("*.py"):
+    for path in (Path(__file__).parents[2] / "api").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Call(func=ast.Name(id="Problem"), args=[ast.Constant(value=code)]):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psycopg
 
-from referee.rows import from_row
+from referee.store.rows import from_row
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.replay import long_history
 from tests.stores import Postgres, empty_database, running_postgres

@@ -8,13 +8,13 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 
 from referee.acts import Deal, Knock
-from referee.desk import Command, Desk
 from referee.events import Recorded
 from referee.games import RULESETS
-from referee.match import fold
-from referee.rows import FIRST, from_row, row_hash, to_row
 from referee.ruleset import Moment
-from referee.store import construct
+from referee.store.desk import Command, Desk
+from referee.store.match import fold
+from referee.store.rows import FIRST, from_row, row_hash, to_row
+from referee.store.store import construct
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
 from tests.played import opened, opening, send

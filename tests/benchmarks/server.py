@@ -20,8 +20,8 @@ from litestar.response.base import ASGIResponse
 import api.app
 from api.cli import Server, config_of
 from api.settings import Settings
-from referee.desk import Command, Desk, Outcome, _Job, _Work
-from referee.store import Referee, construct, settings_for
+from referee.store.desk import Command, Desk, Outcome, _Job, _Work
+from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
 

@@ -26,9 +26,9 @@ from referee.events import (
     Recorded,
 )
 from referee.games import RULESETS
-from referee.match import Match, fold
 from referee.refusals import Refused, WrongPhase
 from referee.ruleset import Moment
+from referee.store.match import Match, fold
 
 HERE = Path(__file__).parent
 ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")

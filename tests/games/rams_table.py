@@ -12,9 +12,9 @@ from referee.acts import Act, Bid, Close, Deal, Draw, Exchange, Knock, Play, Rep
 from referee.events import DealScored, Event, MatchClosed, Recorded, Stakes
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import PACK
-from referee.match import Match, fold
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.store.match import Match, fold
 from tests.played import opening
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

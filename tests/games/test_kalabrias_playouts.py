@@ -12,8 +12,8 @@ from referee.events import CardPlayed, DealScored, Dealt, Event
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
-from referee.match import fold
 from referee.refusals import Refused
+from referee.store.match import fold
 from tests.games.kalabrias_table import Table, table
 
 MATCHES = 150

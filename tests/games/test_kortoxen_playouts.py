@@ -26,9 +26,9 @@ from referee.cards import PACK
 from referee.events import CardPlayed, DealScored, Dealt, KnockUpheld, MatchWon, PenaltyImposed, Recorded, TrickTaken
 from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
-from referee.match import fold
 from referee.refusals import Refused
 from referee.rulebook import load
+from referee.store.match import fold
 from tests.given import NOON, Table, table
 
 MATCHES = 250

@@ -14,9 +14,9 @@ from referee.cards import cards_of
 from referee.events import DealScored, Dealt, Event, MatchClosed, Recorded
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Over, Played, Playing, TurnUpTaken
-from referee.match import fold
 from referee.refusals import Refused
-from referee.rows import from_row, to_row
+from referee.store.match import fold
+from referee.store.rows import from_row, to_row
 from tests.games.rams_table import Table
 
 MATCHES = 240

@@ -7,8 +7,8 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine
 
-from projections.follow import engine_for, rebuild
-from referee.store import Referee, construct
+from projections.follow.follow import engine_for, rebuild
+from referee.store.store import Referee, construct
 from tests.projections.filled import Said, all_books, append, content, play_some, reader
 
 

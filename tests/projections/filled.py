@@ -9,16 +9,16 @@ from eventsourcing.persistence import Notification, StoredEvent
 from sqlalchemy import Engine, Row, select
 
 from projections.audit import Audit
-from projections.follow import Book, Placed, Read
+from projections.follow.follow import Book, Placed, Read
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
-from referee.desk import Command, Desk
-from referee.match import Match
 from referee.refusals import Refused
-from referee.rows import from_row
-from referee.store import Referee
+from referee.store.desk import Command, Desk
+from referee.store.match import Match
+from referee.store.rows import from_row
+from referee.store.store import Referee
 from tests.played import legal_acts, opened
 
 Said = dict[str, list[tuple[Any, ...]]]

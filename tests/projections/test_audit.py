@@ -9,11 +9,11 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine
 
 from projections.audit import Audit
-from projections.follow import prepare
+from projections.follow.follow import prepare
 from referee.events import CardPlayed, DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchWon, PenaltyImposed
-from referee.match import fold
-from referee.rows import FIRST, from_row, row_hash
-from referee.store import Referee
+from referee.store.match import fold
+from referee.store.rows import FIRST, from_row, row_hash
+from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, placed
 
 FIELDS = ("case", "seat", "accused", "named", "offence", "rule", "rests_on", "note")

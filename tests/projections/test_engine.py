@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from projections.engine import books_file, engine_for, postgres_parameters
-from referee.store import settings_for
+from projections.follow.engine import books_file, engine_for, postgres_parameters
+from referee.store.store import settings_for
 from tests.stores import Postgres
 
 

@@ -12,15 +12,15 @@ import pytest
 from sqlalchemy import Engine
 
 from projections.audit import Audit
-from projections.follow import Placed, prepare
+from projections.follow.follow import Placed, prepare
 from projections.matches import Listed, Matches, listed
 from projections.protocols import Protocol, Protocols, csv, entered
 from referee.acts import AnyAct, Close, Knock, Play, SeatAct, Void
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchWon, Recorded, Stakes
 from referee.games import RULESETS
-from referee.match import Match, fold
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.store.match import Match, fold
 from tests.played import legal_acts, opening
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

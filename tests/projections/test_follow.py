@@ -13,12 +13,12 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, inspect, text, update
 
 from projections.audit import Audit
-from projections.follow import FRESH, LIVE, Book, Follower, Placed, engine_for, prepare, rebuild
+from projections.follow.follow import FRESH, LIVE, Book, Follower, Placed, engine_for, prepare, rebuild
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
-from referee.desk import Desk
-from referee.store import Referee, construct
+from referee.store.desk import Desk
+from referee.store.store import Referee, construct
 from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, placed, reader
 

@@ -10,12 +10,12 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
 from projections.audit import Audit
-from projections.engine import engine_for, postgres_parameters
-from projections.follow import Follower, Placed, rebuild
-from projections.listen import CHANNEL, Listener
+from projections.follow.engine import engine_for, postgres_parameters
+from projections.follow.follow import Follower, Placed, rebuild
+from projections.follow.listen import CHANNEL, Listener
 from projections.matches import Matches
 from projections.protocols import Protocols
-from referee.store import Referee, construct
+from referee.store.store import Referee, construct
 from tests.projections.filled import all_books, append, content, last_versions, reader
 
 END_LISTENERS = f"""

@@ -8,11 +8,11 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine
 
-from projections.follow import Placed, prepare
+from projections.follow.follow import Placed, prepare
 from projections.matches import Listed, Matches
 from referee.events import Recorded
-from referee.match import Match, fold
-from referee.rows import from_row
+from referee.store.match import Match, fold
+from referee.store.rows import from_row
 from tests.played import opening
 from tests.projections.filled import last_versions
 

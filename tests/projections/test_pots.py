@@ -12,17 +12,17 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine
 
-from projections.follow import prepare, rebuild
+from projections.follow.follow import prepare, rebuild
 from projections.pots import Pot, PotClosed, PotLine, PotPending, Pots, csv, entered
 from projections.protocols import Protocol
 from projections.protocols import entered as on_sheet
 from referee.acts import Close, Play, Void
-from referee.desk import Command, Desk
 from referee.events import DealVoided, MatchClosed, PotEntry, Recorded, Stakes
-from referee.match import Match, fold
 from referee.refusals import Refused
-from referee.rows import from_row
-from referee.store import Referee, construct
+from referee.store.desk import Command, Desk
+from referee.store.match import Match, fold
+from referee.store.rows import from_row
+from referee.store.store import Referee, construct
 from tests.played import legal_acts, opened
 from tests.projections.filled import append, last_versions, placed, reader
 

@@ -10,12 +10,12 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 from sqlalchemy import Engine
 
-from projections.follow import rebuild
+from projections.follow.follow import rebuild
 from projections.protocols import Line, Protocol, Protocols, csv, entered
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated, Recorded
-from referee.match import Match, fold
-from referee.rows import from_row
-from referee.store import Referee
+from referee.store.match import Match, fold
+from referee.store.rows import from_row
+from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, reader
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from referee.rows import EVENT_TYPES, JsonRows, from_row, row_hash, to_row
+from referee.store.rows import EVENT_TYPES, JsonRows, from_row, row_hash, to_row
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.jsonl"))

@@ -4,11 +4,11 @@ import sys
 
 import msgspec
 
-from projections.follow import engine_for, rebuild
+from projections.follow.follow import engine_for, rebuild
 from projections.protocols import Protocols
-from referee.desk import Desk
-from referee.match import fold
-from referee.store import construct
+from referee.store.desk import Desk
+from referee.store.match import fold
+from referee.store.store import construct
 from tests.played import opened, play_out
 from tests.projections.filled import reader
 

@@ -10,12 +10,12 @@ import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
 from referee.acts import Bid, Deal, Knock
-from referee.desk import Command, Desk, KeyReused, Outcome, Stale
 from referee.events import DealScored
-from referee.match import fold
 from referee.refusals import Refused
-from referee.rows import row_hash
-from referee.store import Referee, UnknownMatch, construct, settings_for
+from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale
+from referee.store.match import fold
+from referee.store.rows import row_hash
+from referee.store.store import Referee, UnknownMatch, construct, settings_for
 from tests.played import legal_acts, opened, opening, play_out, send
 
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from referee.desk import Desk
-from referee.store import construct
+from referee.store.desk import Desk
+from referee.store.store import construct
 from tests.played import opened
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'referee_events'::regclass"

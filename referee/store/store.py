@@ -15,8 +15,8 @@ from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.events import Recorded
 from referee.games import RULESETS
-from referee.match import Match, fold
-from referee.rows import FIRST, JsonRows, from_row, row_hash
+from referee.store.match import Match, fold
+from referee.store.rows import FIRST, JsonRows, from_row, row_hash
 
 PAGE = 500
 """Rows read at a time."""
@@ -78,7 +78,7 @@ def settings_for(url: str) -> dict[str, str]:
         }
     if parts.scheme in ("postgresql", "postgres"):
         return {
-            "PERSISTENCE_MODULE": "referee.postgres:Factory",
+            "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
             "POSTGRES_DBNAME": unquote(parts.path.removeprefix("/")) or "knacka",
             "POSTGRES_HOST": query.get("host") or parts.hostname or "127.0.0.1",
             "POSTGRES_PORT": str(parts.port or query.get("port") or 5432),

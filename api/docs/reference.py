@@ -12,9 +12,9 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Tag
 
-from api.describe import components
-from api.headers import Req
-from api.replies import Reply, text
+from api.http.describe import components
+from api.http.headers import Req
+from api.http.replies import Reply, text
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -55,7 +55,7 @@ def _encoded(app: Litestar) -> bytes:
 
 @cache
 def _static(name: str) -> bytes:
-    return (files("api") / "static" / name).read_bytes()
+    return (files("api.docs") / "static" / name).read_bytes()
 
 
 class _Json(OpenAPIRenderPlugin):

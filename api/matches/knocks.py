@@ -4,23 +4,23 @@ from typing import Any, cast
 
 from litestar import get, post
 
-from api.auth import must_be_seat, required_token, viewer_of
-from api.bodies import Body
-from api.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.headers import Req, header, language_of
-from api.matches import expected_by, key_of, replayed
-from api.params import CaseNumber, MatchId, MinVersion
-from api.problems import Problem
-from api.replies import Reply, of_match
+from api.access.tokens import must_be_seat, required_token, viewer_of
+from api.http.bodies import Body
+from api.http.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.headers import Req, header, language_of
+from api.http.params import CaseNumber, MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
+from api.matches.acts import expected_by, key_of, replayed
 from api.service import in_thread, service_of
 from api.wire import Case
 from projections.audit import Case as Kept
 from referee import sentences
 from referee.acts import Knock
-from referee.desk import Command
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer
-from referee.match import Match
 from referee.sentences import Language
+from referee.store.desk import Command
+from referee.store.match import Match
 
 KNOCK: Body[Knock] = Body(Knock)
 

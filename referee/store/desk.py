@@ -24,11 +24,11 @@ from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEv
 from referee.acts import Request
 from referee.events import DealScored, Event, MatchOpened, Recorded
 from referee.games import RULESETS
-from referee.match import Match, fold
 from referee.refusals import Refused
-from referee.rows import FIRST, act_of_row, from_row, row_hash, to_row
 from referee.ruleset import Moment
-from referee.store import Loaded, Referee, UnknownMatch
+from referee.store.match import Match, fold
+from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
+from referee.store.store import Loaded, Referee, UnknownMatch
 
 log = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`~referee.store.UnknownMatch` or :class:`Busy`."""
+        :class:`~referee.store.store.UnknownMatch` or :class:`Busy`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -182,7 +182,7 @@ class Desk:
             return entry.match
 
     def match(self, match_id: UUID, *, min_version: int = 0) -> Match:
-        """The match, from the cache or the store. Raises :class:`~referee.store.UnknownMatch`."""
+        """The match, from the cache or the store. Raises :class:`~referee.store.store.UnknownMatch`."""
         match = self.cached(match_id)
         if match is not None and match.version >= min_version:
             return match

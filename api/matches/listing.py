@@ -9,10 +9,10 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.describe import described
-from api.headers import Req
-from api.problems import Problem
-from api.replies import Reply, reply
+from api.http.describe import described
+from api.http.headers import Req
+from api.http.problems import Problem
+from api.http.replies import Reply, reply
 from api.service import in_thread, service_of
 from projections.matches import Listed, Status
 from referee.games import RULESETS

@@ -12,12 +12,12 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.types import ExceptionHandlersMap
 
-from api.headers import header, language_of
+from api.http.headers import header, language_of
 from referee import sentences
-from referee.desk import Busy, KeyReused, Stale
 from referee.refusals import Refused
 from referee.sentences import Language
-from referee.store import UnknownMatch
+from referee.store.desk import Busy, KeyReused, Stale
+from referee.store.store import UnknownMatch
 
 log = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 from litestar import get
 
-from api.describe import ANYBODY, LANGUAGE, described, in_header
-from api.headers import Req, header, language_of, prefers, tag_of
-from api.knocks import case_of, ruling_seen
-from api.params import DealNumber, MatchId, MinVersion
-from api.problems import Problem
-from api.replies import PRIVATE, Reply, of_match, text
+from api.http.describe import ANYBODY, LANGUAGE, described, in_header
+from api.http.headers import Req, header, language_of, prefers, tag_of
+from api.http.params import DealNumber, MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, of_match, text
+from api.matches.knocks import case_of, ruling_seen
 from api.service import Service, in_thread, service_of
 from api.wire import Case, EventSeen, event_seen
 from referee import notation
@@ -28,9 +28,9 @@ from referee.events import (
     TrickTaken,
     Viewer,
 )
-from referee.match import Match
 from referee.notation.histories import Step, place_of, steps_of
 from referee.sentences import Language
+from referee.store.match import Match
 
 PLAIN = "text/plain"
 

@@ -2,11 +2,11 @@
 
 from litestar import Router, get
 
-from api.describe import described
-from api.headers import Req
-from api.metrics import MEDIA_TYPE, exposition
-from api.problems import Problem
-from api.replies import Reply, reply, text
+from api.http.describe import described
+from api.http.headers import Req
+from api.http.problems import Problem
+from api.http.replies import Reply, reply, text
+from api.ops.metrics import MEDIA_TYPE, exposition
 from api.service import in_thread, service_of
 from api.wire import Health
 

@@ -8,17 +8,17 @@ from litestar import get
 from litestar.params import QueryParameter
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.describe import ANYBODY, described, in_header
-from api.headers import Req, header, prefers, tag_of
+from api.http.describe import ANYBODY, described, in_header
+from api.http.headers import Req, header, prefers, tag_of
+from api.http.params import After, MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.hub import rung
-from api.params import After, MatchId, MinVersion
-from api.problems import Problem
-from api.replies import PRIVATE, Reply, encode, of_match
 from api.service import Service, in_thread, service_of
 from api.wire import EventPage, event_seen
 from referee.events import Viewer
-from referee.match import Match
-from referee.rows import from_row, row_hash
+from referee.store.match import Match
+from referee.store.rows import from_row, row_hash
 
 PAGE = 500
 """Events read at a time."""

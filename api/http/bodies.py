@@ -7,8 +7,8 @@ import msgspec
 from litestar.exceptions import InternalServerException
 from msgspec import inspect as types
 
-from api.headers import Req, header
-from api.problems import Problem
+from api.http.headers import Req, header
+from api.http.problems import Problem
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ class Body(Generic[T]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     async def read(self, request: Req) -> T:
-        """The body of this request. Raises :class:`~api.problems.Problem` 400, 413 or 415."""
+        """The body of this request. Raises :class:`~api.http.problems.Problem` 400, 413 or 415."""
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")

@@ -32,8 +32,8 @@ from sqlalchemy import (
     update,
 )
 
-from projections.engine import engine_for, postgres_parameters, writer
-from projections.listen import Listener
+from projections.follow.engine import engine_for, postgres_parameters, writer
+from projections.follow.listen import Listener
 from referee.events import Recorded
 
 __all__ = ["Book", "Fault", "Follower", "Placed", "engine_for", "prepare", "rebuild"]

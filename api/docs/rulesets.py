@@ -5,11 +5,11 @@ from typing import Any
 
 from litestar import Router, get
 
-from api.describe import LANGUAGE, described, link
-from api.headers import Req, header, language_of
-from api.params import RuleId, RulesetKey
-from api.problems import Problem
-from api.replies import Reply, reply
+from api.http.describe import LANGUAGE, described, link
+from api.http.headers import Req, header, language_of
+from api.http.params import RuleId, RulesetKey
+from api.http.problems import Problem
+from api.http.replies import Reply, reply
 from api.wire import RulesetShown, RuleShown, RulesShown, SeatRange, options_schema
 from referee import rulebook
 from referee.games import RULESETS

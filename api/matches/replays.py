@@ -6,15 +6,15 @@ import msgspec
 from litestar import get
 from litestar.params import QueryParameter
 
-from api.describe import ANYBODY, described
-from api.headers import Req
-from api.params import MatchId, MinVersion
-from api.problems import Problem
-from api.replies import Reply, of_match
+from api.http.describe import ANYBODY, described
+from api.http.headers import Req
+from api.http.params import MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
 from api.service import in_thread, service_of
 from api.wire import Replayed, seen_fields
 from referee.events import Viewer
-from referee.match import Match
+from referee.store.match import Match
 
 
 def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:

@@ -24,9 +24,9 @@ from litestar.openapi.spec import (
 )
 from litestar.openapi.spec.enums import OpenAPIType
 
-from api import problems
+from api.http import problems
 from api.wire import EventSeen
-from referee.rows import EVENT_TYPES
+from referee.store.rows import EVENT_TYPES
 
 JSON = "application/json"
 _REF = "#/components/schemas/{name}"

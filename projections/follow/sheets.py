@@ -7,8 +7,8 @@ from uuid import UUID
 from msgspec.structs import replace
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
 
-from projections.engine import Json
-from projections.follow import LIVE, Placed
+from projections.follow.engine import Json
+from projections.follow.follow import LIVE, Placed
 from referee.events import Recorded
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from litestar.response.base import ASGIResponse
 
-from api.headers import tag_of
+from api.http.headers import tag_of
 
 Reply = ASGIResponse
 

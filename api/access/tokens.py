@@ -4,10 +4,10 @@ import secrets
 from hashlib import sha256
 from hmac import compare_digest
 
-from api.headers import Req, header
-from api.problems import Problem
+from api.http.headers import Req, header
+from api.http.problems import Problem
 from referee.events import Viewer
-from referee.match import Match
+from referee.store.match import Match
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 

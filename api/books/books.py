@@ -2,11 +2,11 @@
 
 from litestar import get
 
-from api.describe import ANYBODY, described, in_header
-from api.headers import Req, header, prefers, tag_of
-from api.params import MatchId, MinVersion
-from api.problems import Problem
-from api.replies import PRIVATE, Reply, of_match, text
+from api.http.describe import ANYBODY, described, in_header
+from api.http.headers import Req, header, prefers, tag_of
+from api.http.params import MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, of_match, text
 from api.service import in_thread, service_of
 from projections import pots, protocols
 from projections.pots import Pot

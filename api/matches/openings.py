@@ -7,17 +7,17 @@ from uuid import UUID, uuid4
 import msgspec
 from litestar import Request, post
 
-from api.auth import hash_of, new_token
-from api.bodies import Body
-from api.describe import described, link
-from api.problems import Problem
-from api.replies import Reply, of_match
+from api.access.tokens import hash_of, new_token
+from api.http.bodies import Body
+from api.http.describe import described, link
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
 from api.service import service_of
 from api.wire import MatchMade, OpenMatch, SeatGiven, options_schema
-from referee.desk import Command
 from referee.events import MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
+from referee.store.desk import Command
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
 
@@ -71,7 +71,7 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchOpened:
-    """The first event of a match. Raises :class:`~api.problems.Problem` or ``Refused``."""
+    """The first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused``."""
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))

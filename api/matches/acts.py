@@ -6,19 +6,19 @@ import msgspec
 from litestar import get, post
 from litestar.params import QueryParameter
 
-from api.auth import must_be_official, must_be_seat, required_token, viewer_of
-from api.bodies import Body
-from api.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
-from api.headers import Req, header, readable_key, same_version, version_of
-from api.params import MatchId, MinVersion
-from api.problems import Problem
-from api.replies import Reply, not_modified, of_match
+from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
+from api.http.bodies import Body
+from api.http.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
+from api.http.headers import Req, header, readable_key, same_version, version_of
+from api.http.params import MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import Reply, not_modified, of_match
 from api.service import service_of
 from api.wire import ActDone, MatchSeen, event_seen, seen_fields
 from referee.acts import AnyAct, SeatAct
-from referee.desk import Command, Outcome
 from referee.events import DealScored, DealVoided, MatchWon, Recorded, Viewer
 from referee.refusals import NotInPlay
+from referee.store.desk import Command, Outcome
 
 ACT: Body[AnyAct] = Body(AnyAct)
 

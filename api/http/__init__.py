@@ -1,0 +1,1 @@
+"""What every call does with requests, answers and errors."""

@@ -1,0 +1,1 @@
+"""Matches: opening one, looking at it, acting in it, and what happened."""
