@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from referee.store.store import settings_for
+from referee.value import Value
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,7 @@ class SettingsError(ValueError):
     """A setting that cannot be used; the message names it."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(Value, forbid_unknown_fields=True):
     """What an operator may set. ``env.example`` in ``deploy/`` explains each."""
 
     database_url: str = "sqlite:///./knacka.db"

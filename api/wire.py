@@ -13,6 +13,7 @@ from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer
 from referee.games import RULESETS
 from referee.ruleset import Shown
 from referee.store.match import Match
+from referee.value import Value
 
 POINTS_MAX = 1_000_000
 """Beyond what any match comes to, and small enough to be added up anywhere."""
@@ -59,35 +60,36 @@ _SEATS = {
     "minItems": min(rules.players_min for rules in RULESETS.values()),
     "maxItems": max(rules.players_max for rules in RULESETS.values()),
 }
+_OPTIONS = {"anyOf": list(map(options_schema, RULESETS))}
 _DEALER = {"minimum": 0, "maximum": _SEATS["maxItems"] - 1}
 
 
-class Player(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Player(Value, forbid_unknown_fields=True):
     """Somebody who plays."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 
 
-class StakesSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StakesSet(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
     currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
-class Opening(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Opening(Value, forbid_unknown_fields=True):
     """Where a match begun on paper stands. ``pot`` only in games that have one."""
 
     points: tuple[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)], ...]
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
 
 
-class OpenMatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OpenMatch(Value, forbid_unknown_fields=True):
     """A match to open. Options left out have their defaults; without ``first_dealer`` the deal is drawn for."""
 
     ruleset: Annotated[str, Meta(extra_json_schema={"enum": list(RULESETS)})]
     players: Annotated[tuple[Player, ...], Meta(description="By seat, clockwise.", extra_json_schema=_SEATS)]
-    options: Annotated[dict[str, Any], Meta(extra_json_schema={"anyOf": list(map(options_schema, RULESETS))})] = {}
+    options: Annotated[dict[str, Any], Meta(extra_json_schema=_OPTIONS)] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, Meta(extra_json_schema=_DEALER)] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement = "refuse"
@@ -95,7 +97,7 @@ class OpenMatch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     opening: Opening | None = None
 
 
-class SeatGiven(msgspec.Struct, frozen=True, kw_only=True):
+class SeatGiven(Value):
     """A seat and the token that speaks for it."""
 
     seat: int
@@ -103,7 +105,7 @@ class SeatGiven(msgspec.Struct, frozen=True, kw_only=True):
     token: str
 
 
-class MatchMade(msgspec.Struct, frozen=True, kw_only=True):
+class MatchMade(Value):
     """A match just opened. The tokens are shown this once and kept only as hashes."""
 
     id: UUID
@@ -121,14 +123,14 @@ class MatchMade(msgspec.Struct, frozen=True, kw_only=True):
 # A match as somebody may see it
 
 
-class Seated(msgspec.Struct, frozen=True, kw_only=True):
+class Seated(Value):
     """Who sits where."""
 
     seat: int
     name: str
 
 
-class MatchSeen(Shown, frozen=True, kw_only=True):
+class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
     id: UUID
@@ -145,7 +147,7 @@ class MatchSeen(Shown, frozen=True, kw_only=True):
     changed_at: datetime
 
 
-class Replayed(MatchSeen, frozen=True, kw_only=True):
+class Replayed(MatchSeen, kw_only=True):
     """A match as it stood after event ``version``, with what each seat could do then, as far as it may be known.
 
     When the deal of that event is over, its cards lie open for everybody.
@@ -184,7 +186,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 # Events
 
 
-class EventSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EventSeen(Value, omit_defaults=True):
     """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for who sent it and officials.
 
     The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows).
@@ -220,14 +222,14 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
     return seen
 
 
-class ActDone(msgspec.Struct, frozen=True, kw_only=True):
+class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
     version: int
     events: tuple[EventSeen, ...]
 
 
-class EventPage(msgspec.Struct, frozen=True, kw_only=True):
+class EventPage(Value):
     """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
 
     events: tuple[EventSeen, ...]
@@ -238,7 +240,7 @@ class EventPage(msgspec.Struct, frozen=True, kw_only=True):
 # Knocks
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class Case(Value):
     """A knock and what was ruled on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
@@ -266,7 +268,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 # Rulesets
 
 
-class RulesetShown(msgspec.Struct, frozen=True, kw_only=True):
+class RulesetShown(Value):
     """A game that can be refereed. ``version`` is its edition, which a match keeps.
 
     ``options`` is a JSON Schema in which ``x-rules`` names what each option answers.
@@ -285,14 +287,14 @@ class RulesetShown(msgspec.Struct, frozen=True, kw_only=True):
     offences: tuple[str, ...]
 
 
-class SeatRange(msgspec.Struct, frozen=True, kw_only=True):
+class SeatRange(Value):
     """How many may play."""
 
     min: int
     max: int
 
 
-class RuleShown(msgspec.Struct, frozen=True, kw_only=True):
+class RuleShown(Value):
     """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
 
     id: str
@@ -301,7 +303,7 @@ class RuleShown(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[str, ...]
 
 
-class RulesShown(msgspec.Struct, frozen=True, kw_only=True):
+class RulesShown(Value):
     """The numbered rules of a game in our own words, and how open points are read."""
 
     ruleset: str
@@ -315,7 +317,7 @@ class RulesShown(msgspec.Struct, frozen=True, kw_only=True):
 # Operators
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class Health(Value):
     """``up``, and for readiness how far the books are behind."""
 
     status: Literal["up"]

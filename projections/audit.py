@@ -41,9 +41,10 @@ from referee.events import (
     Recorded,
     Viewer,
 )
+from referee.value import Value
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class Step(Value):
     """An event in the trail: ``number`` in its match, ``position`` among all matches.
 
     ``act`` is the id of the act that made it, ``rules`` what the event cites. ``prev`` is the hash of the row
@@ -61,7 +62,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     prev: str | None
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
+class Case(Value):
     """A knock and what came of it; event ``event`` of the match is the ruling.
 
     ``named`` is the offence that the knocker named, ``offence`` the one that was found. Upheld, ``payer`` goes up

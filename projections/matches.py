@@ -29,11 +29,12 @@ from sqlalchemy import (
 from projections.follow.engine import Json, Utc
 from projections.follow.follow import LIVE, Placed
 from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.value import Value
 
 Status = Literal["open", "over"]
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class Listed(Value):
     """A match in the list. ``deal`` is the one under way, or the last one when the match is over.
 
     ``winner`` is of partners the first, and ``None`` in a match that is over if nobody won it.

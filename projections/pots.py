@@ -13,12 +13,13 @@ from msgspec.structs import replace
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
+from referee.value import Value
 
 STAKED = "pot/staked"
 """The topic of a stake, a fact of games with a pot alone: ``seat`` put ``amount`` into the pot."""
 
 
-class PotPending(msgspec.Struct, frozen=True, kw_only=True):
+class PotPending(Value):
     """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
 
     seat: int
@@ -26,7 +27,7 @@ class PotPending(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class PotLine(msgspec.Struct, frozen=True, kw_only=True):
+class PotLine(Value):
     """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the one that wrote the line."""
 
     deal: int
@@ -37,7 +38,7 @@ class PotLine(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class PotClosed(msgspec.Struct, frozen=True, kw_only=True):
+class PotClosed(Value):
     """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
 
     before: int
@@ -47,7 +48,7 @@ class PotClosed(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Pot(msgspec.Struct, frozen=True, kw_only=True):
+class Pot(Value):
     """The pot of a match after its event number ``version``: ``opening`` plus all entries gives ``contents``.
 
     Entries are above zero for what was put in, below for what was drawn. They and all sums are in minor units of

@@ -25,12 +25,13 @@ from referee.events import (
     Recorded,
     told,
 )
+from referee.value import Value
 
 VOIDED = "voided"
 """The kind of a line that holds no more than the penalties of a deal that was voided."""
 
 
-class Pending(msgspec.Struct, frozen=True, kw_only=True):
+class Pending(Value):
     """A penalty knocked up in the deal under way, and the event that imposed it."""
 
     seat: int
@@ -39,7 +40,7 @@ class Pending(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class LineEntry(msgspec.Struct, frozen=True, kw_only=True):
+class LineEntry(Value):
     """One number on a line: why it stands there, and the events that show it."""
 
     seat: int
@@ -48,7 +49,7 @@ class LineEntry(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class Line(Value):
     """A scored deal. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say why.
 
     ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
@@ -72,10 +73,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     event: int
     pot_before: int | None = None
     pot: int | None = None
-    detail: dict[str, Any] = {}
+    detail: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Closing(msgspec.Struct, frozen=True, kw_only=True):
+class Closing(Value):
     """The official ended the session: ``before`` and ``change``, what each drew from the pot, give ``points``."""
 
     rule: str
@@ -87,7 +88,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Protocol(msgspec.Struct, frozen=True, kw_only=True):
+class Protocol(Value):
     """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
 
     match: str

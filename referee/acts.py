@@ -5,9 +5,10 @@ An act says what somebody wants to do. Whether it may be done is for the ruleset
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from referee.cards import Card, Seat
+from referee.value import Value
 
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
@@ -33,27 +34,27 @@ BidWord = Literal[
 """Bids that are words: Rödskägg, Rams, Kalabrias."""
 
 
-class Act(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
+class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
     """Anything that can be sent to a match as an act."""
 
 
-class SeatAct(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class SeatAct(Act):
     """An act by a seat."""
 
     seat: Seat
 
 
-class Draw(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="draw"):
+class Draw(SeatAct, tag="draw"):
     """Draw a card (for the first deal, for the lead in a duel); at a real table the card that was drawn."""
 
     card: Card | None = None
 
 
-class Cut(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="cut"):
+class Cut(SeatAct, tag="cut"):
     """Cut the pack before the deal."""
 
 
-class Deal(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="deal"):
+class Deal(SeatAct, tag="deal"):
     """Deal. In house dealing nothing more; at a real table ``hands`` by seat, or ``counts`` with closed hands."""
 
     hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
@@ -63,100 +64,96 @@ class Deal(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     turn_up: Card | None = None
 
 
-class KnockForCards(
-    SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="knock_for_cards"
-):
+class KnockForCards(SeatAct, tag="knock_for_cards"):
     """The dealer's "knack för kort och felgiv"."""
 
 
-class PickUp(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="pick_up"):
+class PickUp(SeatAct, tag="pick_up"):
     """Take up one's own cards."""
 
 
-class RequestCards(
-    SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="request_cards"
-):
+class RequestCards(SeatAct, tag="request_cards"):
     """Ask for a new hand; at a real table ``cards`` may say what was received."""
 
     cards: Hand | None = None
 
 
-class KeepCards(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="keep_cards"):
+class KeepCards(SeatAct, tag="keep_cards"):
     """Be content with the hand."""
 
 
-class Bid(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="bid"):
+class Bid(SeatAct, tag="bid"):
     """Bid or pass: a number of tricks, or one of the words that the game knows."""
 
     bid: Annotated[int, Meta(ge=-99, le=99)] | BidWord
 
 
-class Ask(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="ask"):
+class Ask(SeatAct, tag="ask"):
     """Ask the others whether they go along."""
 
 
-class Answer(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="answer"):
+class Answer(SeatAct, tag="answer"):
     """Answer the question: go along (``play``) or throw in the cards (``fold``)."""
 
     answer: Literal["play", "fold"]
 
 
-class KnockOut(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="knock_out"):
+class KnockOut(SeatAct, tag="knock_out"):
     """Knock and say "knack för min utgång"."""
 
 
-class Play(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="play"):
+class Play(SeatAct, tag="play"):
     """Play a card."""
 
     card: Card
 
 
-class Report(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="report"):
+class Report(SeatAct, tag="report"):
     """Report at a real table what the cards cannot show."""
 
     accused: Seat
     fault: Fault
 
 
-class Score(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="score"):
+class Score(SeatAct, tag="score"):
     """Write the deal into the protocol; after that it is too late to knock for it."""
 
 
-class Void(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="void"):
+class Void(Act, tag="void"):
     """By the official: the deal under way counts for nothing and is dealt again."""
 
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
-class Discard(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="discard"):
+class Discard(SeatAct, tag="discard"):
     """Throw cards away; which ones."""
 
     cards: Hand
 
 
-class Remind(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="remind"):
+class Remind(SeatAct, tag="remind"):
     """Remind the declarer of the question."""
 
 
-class Announce(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="announce"):
+class Announce(SeatAct, tag="announce"):
     """Announce that one is near zero, or give thanks."""
 
     what: Literal["near_zero", "thanks"]
 
 
-class Exchange(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="exchange"):
+class Exchange(SeatAct, tag="exchange"):
     """Lay away a card and take the turned-up one."""
 
     card: Card
 
 
-class Reply(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="reply"):
+class Reply(SeatAct, tag="reply"):
     """Agree to a proposed new deal, or refuse it."""
 
     agree: bool
 
 
-class Declare(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="declare"):
+class Declare(SeatAct, tag="declare"):
     """State one thing of a sequence: its class, top rank, or whether it is in trumps; with closed hands its cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
@@ -165,17 +162,17 @@ class Declare(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     cards: Hand | None = None
 
 
-class Respond(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="respond"):
+class Respond(SeatAct, tag="respond"):
     """Answer a stated sequence."""
 
     answer: Literal["better", "equal", "enough"]
 
 
-class Bella(SeatAct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="bella"):
+class Bella(SeatAct, tag="bella"):
     """Declare king and queen of trumps."""
 
 
-class Close(Act, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, tag="close"):
+class Close(Act, tag="close"):
     """By the official, between deals: ends the session."""
 
 
@@ -207,7 +204,7 @@ AnyAct = (
 )
 
 
-class Knock(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Knock(Value, forbid_unknown_fields=True, omit_defaults=True):
     """A knock on the table: ``seat`` says that ``accused`` did something wrong.
 
     ``offence`` names it; without it the referee looks for the oldest that stands open.

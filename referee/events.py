@@ -10,6 +10,8 @@ from uuid import UUID
 
 import msgspec
 
+from referee.value import Value
+
 Dealing = Literal["house", "table"]
 Enforcement = Literal["refuse", "penalise"]
 Viewer = int | Literal["official", "spectator"]
@@ -23,7 +25,7 @@ def told(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
     return tuple([number / 2 if number % 2 else number // 2 for number in points]) if halves else points
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(Value, omit_defaults=True):
     """Something that happened in a match and stays so."""
 
     TOPIC: ClassVar[str]
@@ -50,14 +52,14 @@ class Recorded(msgspec.Struct, frozen=True):
     event: Event
 
 
-class Stakes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Stakes(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
 
     currency: str
     unit: int
 
 
-class Breach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Breach(Value, omit_defaults=True):
     """An act against the rules that stands until somebody knocks. Only officials may see it.
 
     ``seat`` did it, ``payer`` goes up ``points`` by ``rule`` if it is knocked for. After ``closes_after``
@@ -74,7 +76,7 @@ class Breach(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Earlier events that prove it, beside the one that carries it."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class Entry(Value):
     """One number on a line of the protocol: why it stands there, and the events that show it."""
 
     seat: int
@@ -83,7 +85,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
 
 
-class PotEntry(msgspec.Struct, frozen=True, kw_only=True):
+class PotEntry(Value):
     """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
 
     seat: int | None
@@ -92,7 +94,7 @@ class PotEntry(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
 
 
-class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
+class MatchOpened(Event):
     """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
 
     TOPIC: ClassVar[str] = "match/opened"
@@ -103,20 +105,20 @@ class MatchOpened(Event, frozen=True, kw_only=True, omit_defaults=True):
     dealing: Dealing
     enforcement: Enforcement
     points: tuple[int, ...]
+    tokens: tuple[str, ...]
+    official: str
     pot: int = 0
     """What lies in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: int | None = None
     stakes: Stakes | None = None
-    tokens: tuple[str, ...]
-    official: str
 
     def seen_by(self, viewer: Viewer, public: bool) -> Event:
         """Without the tokens' hashes, for everybody."""
         return msgspec.structs.replace(self, tokens=(), official="")
 
 
-class CardDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardDrawn(Event):
     """A seat drew a card for the first deal."""
 
     TOPIC: ClassVar[str] = "dealer/card-drawn"
@@ -124,7 +126,7 @@ class CardDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
     card: str
 
 
-class FirstDealerDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+class FirstDealerDrawn(Event):
     """The highest card drawn gave the first deal."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
@@ -132,7 +134,7 @@ class FirstDealerDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
 
 
-class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Dealt(Event):
     """The cards of a deal lie before the seats. ``hands`` by seat, or with closed hands only ``counts``.
 
     A hand that is not for the viewer to see is empty; ``counts`` say how many cards it has. ``seed`` made the
@@ -142,8 +144,8 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
     TOPIC: ClassVar[str] = "deal/dealt"
     deal: int
     dealer: int
-    hands: tuple[tuple[str, ...], ...] | None = None
     counts: tuple[int, ...]
+    hands: tuple[tuple[str, ...], ...] | None = None
     each: int = 0
     """How many cards each should have, where a wrong number is found only on picking up."""
     stock: tuple[str, ...] = ()
@@ -168,7 +170,7 @@ class Dealt(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, hands=hands, counts=counts, stock=(), widow=(), seed=None, breaches=())
 
 
-class CardPlayed(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardPlayed(Event):
     """A card was played to the trick."""
 
     TOPIC: ClassVar[str] = "card/played"
@@ -181,7 +183,7 @@ class CardPlayed(Event, frozen=True, kw_only=True, omit_defaults=True):
         return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
-class TrickTaken(Event, frozen=True, kw_only=True, omit_defaults=True):
+class TrickTaken(Event):
     """A trick was won. ``trick`` counts from 1. Uncontested: nobody was left to play against."""
 
     TOPIC: ClassVar[str] = "trick/taken"
@@ -192,7 +194,7 @@ class TrickTaken(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
 
 
-class Reported(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Reported(Event):
     """A seat reported what the cards cannot show."""
 
     TOPIC: ClassVar[str] = "fault/reported"
@@ -206,7 +208,7 @@ class Reported(Event, frozen=True, kw_only=True, omit_defaults=True):
         return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
-class KnockUpheld(Event, frozen=True, kw_only=True, omit_defaults=True):
+class KnockUpheld(Event):
     """A knock was right. ``rests_on``: the event numbers that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
@@ -222,7 +224,7 @@ class KnockUpheld(Event, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-class KnockDismissed(Event, frozen=True, kw_only=True, omit_defaults=True):
+class KnockDismissed(Event):
     """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
@@ -245,7 +247,7 @@ class KnockDismissed(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, reason="nothing", offence=None, rests_on=(), within_deal=False)
 
 
-class PenaltyImposed(Event, frozen=True, kw_only=True, omit_defaults=True):
+class PenaltyImposed(Event):
     """A seat goes up ``points`` when the deal is written into the protocol."""
 
     TOPIC: ClassVar[str] = "penalty/imposed"
@@ -255,7 +257,7 @@ class PenaltyImposed(Event, frozen=True, kw_only=True, omit_defaults=True):
     case: int | None = None
 
 
-class DealScored(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DealScored(Event):
     """A deal was written into the protocol. All tuples go by seat.
 
     ``before`` plus the ``entries`` of a seat gives its ``points``. ``answers``: ``"in"`` (has a trick),
@@ -282,18 +284,18 @@ class DealScored(Event, frozen=True, kw_only=True, omit_defaults=True):
     pot_entries: tuple[PotEntry, ...] = ()
     halves: bool = False
     """``before``, ``points`` and ``entries`` count halves of a point."""
-    detail: dict[str, Any] = {}
+    detail: dict[str, Any] = msgspec.field(default_factory=dict)
     """What only this game has to tell of the deal: codes and numbers, never a sentence."""
 
 
-class PlayEnded(Event, frozen=True, kw_only=True, omit_defaults=True):
+class PlayEnded(Event):
     """No more cards are played in the deal; it waits to be written into the protocol."""
 
     TOPIC: ClassVar[str] = "deal/play-ended"
     kind: str
 
 
-class DealVoided(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DealVoided(Event):
     """An official voided the deal under way: it is dealt again.
 
     Where penalties that were knocked in it enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
@@ -307,7 +309,7 @@ class DealVoided(Event, frozen=True, kw_only=True, omit_defaults=True):
     entries: tuple[Entry, ...] = ()
 
 
-class PlayerEliminated(Event, frozen=True, kw_only=True, omit_defaults=True):
+class PlayerEliminated(Event):
     """A player is out of the match."""
 
     TOPIC: ClassVar[str] = "player/eliminated"
@@ -315,7 +317,7 @@ class PlayerEliminated(Event, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
 
 
-class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
+class MatchWon(Event):
     """The match is over. ``settlement``: what each seat receives (or pays, below zero) in minor units.
 
     ``seat`` is ``None`` when nobody is left to win it.
@@ -333,7 +335,7 @@ class MatchWon(Event, frozen=True, kw_only=True, omit_defaults=True):
     """All winners, where partners win together."""
 
 
-class MatchClosed(Event, frozen=True, kw_only=True, omit_defaults=True):
+class MatchClosed(Event):
     """An official ended the session between two deals. ``shares``: what each seat drew from the pot.
 
     ``before`` plus ``shares`` gives ``points``; ``pot`` stays. ``settlement`` as in :class:`MatchWon`.

@@ -11,12 +11,13 @@ import msgspec
 
 from referee.acts import Knock
 from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed
+from referee.value import Value
 
 Status = Literal["open", "knocked", "voided"]
 """``voided``: knocked for in a deal that was then voided."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class Standing(Value):
     """A breach, the event in which it happened and what became of it."""
 
     breach: Breach
@@ -24,7 +25,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     status: Status = "open"
 
 
-class Penalty(msgspec.Struct, frozen=True, kw_only=True):
+class Penalty(Value):
     """Points knocked up in a deal, for its line in the protocol."""
 
     seat: int
@@ -33,7 +34,7 @@ class Penalty(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[int, ...]
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class Ledger(Value):
     """What has been done wrong in the deal, and what it cost so far."""
 
     standings: tuple[Standing, ...] = ()

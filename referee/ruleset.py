@@ -8,6 +8,7 @@ import msgspec
 
 from referee.acts import Act, Request
 from referee.events import Event, MatchOpened, Points, Viewer
+from referee.value import Value
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -18,7 +19,7 @@ class Moment(msgspec.Struct, frozen=True):
     seed: str
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class Shown(Value):
     """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None`` where it does not apply."""
 
     phase: str
@@ -60,7 +61,7 @@ def nothing(state: Any) -> dict[str, Any]:
     return {}
 
 
-class Ruleset(msgspec.Struct, frozen=True, kw_only=True):
+class Ruleset(Value):
     """One game. ``decide`` may refuse, ``evolve`` may not; both are pure."""
 
     key: str

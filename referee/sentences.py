@@ -11,11 +11,12 @@ from typing import Any, Literal
 import msgspec
 
 from referee.events import KnockDismissed, KnockUpheld
+from referee.value import Value
 
 Language = Literal["en", "sv"]
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Text(Value, forbid_unknown_fields=True):
     """The same in both languages."""
 
     en: str
@@ -26,20 +27,20 @@ class Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return self.sv if language == "sv" else self.en
 
 
-class RefusalText(Text, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RefusalText(Text, forbid_unknown_fields=True):
     """What is said of a refusal: a short title, and a sentence on what was wrong and what would be right."""
 
     title: Text
 
 
-class OffenceText(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OffenceText(Value, forbid_unknown_fields=True):
     """An offence as a noun, and as what somebody did."""
 
     name: Text
     did: Text
 
 
-class Texts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Texts(Value, forbid_unknown_fields=True):
     """All texts, by code."""
 
     refusals: dict[str, RefusalText]

@@ -20,7 +20,7 @@ CALLS = {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "ope
 def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
-        return WEB | {"api", "referee"}, {"referee.events", "referee.cards"}
+        return WEB | {"api", "referee"}, {"referee.events", "referee.value"}
     everywhere = WEB | {"sqlalchemy", "api", "projections"}
     if file.startswith("referee/store/"):
         return everywhere, set()

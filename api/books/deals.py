@@ -31,11 +31,12 @@ from referee.events import (
 from referee.notation.histories import Step, place_of, steps_of
 from referee.sentences import Language
 from referee.store.match import Match
+from referee.value import Value
 
 PLAIN = "text/plain"
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class Card(Value):
     """A card played, and the event that says so."""
 
     seat: int
@@ -43,7 +44,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Trick(msgspec.Struct, frozen=True, kw_only=True):
+class Trick(Value):
     """A trick: who led, the cards in the order of play, who won. ``uncontested``: nobody was left to play."""
 
     trick: int
@@ -54,7 +55,7 @@ class Trick(msgspec.Struct, frozen=True, kw_only=True):
     uncontested: bool
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Call(Value):
     """A bid or a pass."""
 
     seat: int
@@ -62,7 +63,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Said(Value):
     """An answer to the question whether one goes along."""
 
     seat: int
@@ -70,7 +71,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class Penalty(msgspec.Struct, frozen=True, kw_only=True):
+class Penalty(Value):
     """Points knocked up in the deal."""
 
     seat: int
@@ -80,7 +81,7 @@ class Penalty(msgspec.Struct, frozen=True, kw_only=True):
     event: int
 
 
-class DealRecord(msgspec.Struct, frozen=True, kw_only=True):
+class DealRecord(Value):
     """A finished deal from the cards to its line in the protocol, in one form for all games.
 
     ``hands`` as dealt (by seat; ``null`` with closed hands) in the attempt that was played, with ``bids``,

@@ -18,6 +18,7 @@ from referee.refusals import Refused
 from referee.sentences import Language
 from referee.store.desk import Busy, KeyReused, Stale
 from referee.store.store import UnknownMatch
+from referee.value import Value
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 1
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Document(Value, omit_defaults=True):
     """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know."""
 
     type: str

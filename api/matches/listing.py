@@ -16,12 +16,13 @@ from api.http.replies import Reply, reply
 from api.service import in_thread, service_of
 from projections.matches import Listed, Status
 from referee.games import RULESETS
+from referee.value import Value
 
 LIMIT_MAX = 200
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
-class MatchListed(msgspec.Struct, frozen=True, kw_only=True):
+class MatchListed(Value):
     """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
 
     id: UUID
@@ -37,7 +38,7 @@ class MatchListed(msgspec.Struct, frozen=True, kw_only=True):
     winner: int | None
 
 
-class MatchPage(msgspec.Struct, frozen=True, kw_only=True):
+class MatchPage(Value):
     """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end."""
 
     matches: tuple[MatchListed, ...]

@@ -35,6 +35,7 @@ from sqlalchemy import (
 from projections.follow.engine import engine_for, postgres_parameters, writer
 from projections.follow.listen import Listener
 from referee.events import Recorded
+from referee.value import Value
 
 __all__ = ["Book", "Fault", "Follower", "Placed", "engine_for", "prepare", "rebuild"]
 
@@ -83,7 +84,7 @@ class Book(Protocol):
         """The number of the last event of a match that was taken in, or 0."""
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class Fault(Value):
     """Why something stands still, and since when. ``position`` is the last one that was applied."""
 
     since: datetime

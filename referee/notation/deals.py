@@ -6,9 +6,10 @@ import msgspec
 
 from referee.acts import Request
 from referee.events import Dealing, Enforcement, Stakes
+from referee.value import Value
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
+class Header(Value):
     """The table before the deal. Tuples go by seat; ``points`` (and ``pot``) as the protocol has them."""
 
     ruleset: str
@@ -19,7 +20,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Where the deal comes from, for the reader."""
     number: int = 1
     """Which deal of its match it was."""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Those that differ from their default."""
     enforcement: Enforcement = "refuse"
     dealing: Dealing = "table"
@@ -32,11 +33,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     """Seats that are out of the match."""
     among: tuple[int, ...] = ()
     """The only seats that play this deal, where it is a duel."""
-    carried: dict[str, Any] = {}
+    carried: dict[str, Any] = msgspec.field(default_factory=dict)
     """What else the deal takes over from those before it, as its ruleset names it."""
 
 
-class Ruling(msgspec.Struct, frozen=True, kw_only=True):
+class Ruling(Value):
     """What was said to a knock. ``points`` are the ``payer``'s; ``None``: the knock cost nothing."""
 
     verdict: Literal["upheld", "dismissed"]
@@ -45,7 +46,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class Done(Value):
     """Something that was done, by whom, and the ruling if it was a knock."""
 
     actor: int | Literal["official"]
@@ -53,7 +54,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     ruling: Ruling | None = None
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class Result(Value):
     """The line in the protocol. ``won``: the seats that won the match by it, and ``by`` how."""
 
     kind: str
@@ -70,7 +71,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What each seat then received (or paid, below zero), in minor units."""
 
 
-class Deal(msgspec.Struct, frozen=True, kw_only=True):
+class Deal(Value):
     """A finished deal."""
 
     header: Header

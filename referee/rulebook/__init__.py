@@ -13,6 +13,8 @@ from typing import Literal
 
 import msgspec
 
+from referee.value import Value
+
 __all__ = ["Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
 
 _PACKAGES = [__name__]
@@ -22,14 +24,14 @@ Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence"
 """Which part of the game a rule speaks of; a variant is off unless its option turns it on."""
 
 
-class Title(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Title(Value, forbid_unknown_fields=True):
     """The name of a ruleset in both languages."""
 
     en: str
     sv: str
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Rule(Value, forbid_unknown_fields=True):
     """One rule that the source states, and the options that touch it."""
 
     id: str
@@ -39,7 +41,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     options: tuple[str, ...]
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Reading(Value, forbid_unknown_fields=True):
     """The decision taken on a point that the source leaves open, and the options that change it."""
 
     id: str
@@ -48,7 +50,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     options: tuple[str, ...]
 
 
-class Rulebook(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Rulebook(Value, forbid_unknown_fields=True):
     """A ruleset's rules and readings, in the order of the source."""
 
     ruleset: str

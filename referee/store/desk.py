@@ -29,6 +29,7 @@ from referee.ruleset import Moment
 from referee.store.match import Match, fold
 from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownMatch
+from referee.value import Value
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class Busy(Exception):
     """Too many requests wait, or the store does not answer; try again."""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True):
+class Command(Value):
     """A request as it reaches the desk. ``expected``: the version that ``If-Match`` names.
 
     ``key`` is the client's Idempotency-Key; it may not begin with ``~``.
@@ -73,7 +74,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     expected: int | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class Outcome(Value):
     """What a request came to: the match after it, and the events it made."""
 
     match: Match

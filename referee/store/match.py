@@ -10,12 +10,13 @@ import msgspec
 from referee.events import DealScored, DealVoided, MatchClosed, MatchOpened, MatchWon, Recorded, Viewer
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
+from referee.value import Value
 
 _DEAL_OVER = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
 """After these the cards of the deal lie open."""
 
 
-class Match(msgspec.Struct, frozen=True, kw_only=True):
+class Match(Value):
     """A match as it stands after event number ``version``."""
 
     id: UUID

@@ -2,9 +2,8 @@
 
 from typing import Literal
 
-import msgspec
-
 from referee.refusals import AgainstTheRules
+from referee.value import Value
 
 BidValue = int | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
@@ -16,7 +15,7 @@ RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
 
 
-class Contract(msgspec.Struct, frozen=True, kw_only=True):
+class Contract(Value):
     """What is played, by whom (A26, B38-B40, C21)."""
 
     event: int

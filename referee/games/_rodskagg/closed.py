@@ -1,11 +1,10 @@
 """Closed hands: what is known of them from the cards that were played (A-O26, B-O26)."""
 
-import msgspec
-
 from referee.games._rodskagg.question import ASKED_AFTER
+from referee.value import Value
 
 
-class Void(msgspec.Struct, frozen=True, kw_only=True):
+class Void(Value):
     """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
 
     seat: int

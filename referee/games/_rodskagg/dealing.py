@@ -1,16 +1,15 @@
 """Dealing six cards each, three and three, by the house or at a real table (A8-A10, B13-B19, C10-C12)."""
 
-import msgspec
-
 from referee.acts import Deal
 from referee.cards import PACK, RANKS, cards_of, clockwise, shuffled
 from referee.refusals import AgainstTheRules, NoSuchCard
+from referee.value import Value
 
 HAND = 6
 """Cards to each (A9, B18, C12)."""
 
 
-class Cards(msgspec.Struct, frozen=True, kw_only=True):
+class Cards(Value):
     """The cards of a deal as they were dealt, and the number of the event that says so."""
 
     event: int

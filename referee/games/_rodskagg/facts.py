@@ -8,7 +8,7 @@ from referee.events import Breach, Event, Viewer
 from referee.games._rodskagg.bids import BidValue
 
 
-class CardsCut(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardsCut(Event):
     """A seat cut the pack."""
 
     TOPIC: ClassVar[str] = "deal/cut"
@@ -20,14 +20,14 @@ class CardsCut(Event, frozen=True, kw_only=True, omit_defaults=True):
         return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
-class KnockedForCards(Event, frozen=True, kw_only=True, omit_defaults=True):
+class KnockedForCards(Event):
     """The dealer said "knack för kort och felgiv"."""
 
     TOPIC: ClassVar[str] = "deal/formula-said"
     seat: int
 
 
-class PickedUp(Event, frozen=True, kw_only=True, omit_defaults=True):
+class PickedUp(Event):
     """A seat took up its cards; ``hand`` when the referee knows them."""
 
     TOPIC: ClassVar[str] = "deal/picked-up"
@@ -43,7 +43,7 @@ class PickedUp(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, hand=hand, breaches=())
 
 
-class MisdealFound(Event, frozen=True, kw_only=True, omit_defaults=True):
+class MisdealFound(Event):
     """A wrong number of cards was found: the same dealer deals again (B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
@@ -56,7 +56,7 @@ class MisdealFound(Event, frozen=True, kw_only=True, omit_defaults=True):
         return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
-class HandRequested(Event, frozen=True, kw_only=True, omit_defaults=True):
+class HandRequested(Event):
     """A seat without an honour asked for six new cards; ``cards`` as received at a real table."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
@@ -70,14 +70,14 @@ class HandRequested(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, cards=None)
 
 
-class HandKept(Event, frozen=True, kw_only=True, omit_defaults=True):
+class HandKept(Event):
     """A seat was content with its hand."""
 
     TOPIC: ClassVar[str] = "deal/hand-kept"
     seat: int
 
 
-class NewHands(Event, frozen=True, kw_only=True, omit_defaults=True):
+class NewHands(Event):
     """New hands were dealt to those who asked, by seat (empty: unchanged); ``stock`` is what is left.
 
     ``last``: the thrown-in cards had to be shuffled in, so that nobody may ask again (A15-A16).
@@ -100,7 +100,7 @@ class NewHands(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, hands=hands, stock=(), seed=None)
 
 
-class BidMade(Event, frozen=True, kw_only=True, omit_defaults=True):
+class BidMade(Event):
     """A seat bid or passed."""
 
     TOPIC: ClassVar[str] = "auction/bid"
@@ -108,7 +108,7 @@ class BidMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     bid: BidValue
 
 
-class AuctionWon(Event, frozen=True, kw_only=True, omit_defaults=True):
+class AuctionWon(Event):
     """The last bid became the contract, its bidder declarer."""
 
     TOPIC: ClassVar[str] = "auction/won"
@@ -116,7 +116,7 @@ class AuctionWon(Event, frozen=True, kw_only=True, omit_defaults=True):
     contract: BidValue
 
 
-class QuestionAsked(Event, frozen=True, kw_only=True, omit_defaults=True):
+class QuestionAsked(Event):
     """The others were asked whether they go along; ``of``: who must answer, in turn."""
 
     TOPIC: ClassVar[str] = "question/asked"
@@ -124,7 +124,7 @@ class QuestionAsked(Event, frozen=True, kw_only=True, omit_defaults=True):
     of: tuple[int, ...]
 
 
-class QuestionAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+class QuestionAnswered(Event):
     """A seat goes along, or throws in its cards."""
 
     TOPIC: ClassVar[str] = "question/answered"
@@ -132,7 +132,7 @@ class QuestionAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
     answer: Literal["play", "fold"]
 
 
-class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
+class KnockedOut(Event):
     """A seat said "knack för min utgång". ``valid``: it stood at zero then."""
 
     TOPIC: ClassVar[str] = "exit/knocked"
@@ -140,7 +140,7 @@ class KnockedOut(Event, frozen=True, kw_only=True, omit_defaults=True):
     valid: bool
 
 
-class CardGiven(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardGiven(Event):
     """A seat without a card above ten was given one more (C13-C14); ``card`` when the referee knows it."""
 
     TOPIC: ClassVar[str] = "deal/card-given"
@@ -154,7 +154,7 @@ class CardGiven(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, card=None)
 
 
-class CardsThrown(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardsThrown(Event):
     """A seat threw away, face down, what it held above six cards (C15)."""
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
@@ -169,14 +169,14 @@ class CardsThrown(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, cards=())
 
 
-class Reminded(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Reminded(Event):
     """Somebody reminded the declarer of the question, which is put thereby (C37)."""
 
     TOPIC: ClassVar[str] = "question/reminded"
     seat: int
 
 
-class Announced(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Announced(Event):
     """A seat said that it is near zero, at this running total (C49), or gave thanks for the help (C44)."""
 
     TOPIC: ClassVar[str] = "announcement/made"
@@ -185,14 +185,14 @@ class Announced(Event, frozen=True, kw_only=True, omit_defaults=True):
     total: int
 
 
-class LeadDrawn(Event, frozen=True, kw_only=True, omit_defaults=True):
+class LeadDrawn(Event):
     """The highest card drawn gave the lead to the first trick of a duel (C48)."""
 
     TOPIC: ClassVar[str] = "duel/lead-drawn"
     seat: int
 
 
-class DuelCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DuelCalled(Event):
     """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-import msgspec
+from referee.value import Value
 
 ASKED_AFTER = 4
 """The question comes after this trick."""
@@ -12,7 +12,7 @@ Answers = tuple[tuple[int, str, int], ...]
 """Seat, answer and event."""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class Question(Value):
     """The question after trick four (A33-A37, B46-B52, C30-C32)."""
 
     event: int = 0

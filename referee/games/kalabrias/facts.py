@@ -11,7 +11,7 @@ Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
 Answer = Literal["better", "equal", "enough"]
 
 
-class TrumpsCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
+class TrumpsCalled(Event):
     """A seat took the turned-up suit, named another, passed, or proposed a new deal."""
 
     TOPIC: ClassVar[str] = "trumps/called"
@@ -19,7 +19,7 @@ class TrumpsCalled(Event, frozen=True, kw_only=True, omit_defaults=True):
     call: Call
 
 
-class RedealAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+class RedealAnswered(Event):
     """A seat agreed to the proposed new deal, or refused it."""
 
     TOPIC: ClassVar[str] = "redeal/answered"
@@ -27,7 +27,7 @@ class RedealAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
     agree: bool
 
 
-class DeclarerBound(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DeclarerBound(Event):
     """The refused new deal made this seat declarer, and it is to name trumps (E12-E13)."""
 
     TOPIC: ClassVar[str] = "redeal/declarer-bound"
@@ -35,7 +35,7 @@ class DeclarerBound(Event, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
 
 
-class TrumpsMade(Event, frozen=True, kw_only=True, omit_defaults=True):
+class TrumpsMade(Event):
     """The declarer and trumps are known."""
 
     TOPIC: ClassVar[str] = "trumps/made"
@@ -44,15 +44,15 @@ class TrumpsMade(Event, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
 
 
-class LaterCardsDealt(Event, frozen=True, kw_only=True, omit_defaults=True):
+class LaterCardsDealt(Event):
     """The cards after the auction: by seat, or with closed hands only how many.
 
     ``turn_up_to``: who has taken up the card that lay on the table (E51).
     """
 
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
-    hands: tuple[tuple[str, ...], ...] | None = None
     counts: tuple[int, ...]
+    hands: tuple[tuple[str, ...], ...] | None = None
     turn_up_to: int | None = None
 
     def seen_by(self, viewer: Viewer, public: bool) -> Event:
@@ -63,7 +63,7 @@ class LaterCardsDealt(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, hands=hands)
 
 
-class SevenExchanged(Event, frozen=True, kw_only=True, omit_defaults=True):
+class SevenExchanged(Event):
     """A seat laid the seven of trumps on the table and took the turned-up card (E-O16)."""
 
     TOPIC: ClassVar[str] = "deal/seven-exchanged"
@@ -72,7 +72,7 @@ class SevenExchanged(Event, frozen=True, kw_only=True, omit_defaults=True):
     turn_up: str
 
 
-class SequenceDeclared(Event, frozen=True, kw_only=True, omit_defaults=True):
+class SequenceDeclared(Event):
     """A seat stated one thing of its best sequence. ``five``: that it is long, where that counts (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
@@ -83,7 +83,7 @@ class SequenceDeclared(Event, frozen=True, kw_only=True, omit_defaults=True):
     five: bool = False
 
 
-class SequenceAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
+class SequenceAnswered(Event):
     """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25)."""
 
     TOPIC: ClassVar[str] = "sequence/answered"
@@ -99,7 +99,7 @@ class SequenceAnswered(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, refrains=False)
 
 
-class SequencesCompared(Event, frozen=True, kw_only=True, omit_defaults=True):
+class SequencesCompared(Event):
     """All have spoken: who has the best sequence, and who is level with it outside trumps (E24)."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
@@ -107,7 +107,7 @@ class SequencesCompared(Event, frozen=True, kw_only=True, omit_defaults=True):
     level: tuple[int, ...] = ()
 
 
-class SequenceShown(Event, frozen=True, kw_only=True, omit_defaults=True):
+class SequenceShown(Event):
     """With closed hands: a seat laid open the cards of a sequence (E-O34)."""
 
     TOPIC: ClassVar[str] = "sequence/shown"
@@ -115,7 +115,7 @@ class SequenceShown(Event, frozen=True, kw_only=True, omit_defaults=True):
     cards: tuple[str, ...]
 
 
-class BellaDeclared(Event, frozen=True, kw_only=True, omit_defaults=True):
+class BellaDeclared(Event):
     """A seat declared king and queen of trumps (E18, E26)."""
 
     TOPIC: ClassVar[str] = "bella/declared"

@@ -2,7 +2,6 @@
 
 from typing import Any, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.acts import Score
@@ -12,6 +11,7 @@ from referee.games.kalabrias.declarations import scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Over, Played, Playing, Table, Undealt
 from referee.ruleset import Moment
+from referee.value import Value
 
 TEN_EACH = 10
 """What level sequences bring by ``equal_sequences: ten_each`` (E-O12)."""
@@ -143,7 +143,7 @@ def bella_points(play: Playing) -> list[int]:
 # Settling
 
 
-class Settled(Struct, frozen=True, kw_only=True):
+class Settled(Value):
     """How a deal was settled: who scores what beside the own points, by which rule."""
 
     outcome: Outcome

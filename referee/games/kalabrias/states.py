@@ -5,18 +5,18 @@ Hands are bit masks by seat. With closed hands a mask holds every card that the 
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from referee.games.kalabrias.facts import Call
 from referee.games.kalabrias.ranks import SequenceName
 from referee.offences import Ledger
+from referee.value import Value
 
 POINTS_MAX = 10_000
 """No option needs more; it keeps a slip of the pen out of a match."""
 
 
-class SequencePoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SequencePoints(Value, forbid_unknown_fields=True):
     """What sequences bring (E-O1)."""
 
     small: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: three cards.")] = 20
@@ -25,7 +25,7 @@ class SequencePoints(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Five cards, if they bring something else than four."""
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The choices that the source leaves to the table; each names its rule or open point."""
 
     sequence_points: Annotated[
@@ -96,7 +96,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = "ten_high"
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal."""
 
     options: Options
@@ -131,7 +131,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(seat for seat in order if seat != partner)
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to deal (E3-E4)."""
 
     table: Table
@@ -140,7 +140,7 @@ class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
     """The first dealer is known (E-O29)."""
 
 
-class Cards(msgspec.Struct, frozen=True, kw_only=True):
+class Cards(Value):
     """The cards of a deal, and the number of the event that dealt them."""
 
     event: int
@@ -155,7 +155,7 @@ class Cards(msgspec.Struct, frozen=True, kw_only=True):
     """Who took the turned-up card (E51, E-O16), and the card, as a mask."""
 
 
-class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+class Auction(Value, tag="auction"):
     """Trumps are chosen (E5-E11)."""
 
     table: Table
@@ -167,7 +167,7 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     calls: tuple[tuple[int, Call], ...] = ()
 
 
-class Proposed(msgspec.Struct, frozen=True, kw_only=True, tag="redeal_proposed"):
+class Proposed(Value, tag="redeal_proposed"):
     """A new deal has been proposed, and the others answer (E11-E12)."""
 
     table: Table
@@ -179,7 +179,7 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True, tag="redeal_proposed")
     calls: tuple[tuple[int, Call], ...]
 
 
-class Naming(msgspec.Struct, frozen=True, kw_only=True, tag="naming"):
+class Naming(Value, tag="naming"):
     """A new deal was refused in the second round, and the declarer is to name trumps (E13)."""
 
     table: Table
@@ -189,7 +189,7 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True, tag="naming"):
     calls: tuple[tuple[int, Call], ...]
 
 
-class Contract(msgspec.Struct, frozen=True, kw_only=True):
+class Contract(Value):
     """Who plays, and in which trumps."""
 
     event: int
@@ -200,7 +200,7 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[tuple[int, Call], ...]
 
 
-class LaterCards(msgspec.Struct, frozen=True, kw_only=True, tag="later_cards"):
+class LaterCards(Value, tag="later_cards"):
     """The rest of the cards is to be dealt (E14, E50)."""
 
     table: Table
@@ -209,7 +209,7 @@ class LaterCards(msgspec.Struct, frozen=True, kw_only=True, tag="later_cards"):
     contract: Contract
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Claim(Value):
     """What is known by word of the best sequence so far."""
 
     seat: int
@@ -226,7 +226,7 @@ Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_
 """What is to be said next: E19, E20, E21, E22, E23 by the first, E23 by the other."""
 
 
-class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
+class Declaring(Value, tag="declaring"):
     """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
 
     table: Table
@@ -245,7 +245,7 @@ class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
     """Seat and event."""
 
 
-class Sequences(msgspec.Struct, frozen=True, kw_only=True):
+class Sequences(Value):
     """What came of the declarations."""
 
     best: Claim | None = None
@@ -255,7 +255,7 @@ class Sequences(msgspec.Struct, frozen=True, kw_only=True):
     """With closed hands: seat, cards and event."""
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """The play of the cards (E28-E41)."""
 
     table: Table
@@ -284,7 +284,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol."""
 
     table: Table
@@ -295,7 +295,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
     play: Playing | None = None
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The match is won."""
 
     table: Table

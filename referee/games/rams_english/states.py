@@ -13,6 +13,7 @@ from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
 from referee.events import Event, Stakes, Viewer
 from referee.offences import Standing
+from referee.value import Value
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
 """32 cards: twos to sixes are left out (D6-D8)."""
@@ -30,7 +31,7 @@ PAY: Literal["pay"] = "pay"
 Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal"]
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The choices that the source leaves to the table; each names its rule or open point."""
 
     late_generalrams: Annotated[
@@ -65,7 +66,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 # Facts
 
 
-class Staked(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Staked(Event):
     """The dealer put his stake into the pot, which holds ``pot`` then. ``double``: it held something before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
@@ -75,7 +76,7 @@ class Staked(Event, frozen=True, kw_only=True, omit_defaults=True):
     double: bool
 
 
-class Declared(Event, frozen=True, kw_only=True, omit_defaults=True):
+class Declared(Event):
     """A seat spoke. ``hand``: the widow's cards, for the seat that took them."""
 
     TOPIC: ClassVar[str] = "declarations/spoken"
@@ -90,17 +91,17 @@ class Declared(Event, frozen=True, kw_only=True, omit_defaults=True):
         return msgspec.structs.replace(self, hand=None)
 
 
-class DeclarationsClosed(Event, frozen=True, kw_only=True, omit_defaults=True):
+class DeclarationsClosed(Event):
     """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
     order: tuple[int, ...]
     leader: int
-    announcer: int | None = None
     rule: str
+    announcer: int | None = None
 
 
-class TurnUpTaken(Event, frozen=True, kw_only=True, omit_defaults=True):
+class TurnUpTaken(Event):
     """The dealer took the turned-up card and laid ``laid`` away."""
 
     TOPIC: ClassVar[str] = "turn-up/taken"
@@ -121,7 +122,7 @@ FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTa
 # Phases
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal. ``stake``: five tricks' worth, as the books count (D10, D15, D-O17)."""
 
     options: Options
@@ -137,21 +138,21 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     dealer: int
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+class Drawing(Value, tag="drawing"):
     """Cards are turned up until a jack gives the first deal (D11-D13)."""
 
     table: Table
     drawn: tuple[tuple[int, str], ...] = ()
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to stake and deal. ``staked``: the event of his stake, between the two."""
 
     table: Table
     staked: int = 0
 
 
-class Dealing(msgspec.Struct, frozen=True, kw_only=True):
+class Dealing(Value):
     """The cards of a deal as they were dealt, to the seats of ``order``, and the events that say so."""
 
     event: int
@@ -165,7 +166,7 @@ class Dealing(msgspec.Struct, frozen=True, kw_only=True):
     trumps: int
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Said(Value):
     """What was declared and exchanged before the first lead (D22-D47)."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
@@ -180,7 +181,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """The event in which the dealer took the turned-up card, or 0."""
 
 
-class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
+class Declaring(Value, tag="declaring"):
     """The declarations (D22-D45)."""
 
     table: Table
@@ -192,7 +193,7 @@ class Declaring(msgspec.Struct, frozen=True, kw_only=True, tag="declaring"):
     """Reported before a late generalrams."""
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Claim(Value):
     """With closed hands: what a seat cannot hold if its card was right (D50-D53). Masks of cards."""
 
     seat: int
@@ -203,7 +204,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     head: int
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class Taken(Value):
     """A trick, and who took it in which event."""
 
     seat: int
@@ -211,7 +212,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[tuple[int, str], ...]
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """The play of the cards, and before the first lead the exchange (D46-D58)."""
 
     table: Table
@@ -234,7 +235,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
     claims: tuple[Claim, ...] = ()
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be paid (D59-D71)."""
 
     table: Table
@@ -246,7 +247,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
     """The event that ended it."""
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The session is closed (D-O28)."""
 
     table: Table

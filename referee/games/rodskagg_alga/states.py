@@ -5,7 +5,6 @@ Hands are bit masks by seat. With closed hands a mask holds every card not yet s
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from referee.games._rodskagg.bids import BidValue, Calls, Contract
@@ -14,9 +13,10 @@ from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.new_hands import Asked
 from referee.games._rodskagg.question import Question
 from referee.offences import Standing
+from referee.value import Value
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The choices that the source leaves to the table; each names its rule or open point."""
 
     rodskagg_defenders_score: Annotated[
@@ -56,7 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 0
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal."""
 
     options: Options
@@ -73,13 +73,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     duel: bool = False
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
 
 
-class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
+class Exchanging(Value, tag="exchanging"):
     """Hands without an honour may be exchanged (A11-A16, A-O24)."""
 
     table: Table
@@ -91,7 +91,7 @@ class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
     """The cards thrown in, as a mask."""
 
 
-class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+class Auction(Value, tag="auction"):
     """The bidding (A17-A26)."""
 
     table: Table
@@ -102,7 +102,7 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     """The bid to beat."""
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """The play of the cards (A29-A39)."""
 
     table: Table
@@ -134,7 +134,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (A-O28)."""
 
     table: Table
@@ -144,7 +144,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
     calls: Calls = ()
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The match is won."""
 
     table: Table

@@ -5,7 +5,6 @@ Hands are bit masks by seat. With closed hands a mask holds every card not yet s
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from referee.games._rodskagg.bids import Calls, Contract
@@ -13,11 +12,12 @@ from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.question import Question
 from referee.offences import Ledger
+from referee.value import Value
 
 Points = Annotated[int, Meta(ge=0, le=12)]
 
 
-class FemOpp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FemOpp(Value, forbid_unknown_fields=True):
     """C57-C60: what each neglected ritual costs who is knocked for it; 0: it is no offence."""
 
     wrong_cut: Points = 5
@@ -29,7 +29,7 @@ class FemOpp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     revoke: Points = 5
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The choices that the source leaves to the table; each names its rule or open point."""
 
     rodskagg_defenders_score: Annotated[
@@ -86,7 +86,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = FemOpp()
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal."""
 
     options: Options
@@ -107,7 +107,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads to the first trick of a duel (C48)."""
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+class Drawing(Value, tag="drawing"):
     """Cards are drawn for the first deal (C6-C8) or for the lead in a duel (C48); ``contenders`` still draw."""
 
     table: Table
@@ -116,7 +116,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
     ledger: Ledger = Ledger()
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
@@ -124,7 +124,7 @@ class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
     cut: bool = False
 
 
-class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
+class PickingUp(Value, tag="picking_up"):
     """In Fem Opp: the cards lie before the seats (C60)."""
 
     table: Table
@@ -139,7 +139,7 @@ class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """For the deal that comes after the misdeal."""
 
 
-class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+class Auction(Value, tag="auction"):
     """The round of declarations, and before it the replacement of cards (C13-C22)."""
 
     table: Table
@@ -157,7 +157,7 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     """The cards thrown away, as a mask."""
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """The play of the cards (C23-C37)."""
 
     table: Table
@@ -202,7 +202,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (C-O23)."""
 
     table: Table
@@ -213,7 +213,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
     thanked: tuple[int, ...] = ()
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The match is over; ``winner`` is ``None`` when nobody is left (C-O34)."""
 
     table: Table

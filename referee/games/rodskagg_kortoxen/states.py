@@ -5,7 +5,6 @@ Hands are bit masks by seat. With closed hands a mask holds every card not yet s
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from referee.events import Stakes
@@ -14,9 +13,10 @@ from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.question import Question
 from referee.offences import Ledger
+from referee.value import Value
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The choices that the sources leave to the table; each names its rule or open point."""
 
     rodskagg_defenders_score: Annotated[
@@ -69,7 +69,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 0
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal."""
 
     options: Options
@@ -83,7 +83,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     dealer: int
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
+class Drawing(Value, tag="drawing"):
     """Cards are drawn for the first deal (B14-B15); ``contenders`` still draw."""
 
     table: Table
@@ -92,7 +92,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True, tag="drawing"):
     ledger: Ledger = Ledger()
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
@@ -100,7 +100,7 @@ class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
     cut: bool = False
 
 
-class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
+class PickingUp(Value, tag="picking_up"):
     """The cards lie before the seats (B20-B27)."""
 
     table: Table
@@ -115,7 +115,7 @@ class PickingUp(msgspec.Struct, frozen=True, kw_only=True, tag="picking_up"):
     """For the deal that comes after the misdeal."""
 
 
-class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
+class Exchanging(Value, tag="exchanging"):
     """Hands without an honour may be exchanged (B-O20: A11-A16)."""
 
     table: Table
@@ -129,7 +129,7 @@ class Exchanging(msgspec.Struct, frozen=True, kw_only=True, tag="exchanging"):
     stock_left: int = 0
 
 
-class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
+class Auction(Value, tag="auction"):
     """The bidding (B28-B38)."""
 
     table: Table
@@ -141,7 +141,7 @@ class Auction(msgspec.Struct, frozen=True, kw_only=True, tag="auction"):
     """The bid to beat."""
 
 
-class Exits(msgspec.Struct, frozen=True, kw_only=True):
+class Exits(Value):
     """Who reached zero, and who knocked for it (B67-B71). By seat, event numbers; 0: not."""
 
     zero: tuple[int, ...]
@@ -150,7 +150,7 @@ class Exits(msgspec.Struct, frozen=True, kw_only=True):
     """The winner of the last trick reached zero by it."""
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """The play of the cards (B41-B57)."""
 
     table: Table
@@ -189,7 +189,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
+class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (B-O28)."""
 
     table: Table
@@ -200,7 +200,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True, tag="played"):
     calls: tuple[tuple[int, BidValue], ...] = ()
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The match is won."""
 
     table: Table

@@ -5,7 +5,6 @@ A game that no part of the service knows of: what a module needs to be one, and 
 
 from typing import Annotated, Any, ClassVar
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
@@ -25,22 +24,23 @@ from referee.events import (
 )
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment, Ruleset, Shown
+from referee.value import Value
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Options(Value, forbid_unknown_fields=True):
     """The one thing that can be agreed."""
 
     target: Annotated[int, Meta(ge=1, le=100, description="H6: points that win the match.")] = 3
 
 
-class CardsCompared(Event, frozen=True, kw_only=True, omit_defaults=True):
+class CardsCompared(Event):
     """The cards were compared. A fact that only this game has."""
 
     TOPIC: ClassVar[str] = "high-card/compared"
     highest: str
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
+class Table(Value):
     """What holds for the whole of a deal."""
 
     target: int
@@ -55,13 +55,13 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.points)
 
 
-class Undealt(msgspec.Struct, frozen=True, kw_only=True, tag="undealt"):
+class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
 
 
-class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
+class Playing(Value, tag="playing"):
     """Each seat plays its card."""
 
     table: Table
@@ -74,7 +74,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True, tag="playing"):
         return (self.table.dealer + 1 + len(self.trick)) % self.table.seats
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag="over"):
+class Over(Value, tag="over"):
     """The match is won."""
 
     table: Table
