@@ -90,6 +90,8 @@ class Ruleset(Value):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
+    take: Any = None
+    """What ``decide`` gives, and the state after it."""
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     carried: Callable[[Any], dict[str, Any]] = nothing

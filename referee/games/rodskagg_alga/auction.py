@@ -7,7 +7,7 @@ from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
 from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Contract
 from referee.games._rodskagg.facts import AuctionWon, BidMade
-from referee.games.rodskagg_alga.states import Auction, Played, Playing
+from referee.games.rodskagg_alga.states import Auction, Outcome, Played, Playing
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -31,16 +31,16 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         spoken = bids.spoken(state.calls, seat)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "A22" if spoken else "A18", turn=turn)
     bid = bids.check_bid(act.bid, state.highest, cap(state, seat), rule="A17", low_rule="A21", cap_rule="A-O20")
-    made = BidMade(seat=seat, bid=bid)
-    if bid == RODSKAGG:  # A23
-        return made, AuctionWon(seat=seat, contract=RODSKAGG)
-    if len(state.to_speak) > 1:
-        return (made,)
-    if bid != PASS:  # A26
-        return made, AuctionWon(seat=seat, contract=bid)
+    return (BidMade(seat=seat, bid=bid),)
+
+
+def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+    """A23-A26: rödskägg ends the auction at once, else it ends when all have spoken; the last bidder is declarer."""
+    if state.to_speak and state.highest != RODSKAGG:
+        return ()
     if state.highest is None:  # A24-A25
-        return made, PlayEnded(kind="passed_out")
-    return made, AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest)
+        return (PlayEnded(kind="passed_out"),)
+    return (AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest),)
 
 
 def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
@@ -66,4 +66,5 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
 
 def passed_out(state: Auction, event: PlayEnded, number: int) -> Played:
     """The state when all have passed."""
-    return Played(table=state.table, cards=state.cards, kind=event.kind, calls=state.calls)
+    outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats, calls=state.calls)
+    return Played(table=state.table, cards=state.cards, outcome=outcome)

@@ -97,16 +97,13 @@ def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple
         rule="A11",
         pack_rule="A4",
     )
-    requested = HandRequested(seat=act.seat, cards=act.cards)
-    return (requested, *_round_over(hand_requested(state, requested, 0), moment.seed))
+    return (HandRequested(seat=act.seat, cards=act.cards),)
 
 
 def keep_cards(state: Exchanging, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
     """A-O24: content with the hand; to ask is a right, not a duty."""
     _in_turn(state, act.seat)
-    kept = HandKept(seat=act.seat)
-    after = hand_kept(state, kept, 0)
-    return (kept, *(_round_over(after, moment.seed) if isinstance(after, Exchanging) else ()))
+    return (HandKept(seat=act.seat),)
 
 
 def hand_requested(state: Exchanging, event: HandRequested, number: int) -> Exchanging:
@@ -122,12 +119,12 @@ def hand_kept(state: Exchanging, event: HandKept, number: int) -> Exchanging | A
     return _bidding(state.table, state.cards)
 
 
-def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
+def new_hands_dealt(state: Exchanging, moment: Moment) -> tuple[Event, ...]:
     """A13, A15-A16, A-O24: the new hands, when everybody has spoken or the stock has run out."""
     if state.to_speak and not new_hands.run_out(state.asked, state.stock_left):
         return ()
     seats, asked = state.table.seats, state.asked
-    return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, seed),)
+    return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, moment.seed),)
 
 
 def hands_renewed(state: Exchanging, event: NewHands, number: int) -> Exchanging | Auction:

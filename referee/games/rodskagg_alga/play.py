@@ -9,8 +9,8 @@ from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed import claims, disproved
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_alga.states import Played, Playing
-from referee.offences import Standing
+from referee.games.rodskagg_alga.states import Outcome, Played, Playing
+from referee.phases import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -35,16 +35,9 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if not led:
         if not state.table.penalise and question_due(state):
             raise AgainstTheRules("question_owed", "A33", asker=seat)
-        winner = seat
-    else:
-        if not bit & led and hand & led and state.cards.known:
-            raise AgainstTheRules("must_follow_suit", "A31", allowed=texts_of(hand & led))
-        winner = seat if bit & led and bit > state.best else state.winner
-    breaches = _revokes_shown(state, seat, bit) if state.voids else ()
-    played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
-    if len(state.trick) + 1 < len(state.order):
-        return (played,)
-    return played, *_trick_over(state, winner)
+    elif not bit & led and hand & led and state.cards.known:
+        raise AgainstTheRules("must_follow_suit", "A31", allowed=texts_of(hand & led))
+    return (CardPlayed(seat=seat, card=act.card, breaches=_revokes_shown(state, seat, bit) if state.voids else ()),)
 
 
 def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
@@ -55,17 +48,21 @@ def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
     return OutOfTurn("not_on_lead", "A29", turn=state.turn)
 
 
-def _trick_over(state: Playing, winner: int) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2: who took the trick, and whether the play ends with it."""
-    done = len(state.won) + 1
-    taken = TrickTaken(seat=winner, trick=done)
-    contract = state.contract
-    if contract.bid != RODSKAGG:
-        return (taken, PlayEnded(kind="number")) if done == TRICKS else (taken,)
-    lost = winner != contract.declarer or any(seat != contract.declarer for seat, _ in state.won)
-    if lost and (done == TRICKS or state.table.options.rodskagg_stop_at_first_loss):
-        return taken, PlayEnded(kind="rodskagg_failed")
-    return (taken, PlayEnded(kind="rodskagg_made")) if done == TRICKS else (taken,)
+def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """A32, A48-A51, A-O2, A-O12, A-O30: a trick is taken, and the play ends with the last one."""
+    if state.trick:
+        return (
+            (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(state.trick) == len(state.order) else ()
+        )
+    done, contract = len(state.won), state.contract
+    if contract.bid == RODSKAGG:
+        lost = any(seat != contract.declarer for seat, _ in state.won)
+        if done < TRICKS and not (lost and state.table.options.rodskagg_stop_at_first_loss):
+            return ()
+        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+    if len(state.order) == 1 and done < TRICKS and state.table.options.uncontested_tricks == "to_declarer":
+        return (TrickTaken(seat=contract.declarer, trick=done + 1, uncontested=True),)
+    return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
 
 
 def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
@@ -83,8 +80,9 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     gone, turn = state.gone | bit, state.after[seat]
     if not state.cards.known:
         voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-        noted = (*state.noted, *(Standing(breach=breach, event=number) for breach in event.breaches))
-        state = replace(state, voids=voids, noted=noted)
+        state = replace(state, voids=voids)
+    if event.breaches:
+        state = with_ledger(state, state.table.ledger.noted(event.breaches, number))
     if not state.led:
         question = state.question
         if len(state.won) == ASKED_AFTER and question_due(state):
@@ -174,17 +172,7 @@ def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
         raise _not_asked(state, act.seat)
     if act.seat != pending[0]:
         raise OutOfTurn("out_of_turn", "A34", turn=pending[0])
-    answered = QuestionAnswered(seat=act.seat, answer=act.answer)
-    if act.answer == "play" or len(state.order) > 2:
-        return (answered,)
-    if state.table.options.uncontested_tricks == "void":  # A-O30
-        return answered, PlayEnded(kind="number")
-    alone = state.contract.declarer
-    rest = (
-        TrickTaken(seat=alone, trick=trick, uncontested=True)  # A-O12
-        for trick in range(ASKED_AFTER + 1, TRICKS + 1)
-    )
-    return answered, *rest, PlayEnded(kind="number")
+    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
 def _not_asked(state: Playing, seat: int) -> OutOfTurn:
@@ -209,10 +197,12 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     """The state when the deal waits to be scored."""
-    return Played(
-        table=state.table,
-        cards=state.cards,
+    outcome = Outcome(
         kind=event.kind,
-        play=state,
+        tricks=state.tricks,
+        contract=state.contract,
         calls=state.contract.calls,
+        won=state.won,
+        question=state.question,
     )
+    return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

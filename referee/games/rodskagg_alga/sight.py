@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from msgspec import to_builtins
-
-from referee.acts import Act, Answer, Ask, Deal, KeepCards, RequestCards, Score, Void
+from referee.acts import Act, Answer, Ask, Deal, KeepCards, RequestCards, Score
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.closed import cards_left
@@ -12,23 +10,9 @@ from referee.games._rodskagg.new_hands import may_ask, need_not_say
 from referee.games._rodskagg.prepared import bids, plays
 from referee.games._rodskagg.question import said
 from referee.games.rodskagg_alga import auction, play, scoring
-from referee.games.rodskagg_alga.states import Auction, Exchanging, Over, Played, Playing, State, Undealt
+from referee.games.rodskagg_alga.states import Auction, Exchanging, Outcome, Played, Playing, State, Undealt
+from referee.phases import Offer, Over, shown
 from referee.ruleset import Shown
-
-
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now within the rules, ready to send.
-
-    Where the content is the table's to say it is left out: the cards of a deal or a new hand at a real table.
-    Under ``penalise`` more is accepted than is listed: the declarer may forget the question.
-    """
-    if viewer == "official":
-        return () if isinstance(state, Undealt | Over) else (Void(),)
-    if viewer == "spectator" or viewer not in state.table.playing:
-        return ()
-    phase = _LEGAL.get(type(state))
-    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
-    return acts
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -70,7 +54,7 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
     return (Score(seat=seat),) if state.table.penalise else ()
 
 
-_LEGAL: dict[type, Any] = {
+OFFERS: dict[type, Offer] = {
     Undealt: _undealt,
     Exchanging: _exchanging,
     Auction: _bidding,
@@ -102,22 +86,12 @@ def due(state: State) -> tuple[str, ...]:
     return ("ask",) if play.question_due(state) else ()
 
 
-def _hand(state: State, seat: int) -> tuple[str, ...] | None:
-    """The cards that a seat holds, if the referee knows them."""
-    playing = state.play if isinstance(state, Played) else state
-    if isinstance(playing, Playing) and playing.cards.known:
-        return texts_of(playing.hand(seat))
-    if isinstance(playing, Auction | Exchanging) and playing.cards.known:
-        return texts_of(playing.cards.hands[seat])
-    return None
-
-
-def _told(playing: Playing | None, state: State) -> dict[str, Any]:
+def _more(state: State, deal: Playing | Outcome | None) -> dict[str, Any]:
     """What only this game has: who is in the duel, and whether the question was forgotten."""
     told: dict[str, Any] = {}
     if state.table.duel:
         told["duel"] = list(state.table.playing)
-    if playing is not None and playing.question.forgotten:
+    if deal is not None and deal.question.forgotten:
         told["forgotten"] = True
     return told
 
@@ -125,40 +99,35 @@ def _told(playing: Playing | None, state: State) -> dict[str, Any]:
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
     table = state.table
-    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    contract = playing.contract if playing else None
-    official = viewer == "official"
+    deal = state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    contract = deal.contract if deal else None
     cards = None if isinstance(state, Undealt | Over) else state.cards
-    hands = counts = None
+    calls = state.calls if isinstance(state, Auction) else deal.calls if isinstance(deal, Outcome) else None
+    if contract is not None:
+        calls = contract.calls
+    hand = hands = counts = None
     if cards is not None:
-        if official and cards.known:
-            hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
-        here = {seat for seat, _ in playing.trick} if playing else set()
-        folded = set(said(playing.question.answers, "fold")) if playing else set()
-        counts = cards_left(cards.counts, table.playing, len(playing.won) if playing else 0, here, folded)
-    breaches = None
-    if official:
-        noted = playing.noted if playing else ()
-        breaches = tuple({**to_builtins(standing.breach), "event": standing.event} for standing in noted)
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
-        dealer=table.dealer,
+        gone = state.gone if isinstance(state, Playing | Played) else 0
+        if cards.known:
+            held = tuple(texts_of(dealt & ~gone) for dealt in cards.hands)
+            hands = held if viewer == "official" else None
+            hand = held[viewer] if isinstance(viewer, int) and viewer < table.seats else None
+        here = {seat for seat, _ in state.trick} if isinstance(state, Playing) else set()
+        folded = set(said(deal.question.answers, "fold")) if deal else set()
+        counts = cards_left(cards.counts, table.playing, len(deal.won) if deal else 0, here, folded)
+    return shown(
+        state,
+        viewer,
         to_act=to_act(state),
-        active=table.active,
-        points=table.points,
-        penalties=(0,) * table.seats,
-        hand=_hand(state, viewer) if isinstance(viewer, int) else None,
+        hand=hand,
         hands=hands,
         cards_left=counts,
-        bids=contract.calls if contract else state.calls if isinstance(state, Auction | Played) else None,
+        bids=calls,
         contract=contract.bid if contract else None,
         declarer=contract.declarer if contract else None,
-        trick=playing.trick if playing else None,
-        tricks=playing.tricks if playing else None,
-        answers=scoring.answers(table, playing) if playing and playing.question.event else None,
+        trick=() if isinstance(state, Played) and contract else state.trick if isinstance(state, Playing) else None,
+        tricks=deal.tricks if deal and contract else None,
+        answers=scoring.answers(table, deal) if deal and deal.question.event else None,
         due=due(state),
-        breaches=breaches,
-        winner=state.winner if isinstance(state, Over) else None,
-        more=_told(playing, state) or None,
+        more=_more(state, deal) or None,
     )

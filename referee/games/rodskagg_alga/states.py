@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from referee import phases
 from referee.games._rodskagg.bids import BidValue, Calls, Contract
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.new_hands import Asked
 from referee.games._rodskagg.question import Question
-from referee.offences import Standing
+from referee.phases import Over
 from referee.value import Value
 
 
@@ -56,20 +57,10 @@ class Options(Value, forbid_unknown_fields=True):
     ] = 0
 
 
-class Table(Value):
+class Table(phases.Table):
     """What holds for the whole of a deal."""
 
     options: Options
-    seats: int
-    penalise: bool
-    house: bool
-    points: tuple[int, ...]
-    active: tuple[int, ...]
-    """Who is still in the match."""
-    playing: tuple[int, ...]
-    """Who takes part in this deal: those, or in a duel some of them (A55)."""
-    deal: int
-    dealer: int
     duel: bool = False
 
 
@@ -126,12 +117,22 @@ class Playing(Value, tag="playing"):
     """Seat and event of each trick taken."""
     question: Question = Question()
     voids: tuple[Void, ...] = ()
-    noted: tuple[Standing, ...] = ()
-    """Revokes that closed hands have shown; they cost nothing (A-O26)."""
 
     def hand(self, seat: int) -> int:
         """The cards that a seat still holds; with closed hands all that have not been seen."""
         return self.cards.hands[seat] & ~self.gone
+
+
+class Outcome(Value):
+    """What the score of a deal is made of (A40-A60)."""
+
+    kind: str
+    tricks: tuple[int, ...]
+    contract: Contract | None = None
+    calls: Calls = ()
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    question: Question = Question()
 
 
 class Played(Value, tag="played"):
@@ -139,17 +140,8 @@ class Played(Value, tag="played"):
 
     table: Table
     cards: Cards
-    kind: str
-    play: Playing | None = None
-    calls: Calls = ()
+    outcome: Outcome
+    gone: int = 0
 
 
-class Over(Value, tag="over"):
-    """The match is won."""
-
-    table: Table
-    winner: int
-    by: str
-
-
-State = Undealt | Exchanging | Auction | Playing | Played | Over
+State = Undealt | Exchanging | Auction | Playing | Played | Over[Table]
