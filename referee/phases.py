@@ -312,8 +312,8 @@ def with_ledger(state: Any, ledger: Ledger) -> Any:
     return replace(state, table=replace(state.table, ledger=ledger))
 
 
-def reported(state: Any, event: Reported, number: int) -> Any:
-    """A report stands as it was made."""
+def reported(state: Any, event: Any, number: int) -> Any:
+    """A report stands as it was made; so does what was done wrong by any other event that carries breaches."""
     return with_ledger(state, state.table.ledger.noted(event.breaches, number)) if event.breaches else state
 
 
