@@ -7,7 +7,7 @@ from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
 from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Contract
 from referee.games._rodskagg.facts import AuctionWon, BidMade
-from referee.games.rodskagg_kortoxen.states import Auction, Exits, PickingUp, Played, Playing
+from referee.games.rodskagg_kortoxen.states import Auction, Exits, Outcome, PickingUp, Played, Playing
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -16,7 +16,7 @@ from referee.tricks import following
 def cap(state: Auction, seat: int) -> int | None:
     """B32, B-O19: the points that cap the seat's bids, if they do."""
     table = state.table
-    return table.points[seat] + state.ledger.points(seat) if table.options.bid_cap_by_score else None
+    return table.points[seat] + table.ledger.points(seat) if table.options.bid_cap_by_score else None
 
 
 def allowed_bids(state: Auction, seat: int) -> tuple[BidValue, ...]:
@@ -31,16 +31,16 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         spoken = bids.spoken(state.calls, seat)
         raise OutOfTurn("already_spoken" if spoken else "out_of_turn", "B35" if spoken else "B29", turn=turn)
     bid = bids.check_bid(act.bid, state.highest, cap(state, seat), rule="B28", low_rule="B34", cap_rule="B32")
-    made = BidMade(seat=seat, bid=bid)
-    if bid == RODSKAGG:  # B36
-        return made, AuctionWon(seat=seat, contract=RODSKAGG)
-    if len(state.to_speak) > 1:
-        return (made,)
-    if bid != PASS:
-        return made, AuctionWon(seat=seat, contract=bid)  # B38
-    if state.highest is None:
-        return made, PlayEnded(kind="passed_out")  # B37
-    return made, AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest)
+    return (BidMade(seat=seat, bid=bid),)
+
+
+def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+    """B35-B38: rödskägg ends the auction at once, else it ends when all have spoken; the last bidder is declarer."""
+    if state.to_speak and state.highest != RODSKAGG:
+        return ()
+    if state.highest is None:  # B37
+        return (PlayEnded(kind="passed_out"),)
+    return (AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest),)
 
 
 def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -61,7 +61,6 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
     none = (0,) * table.seats
     return Playing(
         table=table,
-        ledger=state.ledger,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
         order=table.active,
@@ -74,4 +73,6 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
 
 def passed_out(state: Auction, event: PlayEnded, number: int) -> Played:
     """The state when all have passed."""
-    return Played(table=state.table, ledger=state.ledger, cards=state.cards, kind=event.kind, calls=state.calls)
+    none = (0,) * state.table.seats
+    outcome = Outcome(kind=event.kind, tricks=none, exits=Exits(zero=none, knocked=none), calls=state.calls)
+    return Played(table=state.table, cards=state.cards, outcome=outcome)

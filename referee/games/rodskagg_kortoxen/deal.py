@@ -2,20 +2,11 @@
 
 from msgspec.structs import replace
 
-from referee.acts import Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
+from referee import acts, phases
 from referee.cards import ALL, BIT, texts_of
 from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
-from referee.games._rodskagg import dealing, new_hands, ritual
+from referee.games._rodskagg import dealing, facts, new_hands, ritual
 from referee.games._rodskagg.dealing import HAND, Cards, forehand_first, highest
-from referee.games._rodskagg.facts import (
-    CardsCut,
-    HandKept,
-    HandRequested,
-    KnockedForCards,
-    MisdealFound,
-    NewHands,
-    PickedUp,
-)
 from referee.games.rodskagg_kortoxen.states import (
     Auction,
     Drawing,
@@ -25,8 +16,8 @@ from referee.games.rodskagg_kortoxen.states import (
     Playing,
     Table,
     Undealt,
+    deal_of,
 )
-from referee.offences import Ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -55,7 +46,7 @@ def breach(table: Table, offence: str, seat: int, rule: str, tricks: int, *shown
 # Drawing for the first deal
 
 
-def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
+def draw(state: Drawing, act: acts.Draw, moment: Moment) -> tuple[Event, ...]:
     """B14-B15, B-O24: the contenders draw clockwise; among those level for the highest card again."""
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", "B14", turn=turn)
@@ -63,17 +54,17 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("card_needed", "B14")
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "B4", card=act.card)
-    drawn = (*state.drawn, (act.seat, act.card))
-    event = CardDrawn(seat=act.seat, card=act.card)
-    if len(drawn) < len(state.contenders) or len(highest(drawn)) > 1:
-        return (event,)
-    return event, FirstDealerDrawn(seat=highest(drawn)[0], rule="B15")
+    return (CardDrawn(seat=act.seat, card=act.card),)
 
 
-def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
-    """B14-B15 in house dealing: the referee draws for everybody."""
-    drawn, dealer = dealing.draws(state.contenders, seed)
-    return *(CardDrawn(seat=seat, card=card) for seat, card in drawn), FirstDealerDrawn(seat=dealer, rule="B15")
+def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+    """B14-B15: the highest card deals; in house dealing the referee draws for everybody."""
+    if state.table.house:
+        drawn, dealer = dealing.draws(state.contenders, moment.seed)
+        return *(CardDrawn(seat=seat, card=card) for seat, card in drawn), FirstDealerDrawn(seat=dealer, rule="B15")
+    if len(state.drawn) < len(state.contenders):
+        return ()
+    return (FirstDealerDrawn(seat=highest(state.drawn)[0], rule="B15"),)
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
@@ -84,15 +75,10 @@ def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
     return replace(state, drawn=drawn)
 
 
-def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> Undealt:
-    """The state when the first dealer is known."""
-    return Undealt(table=replace(state.table, dealer=event.seat), ledger=state.ledger)
-
-
 # Cutting and dealing
 
 
-def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ...]:
+def cut(state: Undealt | PickingUp, act: acts.Cut, moment: Moment) -> tuple[Event, ...]:
     """B16-B17, B-O6: only the dealer may cut; anybody else who does can be knocked for it."""
     table = state.table
     if isinstance(state, PickingUp) and not state.found:
@@ -102,20 +88,20 @@ def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ..
     if act.seat == table.dealer:
         if state.cut:
             raise WrongPhase("already_cut", "B16")
-        return (CardsCut(seat=act.seat),)
+        return (facts.CardsCut(seat=act.seat),)
     if not table.penalise:
         raise AgainstTheRules("only_dealer_cuts", "B16", dealer=table.dealer)
     payer = act.seat if table.options.wrong_cut_penalty_to == "cutter" else table.dealer
-    return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, "B17", 1, payer=payer),)),)
+    return (facts.CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, "B17", 1, payer=payer),)),)
 
 
-def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
+def cards_cut(state: Undealt | PickingUp, event: facts.CardsCut, number: int) -> Undealt | PickingUp:
     """The state after a cut."""
     by_dealer = state.cut or event.seat == state.table.dealer
-    return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
+    return replace(state, table=phases.reported(state, event, number).table, cut=by_dealer)
 
 
-def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, ...]:
+def deal(state: Undealt | PickingUp, act: acts.Deal, moment: Moment) -> tuple[Event, ...]:
     """B13, B18-B19, B27: the dealer gives six cards each, three and three; after a misdeal the same dealer again."""
     table = state.table
     if isinstance(state, PickingUp) and not state.found:
@@ -138,20 +124,18 @@ def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, 
     to_nobody = any(count for seat, count in enumerate(counts) if seat not in table.active)  # B-O36
     if to_nobody or (counts != right and not table.penalise):
         raise AgainstTheRules("six_cards_each", "B18", counts=right)
-    dealt = Dealt(
-        deal=table.deal,
-        dealer=table.dealer,
-        hands=act.hands,
-        counts=counts,
-        each=HAND if counts != right else 0,
-        stock=act.stock or (),
-        face_up=not table.options.deal_ritual,
-        breaches=breaches,
+    return (
+        Dealt(
+            deal=table.deal,
+            dealer=table.dealer,
+            hands=act.hands,
+            counts=counts,
+            each=HAND if counts != right else 0,
+            stock=act.stock or (),
+            face_up=not table.options.deal_ritual,
+            breaches=breaches,
+        ),
     )
-    if counts == right or table.options.deal_ritual:
-        return (dealt,)
-    wrong = next(seat for seat in table.active if counts[seat] != HAND)
-    return dealt, MisdealFound(seat=wrong, rule="B27")
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
@@ -171,42 +155,46 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Exchanging | Auction:
     """The state when the cards are out."""
-    table, ledger = state.table, state.ledger.dealt(event.breaches, number)
+    table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     known = event.hands is not None
     hands = dealing.masks(event.hands, table.seats, ALL)
     cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
     misdealt = any(event.counts[seat] != HAND for seat in table.active)
     if table.options.deal_ritual or misdealt:
-        return PickingUp(table=table, ledger=ledger, cards=cards, misdealt=misdealt)
-    return _hands_up(table, ledger, cards)
+        return PickingUp(table=table, cards=cards, misdealt=misdealt)
+    return _hands_up(table, cards)
 
 
-def _hands_up(table: Table, ledger: Ledger, cards: Cards) -> Exchanging | Auction:
+def _hands_up(table: Table, cards: Cards) -> Exchanging | Auction:
+    if not table.options.honour_redeal:
+        return _bidding(table, cards)
     to_speak = forehand_first(table.dealer, table.active, table.seats)
-    if table.options.honour_redeal:
-        left = len(BIT) - HAND * len(table.active)
-        return Exchanging(table=table, ledger=ledger, cards=cards, to_speak=to_speak, stock_left=left)
-    return Auction(table=table, ledger=ledger, cards=cards, to_speak=to_speak)
+    return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=len(BIT) - HAND * len(table.active))
+
+
+def _bidding(table: Table, cards: Cards) -> Auction:
+    """B29: forehand speaks first."""
+    return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.active, table.seats))
 
 
 # The formula and picking up
 
 
-def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tuple[Event, ...]:
+def knock_for_cards(state: PickingUp, act: acts.KnockForCards, moment: Moment) -> tuple[Event, ...]:
     """B20-B22, B-O7: the dealer says it, once, and before he takes up his own cards."""
     table = state.table
     if not table.options.deal_ritual:
         raise WrongPhase("no_ritual", "B20")
     ritual.check_formula(act.seat, table.dealer, state.cards, state.picked, rule="B20", late_rule="B22")
-    return (KnockedForCards(seat=act.seat),)
+    return (facts.KnockedForCards(seat=act.seat),)
 
 
-def knocked_for_cards(state: PickingUp, event: KnockedForCards, number: int) -> PickingUp:
+def knocked_for_cards(state: PickingUp, event: facts.KnockedForCards, number: int) -> PickingUp:
     """The state after the formula."""
     return replace(state, cards=replace(state.cards, formula=number))
 
 
-def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
+def pick_up(state: PickingUp, act: acts.PickUp, moment: Moment) -> tuple[Event, ...]:
     """B22-B27: nobody takes up cards before the formula; who does can be knocked for it."""
     table, cards, seat = state.table, state.cards, act.seat
     if not table.options.deal_ritual:
@@ -222,13 +210,21 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         if offence == "misdeal"
         else breach(table, offence, seat, early, 1, cards.event, payer=seat)
         for offence in offences
-        if not state.ledger.has(offence, seat, cards.event)  # reported already (B-O5)
+        if not table.ledger.has(offence, seat, cards.event)  # reported already (B-O5)
     )
     hand = texts_of(cards.hands[seat]) if cards.known else None
-    picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
-    if ritual.finds_misdeal(seat, cards, state.misdealt, state.found):
-        return picked_up, MisdealFound(seat=seat, rule="B27")
-    return (picked_up,)
+    return (facts.PickedUp(seat=seat, hand=hand, breaches=breaches),)
+
+
+def misdeal_seen(state: PickingUp, moment: Moment) -> tuple[Event, ...]:
+    """B27, B-O33: whoever takes up a wrong number of cards sees it; without the ritual the hands are up at once."""
+    if not state.misdealt or state.found:
+        return ()
+    table = state.table
+    looking = state.picked[-1:] if table.options.deal_ritual else table.active
+    return tuple(facts.MisdealFound(seat=seat, rule="B27") for seat in looking if state.cards.counts[seat] != HAND)[
+        :1
+    ]
 
 
 def misdeal_breach(state: PickingUp | Auction | Playing | Played | Exchanging) -> Breach:
@@ -237,35 +233,30 @@ def misdeal_breach(state: PickingUp | Auction | Playing | Played | Exchanging) -
     return breach(state.table, "misdeal", dealer, "B25", 1, state.cards.event, payer=dealer)
 
 
-def picked_up(state: PickingUp, event: PickedUp, number: int) -> PickingUp | Exchanging | Auction:
+def picked_up(state: PickingUp, event: facts.PickedUp, number: int) -> PickingUp | Exchanging | Auction:
     """The state after a seat took up its cards; when all have, the bidding opens (B-O37)."""
-    ledger = state.ledger.noted(event.breaches, number)
+    state = phases.reported(state, event, number)
     picked = (*state.picked, event.seat)
     if len(picked) < len(state.table.active) or state.misdealt:
-        return replace(state, ledger=ledger, picked=picked)
-    return _hands_up(state.table, ledger, state.cards)
+        return replace(state, picked=picked)
+    return _hands_up(state.table, state.cards)
 
 
-def misdeal_found(state: PickingUp | Exchanging | Auction | Playing, event: MisdealFound, number: int) -> PickingUp:
+def misdeal_found(
+    state: PickingUp | Exchanging | Auction | Playing, event: facts.MisdealFound, number: int
+) -> PickingUp:
     """The state when everybody knows that the cards are wrong (B27)."""
-    ledger = state.ledger.noted(event.breaches, number)
+    table = phases.reported(state, event, number).table
     if isinstance(state, PickingUp):
-        return replace(state, ledger=ledger, misdealt=True, found=True)
-    return PickingUp(
-        table=state.table,
-        ledger=ledger,
-        cards=state.cards,
-        picked=state.table.active,
-        misdealt=True,
-        found=True,
-    )
+        return replace(state, table=table, misdealt=True, found=True)
+    return PickingUp(table=table, cards=state.cards, picked=table.active, misdealt=True, found=True)
 
 
 # Reports of what the cards cannot show
 
 
 def report(
-    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report, moment: Moment
+    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: acts.Report, moment: Moment
 ) -> tuple[Event, ...]:
     """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
 
@@ -282,7 +273,7 @@ def report(
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     error = _reported_error(state, act)
-    if state.ledger.has(act.fault, act.accused, _incident_began(state)):
+    if table.ledger.has(act.fault, act.accused, _incident_began(state)):
         raise AgainstTheRules("already_reported", "B-O5")
     return (replace(reported, breaches=(error,)),)
 
@@ -290,13 +281,12 @@ def report(
 def _incident_began(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt) -> int:
     if isinstance(state, Undealt):
         return 0
-    play = state.play if isinstance(state, Played) else state
-    if not isinstance(play, Playing):
-        return state.cards.event
-    return ritual.incident_began(state.cards.event, play.won, bool(play.trick))
+    under_way = isinstance(state, Playing) and bool(state.trick)
+    deal = deal_of(state)
+    return ritual.incident_began(state.cards.event, deal.won if deal else (), under_way)
 
 
-def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report) -> Breach:
+def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: acts.Report) -> Breach:
     """The error, in its window; the ritual's only as long as the acts themselves do not tell (B17, B24)."""
     table, accused = state.table, act.accused
     if act.fault in ("early_pick_up", "wrong_cut"):
@@ -313,14 +303,14 @@ def _reported_error(state: PickingUp | Exchanging | Auction | Playing | Played |
         return breach(table, act.fault, accused, rule, 1, payer=table.dealer if to_dealer else accused)
     if isinstance(state, Undealt):
         raise WrongPhase("nothing_dealt", "B27")
-    playing = state.play if isinstance(state, Played) else state
-    tricks = 1 + playing.played + bool(playing.trick) if isinstance(playing, Playing) else 1
+    deal = deal_of(state)
+    tricks = 1 + (deal.played if deal else 0) + (isinstance(state, Playing) and bool(state.trick))
     return breach(table, act.fault, accused, "B11", tricks, payer=accused)
 
 
 def _misdeal_reported(
-    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: Report
-) -> MisdealFound:
+    state: PickingUp | Exchanging | Auction | Playing | Played | Undealt, act: acts.Report
+) -> facts.MisdealFound:
     """B27, B-O33: a wrong number that the referee cannot see; once cards are played, only by who holds it.
 
     Otherwise anybody could undo a deal that goes against him; an official may void it (B-O38).
@@ -335,7 +325,7 @@ def _misdeal_reported(
     forgot = table.options.deal_ritual and not state.cards.formula
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
     breaches = (misdeal_breach(state),) if forgot and by_dealer and table.penalise else ()
-    return MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
+    return facts.MisdealFound(seat=act.accused, rule="B27", breaches=breaches)
 
 
 # New hands (honour_redeal)
@@ -346,7 +336,7 @@ def _to_speak(state: Exchanging, seat: int) -> None:
         raise OutOfTurn("out_of_turn", "B-O20", turn=state.to_speak[0])
 
 
-def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
+def request_cards(state: Exchanging, act: acts.RequestCards, moment: Moment) -> tuple[Event, ...]:
     """B-O20 (A11-A16): a hand without ace or court card may be exchanged."""
     _to_speak(state, act.seat)
     new_hands.check_request(
@@ -360,56 +350,47 @@ def request_cards(state: Exchanging, act: RequestCards, moment: Moment) -> tuple
         rule="B-O20",
         pack_rule="B4",
     )
-    requested = HandRequested(seat=act.seat, cards=act.cards)
-    return (requested, *_round_over(hand_requested(state, requested, 0), moment.seed))
+    return (facts.HandRequested(seat=act.seat, cards=act.cards),)
 
 
-def keep_cards(state: Exchanging, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
+def keep_cards(state: Exchanging, act: acts.KeepCards, moment: Moment) -> tuple[Event, ...]:
     """B-O20: content with the hand."""
     _to_speak(state, act.seat)
-    kept = HandKept(seat=act.seat)
-    after = hand_kept(state, kept, 0)
-    return (kept, *(_round_over(after, moment.seed) if isinstance(after, Exchanging) else ()))
+    return (facts.HandKept(seat=act.seat),)
 
 
-def hand_requested(state: Exchanging, event: HandRequested, number: int) -> Exchanging:
+def hand_requested(state: Exchanging, event: facts.HandRequested, number: int) -> Exchanging:
     """The state after a seat asked for a new hand."""
     return replace(state, to_speak=state.to_speak[1:], asked=(*state.asked, (event.seat, event.cards or ())))
 
 
-def hand_kept(state: Exchanging, event: HandKept, number: int) -> Exchanging | Auction:
+def hand_kept(state: Exchanging, event: facts.HandKept, number: int) -> Exchanging | Auction:
     """The state after a seat kept its hand; when nobody asks any more the bidding opens."""
     left = state.to_speak[1:]
     if left or state.asked:
         return replace(state, to_speak=left)
-    return _bidding(state)
+    return _bidding(state.table, state.cards)
 
 
-def _bidding(state: Exchanging) -> Auction:
-    table = state.table
-    to_speak = forehand_first(table.dealer, table.active, table.seats)
-    return Auction(table=table, ledger=state.ledger, cards=state.cards, to_speak=to_speak)
-
-
-def _round_over(state: Exchanging, seed: str) -> tuple[Event, ...]:
-    """The new hands, when everybody has spoken (A13, A15)."""
+def new_hands_dealt(state: Exchanging, moment: Moment) -> tuple[Event, ...]:
+    """B-O20 (A13, A15): the new hands, when everybody has spoken."""
     if state.to_speak:
         return ()
     seats, asked = state.table.seats, state.asked
-    return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, seed),)
+    return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, moment.seed),)
 
 
-def hands_renewed(state: Exchanging, event: NewHands, number: int) -> Exchanging | Auction:
+def hands_renewed(state: Exchanging, event: facts.NewHands, number: int) -> Exchanging | Auction:
     """The state when those who asked hold new cards; they may ask again unless the stock has run out (A14, A16)."""
     hands, thrown = new_hands.received(state.cards, event)
     cards = replace(state.cards, hands=hands, stock=event.stock if event.hands is not None else state.cards.stock)
-    left = state.stock_left - HAND * len(event.seats)
-    after = replace(
+    if event.last:
+        return _bidding(state.table, cards)
+    return replace(
         state,
         cards=cards,
         thrown=state.thrown | thrown,
         asked=(),
         to_speak=event.seats,
-        stock_left=left,
+        stock_left=state.stock_left - HAND * len(event.seats),
     )
-    return _bidding(after) if event.last else after

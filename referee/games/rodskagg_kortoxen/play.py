@@ -1,9 +1,11 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
 from datetime import timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
+from referee import phases
 from referee.acts import Answer, Ask, KnockOut, Play
 from referee.cards import BIT, SUIT_OF, texts_of
 from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
@@ -12,16 +14,16 @@ from referee.games._rodskagg.closed import claims, disproved
 from referee.games._rodskagg.facts import KnockedOut, QuestionAnswered, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_kortoxen.deal import breach
-from referee.games.rodskagg_kortoxen.states import Played, Playing
+from referee.games.rodskagg_kortoxen.states import Exits, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
 
 
-def running_total(state: Playing, seat: int) -> int:
+def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
     """B-O9: points before the deal, plus penalties knocked in it, minus tricks so far."""
-    total = state.table.points[seat] - state.tricks[seat]
-    return total + state.ledger.points(seat) if state.ledger.penalties else total
+    total = table.points[seat] - deal.tricks[seat]
+    return total + table.ledger.points(seat) if table.ledger.penalties else total
 
 
 def defends_for_points(state: Playing, seat: int) -> bool:
@@ -50,20 +52,13 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if not led:
         if state.exits.owed or len(state.won) == ASKED_AFTER:
             breaches = _before_the_lead(state, seat, moment)
-        winner = seat
-    else:
-        winner = seat if bit & led and bit > state.best else state.winner
-        if not bit & led and hand & led and state.cards.known:
-            if not state.table.penalise:
-                raise AgainstTheRules("must_follow_suit", "B42", allowed=texts_of(hand & led))
-            tricks = len(state.won) + 2
-            breaches = (breach(state.table, "revoke", seat, "B42", tricks, state.lead, payer=seat),)
+    elif not bit & led and hand & led and state.cards.known:
+        if not state.table.penalise:
+            raise AgainstTheRules("must_follow_suit", "B42", allowed=texts_of(hand & led))
+        breaches = (breach(state.table, "revoke", seat, "B42", len(state.won) + 2, state.lead, payer=seat),)
     if state.voids:
         breaches += _revokes_shown(state, seat, bit)
-    played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
-    if len(state.trick) + 1 < len(state.order):
-        return (played,)
-    return played, *_trick_over(state, winner, moment)
+    return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
 
 def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
@@ -74,28 +69,41 @@ def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
     return OutOfTurn("not_on_lead", "B45" if state.won else "B41", turn=state.turn)
 
 
-def _trick_over(state: Playing, winner: int, moment: Moment) -> tuple[Event, ...]:
-    """B44-B45, B62-B64: who took the trick, and whether the play ends with it."""
-    done = len(state.won) + 1
-    contract, options = state.contract, state.table.options
+def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """B44-B45, B62-B64, B-O25: a trick is taken, and the play ends with the last one."""
+    done, contract, options = len(state.won), state.contract, state.table.options
+    if state.trick:
+        if len(state.trick) < len(state.order):
+            return ()
+        until = None
+        if done + 1 == ASKED_AFTER and options.question_grace_seconds and contract.bid != RODSKAGG:
+            until = moment.at + timedelta(seconds=options.question_grace_seconds)
+        return (TrickTaken(seat=state.winner, trick=done + 1, grace_until=until),)
     if contract.bid == RODSKAGG:
-        taken = TrickTaken(seat=winner, trick=done)
-        lost = winner != contract.declarer or any(seat != contract.declarer for seat, _ in state.won)
-        if lost and (done == TRICKS or options.rodskagg_stop_at_first_loss):
-            return taken, PlayEnded(kind="rodskagg_failed")
-        return (taken, PlayEnded(kind="rodskagg_made")) if done == TRICKS else (taken,)
-    if done == ASKED_AFTER and options.question_grace_seconds:
-        until = moment.at + timedelta(seconds=options.question_grace_seconds)
-        return (TrickTaken(seat=winner, trick=done, grace_until=until),)
-    taken = TrickTaken(seat=winner, trick=done)
-    return (taken, PlayEnded(kind="number")) if done == TRICKS else (taken,)
+        lost = any(seat != contract.declarer for seat, _ in state.won)
+        if done < TRICKS and not (lost and options.rodskagg_stop_at_first_loss):
+            return ()
+        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+    if done == TRICKS:
+        return (PlayEnded(kind="number"),)
+    return _uncontested(state) if len(state.order) == 1 else ()
+
+
+def _uncontested(state: Playing) -> tuple[Event, ...]:
+    """B-O25, B77: the declarer alone takes the rest, unless he may knock out now, or has led on instead."""
+    options = state.table.options
+    if options.uncontested_tricks == "void":
+        return (PlayEnded(kind="number"),)
+    if state.played > ASKED_AFTER or (not options.exact_zero and exit_owed(state.table, state)):
+        return ()
+    return (TrickTaken(seat=state.contract.declarer, trick=len(state.won) + 1, uncontested=True),)
 
 
 def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """B48, B54, B67-B68: what must be done before the next lead is refused, or forgotten by it."""
     table, done = state.table, state.played
     breaches: tuple[Breach, ...] = ()
-    if exit_owed(state):
+    if exit_owed(table, state):
         if not table.penalise:
             raise AgainstTheRules("exit_knock_owed", "B67")
         breaches = (breach(table, "exit_knock", seat, "B68", done + 1, state.won[-1][1], payer=seat),)
@@ -137,7 +145,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         led = SUIT_OF[bit]
         return replace(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
     if event.breaches:
-        state = replace(state, ledger=state.ledger.noted(event.breaches, number))
+        state = phases.reported(state, event, number)
     if bit & state.led and bit > state.best:
         return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
     return replace(state, gone=gone, turn=turn, trick=trick)
@@ -145,7 +153,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 def _led(state: Playing, event: CardPlayed, number: int) -> Playing:
     """After a lead by which something may have been forgotten (B48, B68)."""
-    state = replace(state, ledger=state.ledger.noted(event.breaches, number))
+    state = phases.reported(state, event, number)
     if question_due(state):
         return replace(state, question=replace(state.question, forgotten=number))
     return state
@@ -162,7 +170,7 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     exits = state.exits
     rodskagg = state.contract.bid == RODSKAGG
     if not rodskagg or defends_for_points(state, seat):
-        total = running_total(state, seat) - 1
+        total = running_total(state.table, state, seat) - 1
         if total == 0 or exits.owed or exits.zero[seat] or exits.knocked[seat]:
             exits = replace(
                 exits,
@@ -246,23 +254,7 @@ def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
         raise OutOfTurn("in_already" if in_already else "not_asked", "B50" if in_already else "B47", pending=pending)
     if act.seat != pending[0]:
         raise OutOfTurn("out_of_turn", "B47", turn=pending[0])
-    answered = QuestionAnswered(seat=act.seat, answer=act.answer)
-    if act.answer == "play" or len(state.order) > 2:
-        return (answered,)
-    if state.table.options.uncontested_tricks == "void":
-        return answered, PlayEnded(kind="number")
-    alone = state.contract.declarer
-    if not state.table.options.exact_zero and exit_owed(state):
-        return (answered,)  # the fourth trick brought him to zero: he may knock out now (B77), or lead on
-    fifth = TrickTaken(seat=alone, trick=ASKED_AFTER + 1, uncontested=True)
-    if not state.table.options.exact_zero and running_total(state, alone) == 1:
-        return answered, fifth  # it brings him to zero: now he may knock out (B77), or lead to the last
-    rest = (trick for trick in range(ASKED_AFTER + 1, TRICKS + 1))  # B-O25
-    return (
-        answered,
-        *(TrickTaken(seat=alone, trick=trick, uncontested=True) for trick in rest),
-        PlayEnded(kind="number"),
-    )
+    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
 def question_answered(state: Playing, event: QuestionAnswered, number: int) -> Playing:
@@ -279,69 +271,84 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
 # The exit knock
 
 
-def exit_owed(state: Playing) -> bool:
+def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
     """B67, B-O9, B-O31: the last trick brought its winner to zero, he is there still, and has not knocked."""
-    if not state.exits.owed:
+    if not deal.exits.owed:
         return False
-    seat = state.won[-1][0]
-    return running_total(state, seat) == 0 and not state.exits.knocked[seat]
+    seat = deal.won[-1][0]
+    return running_total(table, deal, seat) == 0 and not deal.exits.knocked[seat]
 
 
-def may_knock_out(state: Playing, seat: int) -> bool:
+def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
     """B67, B-O11: at zero in a number contract, not yet knocked."""
     return (
-        running_total(state, seat) == 0
-        and state.contract.bid != RODSKAGG
-        and seat in state.table.active
-        and not state.exits.knocked[seat]
+        running_total(table, deal, seat) == 0
+        and deal.contract is not None
+        and deal.contract.bid != RODSKAGG
+        and not deal.exits.knocked[seat]
     )
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """B67, B77-B78, B-O31: "knack för min utgång"."""
-    playing = state.play if isinstance(state, Played) else state
-    ended = isinstance(state, Played) and state.kind != "number"
-    if playing is None or ended or playing.contract.bid == RODSKAGG:  # in rödskägg nobody subtracts (B-O9)
+    """B67, B77-B78, B-O31: "knack för min utgång"; in rödskägg nobody subtracts (B-O9)."""
+    seat, table, deal = act.seat, state.table, deal_of(state)
+    ended = isinstance(state, Played) and state.outcome.kind != "number"
+    if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
         raise WrongPhase("no_exit_now", "B67")
-    seat, table = act.seat, state.table
-    if playing.exits.knocked[seat]:
+    if deal.exits.knocked[seat]:
         raise AgainstTheRules("already_knocked_out", "B67")
-    if not may_knock_out(playing, seat):
+    if not may_knock_out(table, deal, seat):
         if not table.penalise:
-            raise AgainstTheRules("not_at_zero", "B67", total=running_total(playing, seat))
+            raise AgainstTheRules("not_at_zero", "B67", total=running_total(table, deal, seat))
         knocked: tuple[Event, ...] = (KnockedOut(seat=seat, valid=False),)
         if fine := table.options.false_knock_penalty:
             knocked += (PenaltyImposed(seat=seat, points=fine, rule="B-O31"),)
         return knocked
     out = KnockedOut(seat=seat, valid=True)
-    if not table.options.exact_zero and playing.exits.zero[seat]:
+    if not table.options.exact_zero and deal.exits.zero[seat]:
         return out, PlayEnded(kind="knocked_out")
     return (out,)
 
 
-def knocked_out(state: Playing, event: KnockedOut, number: int) -> Playing:
+def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Playing | Played:
     """The state after an exit knock; a wrong one changes nothing."""
-    if not event.valid:
+    if not event.valid or (deal := deal_of(state)) is None:
         return state
-    exits = replace(state.exits, knocked=_with(state.exits.knocked, event.seat, number))
-    return replace(state, exits=exits)
+    return _with_exits(state, replace(deal.exits, knocked=_with(deal.exits.knocked, event.seat, number)))
 
 
-def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
+def penalty_imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
     """The state after a penalty: whoever stood at zero stands there no more (B-O31)."""
-    exits, seat = state.exits, event.seat
-    if exits.zero[seat] or exits.knocked[seat]:
-        exits = replace(exits, zero=_with(exits.zero, seat, 0), knocked=_with(exits.knocked, seat, 0))
-    return replace(state, ledger=state.ledger.imposed(event, number), exits=exits)
+    state, seat = phases.imposed(state, event, number), event.seat
+    deal = deal_of(state)
+    if deal is None or not (deal.exits.zero[seat] or deal.exits.knocked[seat]):
+        return state
+    zero, knocked = _with(deal.exits.zero, seat, 0), _with(deal.exits.knocked, seat, 0)
+    return _with_exits(state, replace(deal.exits, zero=zero, knocked=knocked))
+
+
+def _with_exits(state: Playing | Played, exits: Exits) -> Playing | Played:
+    if isinstance(state, Played):
+        return replace(state, outcome=replace(state.outcome, exits=exits))
+    return replace(state, exits=exits)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     """The state when the deal waits to be scored."""
-    return Played(
-        table=state.table,
-        ledger=state.ledger,
-        cards=state.cards,
+    outcome = Outcome(
         kind=event.kind,
-        play=state,
+        tricks=state.tricks,
+        exits=state.exits,
+        contract=state.contract,
         calls=state.contract.calls,
+        order=state.order,
+        won=state.won,
+        credited=state.credited,
+        question=state.question,
     )
+    return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)
+
+
+def broken_off(state: Played, event: PlayEnded, number: int) -> Played:
+    """The state when somebody has knocked out after the last trick (B78)."""
+    return replace(state, outcome=replace(state.outcome, kind=event.kind))

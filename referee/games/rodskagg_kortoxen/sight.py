@@ -1,9 +1,5 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any
-
-from msgspec import to_builtins
-
 from referee.acts import (
     Act,
     Answer,
@@ -16,7 +12,6 @@ from referee.acts import (
     PickUp,
     RequestCards,
     Score,
-    Void,
 )
 from referee.cards import texts_of
 from referee.events import Viewer
@@ -30,29 +25,15 @@ from referee.games.rodskagg_kortoxen.states import (
     Auction,
     Drawing,
     Exchanging,
-    Over,
     PickingUp,
     Played,
     Playing,
     State,
     Undealt,
+    deal_of,
 )
+from referee.phases import Offer, shown
 from referee.ruleset import Shown
-
-
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now within the rules, ready to send.
-
-    Where the content is the table's to say it is left out: the cards of a deal at a real table, a drawn card.
-    Under ``penalise`` more is accepted than is listed: what the rules forbid and punish.
-    """
-    if viewer == "official":
-        return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
-    if viewer == "spectator" or viewer not in state.table.active:
-        return ()
-    phase = _LEGAL.get(type(state))
-    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
-    return acts
 
 
 def _bidding(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -99,12 +80,15 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts = (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
     else:
         asking = play.question_time(state)
-        if seat == state.turn and not (play.exit_owed(state) or (asking and play.to_answer(state))):
+        if seat == state.turn and not (play.exit_owed(state.table, state) or (asking and play.to_answer(state))):
             acts = _cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
     # Asked for each card that is played, so the commonest answer comes first.
-    if (state.table.points[seat] == state.tricks[seat] or state.ledger.penalties) and play.may_knock_out(state, seat):
+    table = state.table
+    if (table.points[seat] == state.tricks[seat] or table.ledger.penalties) and play.may_knock_out(
+        table, state, seat
+    ):
         acts += (KnockOut(seat=seat),)
     return acts
 
@@ -116,15 +100,12 @@ def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    acts: tuple[Act, ...] = ()
-    if state.play is not None and state.kind == "number" and play.may_knock_out(state.play, seat):
-        acts += (KnockOut(seat=seat),)
-    if state.table.penalise:
-        acts += (Score(seat=seat),)
-    return acts
+    table, deal = state.table, state.outcome
+    out = (KnockOut(seat=seat),) if deal.kind == "number" and play.may_knock_out(table, deal, seat) else ()
+    return (*out, Score(seat=seat)) if table.penalise else out
 
 
-_LEGAL: dict[type, Any] = {
+OFFERS: dict[type, Offer] = {
     Undealt: _undealt,
     PickingUp: _picking_up,
     Exchanging: _exchanging,
@@ -143,7 +124,7 @@ def to_act(state: State) -> tuple[int, ...]:
                 return (state.turn,) if len(state.trick) < len(state.order) else ()
             if state.question.pending:
                 return state.question.pending[:1]
-            if play.question_due(state) and not play.exit_owed(state):
+            if play.question_due(state) and not play.exit_owed(table, state):
                 return (play.asker(state),)
             return (state.turn,)
         case Auction() | Exchanging():
@@ -157,83 +138,66 @@ def to_act(state: State) -> tuple[int, ...]:
                 return (table.dealer,)
             return tuple(seat for seat in table.active if seat not in state.picked)
         case Played():
-            if table.penalise or state.play is None:
-                return table.active
-            return () if scoring.nothing_due(state) else (state.play.won[-1][0],)
+            if table.penalise or scoring.nothing_due(table, state.outcome):
+                return table.active if table.penalise or state.outcome.contract is None else ()
+            return (state.outcome.won[-1][0],)
     return ()
 
 
 def due(state: State) -> tuple[str, ...]:
     """What the rules demand before the play goes on."""
-    playing = state.play if isinstance(state, Played) and state.kind == "number" else state
-    if not isinstance(playing, Playing):
+    if isinstance(state, Played):
+        return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
+    if not isinstance(state, Playing):
         return ()
     owed: tuple[str, ...] = ()
-    if playing.question.pending:
+    if state.question.pending:
         owed += ("answer",)
-    if play.exit_owed(playing):
+    if play.exit_owed(state.table, state):
         owed += ("knock_out",)
-    if play.question_due(playing):
+    if play.question_due(state):
         owed += ("ask",)
     return owed
 
 
-def _hand(state: Any, seat: int) -> tuple[str, ...] | None:
-    """The cards that a seat holds and has seen, if the referee knows them."""
-    if isinstance(state, Played):
-        state = state.play
-    cards = getattr(state, "cards", None)
-    if cards is None or not cards.known:
-        return None
-    if isinstance(state, PickingUp) and seat not in state.picked:
-        return None
-    return texts_of(state.hand(seat) if isinstance(state, Playing) else cards.hands[seat])
-
-
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
-    table = state.table
-    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    contract = playing.contract if playing else None
-    calls = contract.calls if contract else state.calls if isinstance(state, Auction | Played) else None
+    table, deal = state.table, deal_of(state)
+    contract = deal.contract if deal else None
+    calls = contract.calls if contract else None
+    if isinstance(state, Auction | Played) and not contract:
+        calls = state.calls if isinstance(state, Auction) else state.outcome.calls
     official = viewer == "official"
-    cards = getattr(state, "cards", None)
-    hands = None
-    if official and cards is not None and cards.known:
-        hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
-    counts = None
-    if cards is not None:
-        here = {seat for seat, _ in playing.trick} if playing else set()
-        folded = set(said(playing.question.answers, "fold")) if playing else set()
+    trick = state.trick if isinstance(state, Playing) else ()
+    hand = hands = counts = None
+    if isinstance(state, PickingUp | Exchanging | Auction | Playing | Played):
+        cards, gone = state.cards, state.gone if isinstance(state, Playing | Played) else 0
+        if cards.known:
+            held = tuple(texts_of(dealt & ~gone) for dealt in cards.hands)
+            hands = held if official else None
+            down = isinstance(state, PickingUp) and viewer not in state.picked
+            hand = held[viewer] if isinstance(viewer, int) and viewer < table.seats and not down else None
         dealt = cards.counts
         if isinstance(state, PickingUp) and not official:  # a wrong number is found on picking up (B-O33)
             dealt = tuple(HAND if count else 0 for count in dealt)
-        counts = cards_left(dealt, table.active, len(playing.won) if playing else 0, here, folded)
-    breaches = None
-    if official:
-        done = playing.played if playing else 0
-        breaches = tuple(
-            {**to_builtins(standing.breach), "event": standing.event} for standing in state.ledger.open(done)
-        )
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
-        dealer=None if isinstance(state, Drawing) else table.dealer,
+        folded = set(said(deal.question.answers, "fold")) if deal else set()
+        here = {seat for seat, _ in trick}
+        counts = cards_left(dealt, table.active, len(deal.won) if deal else 0, here, folded)
+    return shown(
+        state,
+        viewer,
         to_act=to_act(state),
-        active=table.active,
-        points=table.points,
-        penalties=tuple(state.ledger.points(seat) for seat in range(table.seats)),
-        hand=_hand(state, viewer) if isinstance(viewer, int) else None,
+        tricks_done=deal.played if deal else 0,
+        **({"dealer": None} if isinstance(state, Drawing) else {}),
+        hand=hand,
         hands=hands,
         cards_left=counts,
         picked_up=state.picked if isinstance(state, PickingUp) else None,
         bids=calls,
         contract=contract.bid if contract else None,
         declarer=contract.declarer if contract else None,
-        trick=playing.trick if playing else None,
-        tricks=playing.tricks if playing else None,
-        answers=scoring.answers(table, playing) if playing and playing.question.event else None,
+        trick=trick if contract else None,
+        tricks=deal.tricks if deal and contract else None,
+        answers=scoring.answers(table, deal) if deal and deal.question.event else None,
         due=due(state),
-        breaches=breaches,
-        winner=state.winner if isinstance(state, Over) else None,
     )

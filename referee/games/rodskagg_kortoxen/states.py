@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from referee.events import Stakes
-from referee.games._rodskagg.bids import BidValue, Contract
+from referee import phases
+from referee.games._rodskagg.bids import BidValue, Calls, Contract
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.new_hands import Asked
 from referee.games._rodskagg.question import Question
-from referee.offences import Ledger
+from referee.phases import Over
 from referee.value import Value
 
 
@@ -69,18 +70,10 @@ class Options(Value, forbid_unknown_fields=True):
     ] = 0
 
 
-class Table(Value):
+class Table(phases.Table):
     """What holds for the whole of a deal."""
 
     options: Options
-    seats: int
-    penalise: bool
-    house: bool
-    stakes: Stakes | None
-    points: tuple[int, ...]
-    active: tuple[int, ...]
-    deal: int
-    dealer: int
 
 
 class Drawing(Value, tag="drawing"):
@@ -89,14 +82,12 @@ class Drawing(Value, tag="drawing"):
     table: Table
     contenders: tuple[int, ...]
     drawn: tuple[tuple[int, str], ...] = ()
-    ledger: Ledger = Ledger()
 
 
 class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
-    ledger: Ledger = Ledger()
     cut: bool = False
 
 
@@ -104,7 +95,6 @@ class PickingUp(Value, tag="picking_up"):
     """The cards lie before the seats (B20-B27)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
@@ -119,24 +109,21 @@ class Exchanging(Value, tag="exchanging"):
     """Hands without an honour may be exchanged (B-O20: A11-A16)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     to_speak: tuple[int, ...]
-    asked: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    """Who asked in this round, and the cards received if they were said."""
+    stock_left: int
+    asked: Asked = ()
     thrown: int = 0
     """The cards thrown in, as a mask."""
-    stock_left: int = 0
 
 
 class Auction(Value, tag="auction"):
     """The bidding (B28-B38)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     to_speak: tuple[int, ...]
-    calls: tuple[tuple[int, BidValue], ...] = ()
+    calls: Calls = ()
     highest: BidValue | None = None
     """The bid to beat."""
 
@@ -154,7 +141,6 @@ class Playing(Value, tag="playing"):
     """The play of the cards (B41-B57)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     contract: Contract
     order: tuple[int, ...]
@@ -184,29 +170,40 @@ class Playing(Value, tag="playing"):
         """The tricks that were played: windows are counted in them."""
         return len(self.won) - self.credited
 
-    def hand(self, seat: int) -> int:
-        """The cards that a seat still holds; with closed hands all that have not been seen."""
-        return self.cards.hands[seat] & ~self.gone
+
+class Outcome(Value):
+    """What the score of a deal is made of, and what may still be owed before it (B58-B80)."""
+
+    kind: str
+    tricks: tuple[int, ...]
+    exits: Exits
+    contract: Contract | None = None
+    calls: Calls = ()
+    order: tuple[int, ...] = ()
+    """The seats that played to the end."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    credited: int = 0
+    question: Question = Question()
+
+    @property
+    def played(self) -> int:
+        """The tricks that were played."""
+        return len(self.won) - self.credited
 
 
 class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (B-O28)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
-    kind: str
-    play: Playing | None = None
-    calls: tuple[tuple[int, BidValue], ...] = ()
+    outcome: Outcome
+    gone: int = 0
 
 
-class Over(Value, tag="over"):
-    """The match is won."""
-
-    table: Table
-    ledger: Ledger
-    winner: int
-    by: str
+State = Drawing | Undealt | PickingUp | Exchanging | Auction | Playing | Played | Over[Table]
 
 
-State = Drawing | Undealt | PickingUp | Exchanging | Auction | Playing | Played | Over
+def deal_of(state: State) -> Playing | Outcome | None:
+    """The play of a deal under way or just over: what can be asked of it alike."""
+    return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
