@@ -181,7 +181,7 @@ class TestNewHands:
 
 @pytest.mark.rule("A15", "A16", "A-O24")
 class TestStockRunsOut:
-    def test_what_was_thrown_in_is_shuffled_in_at_once_and_nobody_asks_again(self):
+    def test_what_was_thrown_in_is_dealt_on_to_all_who_ask_and_nobody_asks_again(self):
         """At a real table the dealer shuffles, and the referee is told what came (A-O24)."""
         match = alga((12,) * 8, dealer=7)
         low_cards = [card for card in PACK if card[1] in "23456789T"]
@@ -192,9 +192,14 @@ class TestStockRunsOut:
         assert match.legal(1) == (KeepCards(seat=1),), "it would not say which cards came"
         match.refused(RequestCards(seat=1), "A11", "cards_needed")
         match.do(RequestCards(seat=1, cards=(*high[12:], *hands[1][:2])))
-        assert match.of(NewHands)[0].last
-        assert match.phase == "auction", "not even a seat that has not asked yet"
+        assert match.phase == "exchanging", "who has not spoken yet may still ask"
+        match.do(RequestCards(seat=2, cards=(*hands[1][2:], *hands[2][:2])))
+        match.do(*(KeepCards(seat=seat) for seat in range(3, 8)))
+        (new,) = match.of(NewHands)
+        assert (new.seats, new.last) == ((1, 2), True)
+        assert match.phase == "auction", "no further round"
         match.refused(RequestCards(seat=2), "A11", "wrong_phase")
+        assert set(match.view(2).hand) == {*hands[1][2:], *hands[2][:2]}
         assert len(match.view(1).hand) == 6
         assert set(high[12:]) <= set(match.view(1).hand)
 
@@ -204,11 +209,22 @@ class TestStockRunsOut:
             if RequestCards(seat=0) in match.legal(0):
                 break
         thrown = match.view(0).hand
-        match.do(RequestCards(seat=0))
+        match.do(RequestCards(seat=0), *(KeepCards(seat=seat) for seat in range(1, 8)))
         (new,) = match.of(NewHands)
         assert new.last
         assert new.seed is not None
         assert len(set(new.hands[0]) - set(thrown)) == 4, "the whole stock, and two of his own"
+        assert match.phase == "auction"
+
+    def test_in_the_house_all_who_ask_are_served(self):
+        for luck in count():
+            match = alga((12,) * 7, dealer=6, dealing="house", luck=luck).do(Deal(seat=6))
+            if all(not set("JQKA") & {card[1] for card in match.view(seat).hand} for seat in (0, 1)):
+                break
+        match.do(RequestCards(seat=0), RequestCards(seat=1), *(KeepCards(seat=seat) for seat in range(2, 7)))
+        (new,) = match.of(NewHands)
+        assert (new.seats, new.last) == ((0, 1), True)
+        assert [len(hand) for hand in new.hands] == [6, 6, 0, 0, 0, 0, 0]
         assert match.phase == "auction"
 
     def test_what_the_stock_holds_for_who_asked_before_did_not_come_to_another(self):
@@ -236,7 +252,7 @@ class TestStockRunsOut:
         left = [card for card in PACK if card not in {card for hand in full for card in hand}]
         match.do(RequestCards(seat=0, cards=tuple(left[:6])))
         back = RequestCards(seat=1, cards=(*left[6:10], full[0][0], full[1][0]))
-        match.do(back)
+        match.do(back, *(KeepCards(seat=seat) for seat in range(2, 7)))
         assert match.phase == "auction"
         assert set(match.view(1).hand) == {*left[6:10], full[0][0], full[1][0]}
 

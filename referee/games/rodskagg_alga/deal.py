@@ -120,8 +120,8 @@ def hand_kept(state: Exchanging, event: HandKept, number: int) -> Exchanging | A
 
 
 def new_hands_dealt(state: Exchanging, moment: Moment) -> tuple[Event, ...]:
-    """A13, A15-A16, A-O24: the new hands, when everybody has spoken or the stock has run out."""
-    if state.to_speak and not new_hands.run_out(state.asked, state.stock_left):
+    """A13, A15-A16, A-O24: the new hands, when everybody has spoken."""
+    if state.to_speak:
         return ()
     seats, asked = state.table.seats, state.asked
     return (new_hands.dealt_anew(state.cards, seats, asked, state.thrown, state.stock_left, moment.seed),)
