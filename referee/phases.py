@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from referee.acts import Act, Close, Knock, Request, Void
 from referee.cards import clockwise
 from referee.events import (
+    Breach,
     DealScored,
     DealVoided,
     Event,
@@ -312,9 +313,14 @@ def with_ledger(state: Any, ledger: Ledger) -> Any:
     return replace(state, table=replace(state.table, ledger=ledger))
 
 
-def reported(state: Any, event: Any, number: int) -> Any:
-    """A report stands as it was made; so does what was done wrong by any other event that carries breaches."""
-    return with_ledger(state, state.table.ledger.noted(event.breaches, number)) if event.breaches else state
+def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
+    """The same phase with these breaches standing open since event ``number``."""
+    return with_ledger(state, state.table.ledger.noted(breaches, number)) if breaches else state
+
+
+def reported(state: Any, event: Reported, number: int) -> Any:
+    """A report stands as it was made."""
+    return noted(state, event.breaches, number)
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:

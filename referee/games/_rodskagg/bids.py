@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from referee.games._rodskagg.cites import Cites
 from referee.refusals import AgainstTheRules
 from referee.value import Value
 
@@ -43,19 +44,17 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
     return (PASS, *(bid for bid in higher if bid in cap))
 
 
-def check_bid(
-    bid: int | str, last: BidValue | None, points: int | None, *, rule: str, low_rule: str, cap_rule: str
-) -> BidValue:
+def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
     """The bid, if it may be made; refuses what is no bid, too low, or above the cap."""
     if bid == PASS:
         return PASS
     value = next((one for one in BIDS if one == bid), None)
     if value is None:
-        raise AgainstTheRules("no_such_bid", rule, allowed=allowed_bids(last, points))
+        raise AgainstTheRules("no_such_bid", cites.bids, allowed=allowed_bids(last, points))
     if value not in higher_bids(last):
-        raise AgainstTheRules("bid_too_low", low_rule, allowed=allowed_bids(last, points))
+        raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
     if value not in capped(points):
-        raise AgainstTheRules("bid_above_points", cap_rule, allowed=allowed_bids(last, points))
+        raise AgainstTheRules("bid_above_points", cites.capped, allowed=allowed_bids(last, points))
     return value
 
 

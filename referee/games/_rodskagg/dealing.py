@@ -1,9 +1,18 @@
 """Dealing six cards each, three and three, by the house or at a real table (A8-A10, B13-B19, C10-C12)."""
 
-from referee.acts import Deal
-from referee.cards import PACK, RANKS, cards_of, clockwise, shuffled
-from referee.refusals import AgainstTheRules, NoSuchCard
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from referee.acts import Deal, Draw
+from referee.cards import ALL, PACK, RANKS, cards_of, clockwise, shuffled
+from referee.events import CardDrawn, Dealt
+from referee.games._rodskagg.cites import Cites
+from referee.phases import Table
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.value import Value
+
+T = TypeVar("T", bound=Table)
 
 HAND = 6
 """Cards to each (A9, B18, C12)."""
@@ -34,38 +43,65 @@ def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[in
     return tuple(seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active)
 
 
-def house_hands(order: tuple[int, ...], seats: int, seed: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """The hands by seat from the shuffled pack, dealt in this order, and the stock."""
-    pack = shuffled(seed)
-    given = dict(zip(order, packets_of_three(pack, order), strict=True))
-    return tuple(given.get(seat, ()) for seat in range(seats)), pack[HAND * len(order) :]
-
-
-def laid_out(act: Deal, seats: int, *, deal_rule: str, pack_rule: str) -> tuple[int, ...]:
+def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
     """How many cards each seat got at a real table; refuses a deal that says too much, too little or a card twice."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
     if len(counts) != seats:
-        raise AgainstTheRules("one_hand_a_seat", deal_rule, seats=seats)
+        raise AgainstTheRules("one_hand_a_seat", cites.six_cards, seats=seats)
     if sum(counts) > len(PACK):
-        raise NoSuchCard("more_than_the_pack", pack_rule, pack=len(PACK))
+        raise NoSuchCard("more_than_the_pack", cites.pack, pack=len(PACK))
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
     texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
     if len(texts) != len(set(texts)):
-        raise NoSuchCard("card_twice", pack_rule, cards=sorted({card for card in texts if texts.count(card) > 1}))
+        raise NoSuchCard("card_twice", cites.pack, cards=sorted({card for card in texts if texts.count(card) > 1}))
     return counts
 
 
-def six_each(active: tuple[int, ...], seats: int) -> tuple[int, ...]:
+def six_each(table: Table) -> tuple[int, ...]:
     """The right counts by seat."""
-    return tuple(HAND if seat in active else 0 for seat in range(seats))
+    return tuple(HAND if seat in table.playing else 0 for seat in range(table.seats))
 
 
-def masks(hands: tuple[tuple[str, ...], ...] | None, seats: int, unseen: int) -> tuple[int, ...]:
-    """Hands as masks; closed ones may hold every unseen card."""
-    return tuple(map(cards_of, hands)) if hands is not None else (unseen,) * seats
+def dealt(table: Table, act: Deal, seed: str, cites: Cites, *, keeps_stock: bool, may_be_wrong: bool) -> Dealt:
+    """Six cards each: the house's from the shuffled pack, in packets of three, or those of the table.
+
+    ``keeps_stock``: what is left is needed. ``may_be_wrong``: a wrong number stands, and is found on picking up.
+    """
+    if table.house:
+        if act.hands is not None or act.counts is not None or act.stock is not None:
+            raise AgainstTheRules("house_deals", None)
+        order, pack = forehand_first(table.dealer, table.playing, table.seats), shuffled(seed)
+        given = dict(zip(order, packets_of_three(pack, order), strict=True))
+        return Dealt(
+            deal=table.deal,
+            dealer=table.dealer,
+            hands=tuple(given.get(seat, ()) for seat in range(table.seats)),
+            counts=six_each(table),
+            stock=pack[HAND * len(order) :] if keeps_stock else (),
+            seed=seed,
+        )
+    counts, right = _laid_out(act, table.seats, cites), six_each(table)
+    to_nobody = any(count and not due for count, due in zip(counts, right, strict=True))  # B-O36
+    if to_nobody or (counts != right and not may_be_wrong):
+        raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
+    return Dealt(
+        deal=table.deal,
+        dealer=table.dealer,
+        hands=act.hands,
+        counts=counts,
+        each=HAND if counts != right else 0,
+        stock=act.stock or (),
+    )
+
+
+def cards_dealt(event: Dealt, number: int, seats: int) -> Cards:
+    """The cards of a deal, hands as masks; closed ones may hold every card."""
+    hands = (ALL,) * seats if event.hands is None else tuple(map(cards_of, event.hands))
+    known = event.hands is not None
+    return Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
 
 
 # Drawing cards
@@ -77,8 +113,38 @@ def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
 
-def draws(contenders: tuple[int, ...], seed: str) -> tuple[tuple[tuple[int, str], ...], int]:
-    """Everybody's draws by the house, again among those level, and who drew highest (B-O24, C-O9)."""
+class Drawing(Value, Generic[T], tag="drawing"):
+    """Cards are drawn, for the first deal or for a lead; ``contenders`` still draw."""
+
+    table: T
+    contenders: tuple[int, ...]
+    drawn: tuple[tuple[int, str], ...] = ()
+
+
+def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tuple[CardDrawn, ...]:
+    """The contenders draw clockwise; among those level for the highest card again (B14-B15, C7-C8, C48)."""
+    if act.seat != (turn := state.contenders[len(state.drawn)]):
+        raise OutOfTurn("out_of_turn", rule, turn=turn)
+    if act.card is None:
+        raise AgainstTheRules("card_needed", rule)
+    if act.card in (card for _, card in state.drawn):
+        raise NoSuchCard("card_seen", cites.pack, card=act.card)
+    return (CardDrawn(seat=act.seat, card=act.card),)
+
+
+def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
+    """The state after a card was drawn."""
+    drawn = (*state.drawn, (event.seat, event.card))
+    if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
+        return replace(state, contenders=highest(drawn), drawn=())
+    return replace(state, drawn=drawn)
+
+
+def drawn_highest(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
+    """What the house draws for everybody, if it deals, and who has drawn highest when all have (B-O24, C-O9)."""
+    contenders = state.contenders
+    if not state.table.house:
+        return (), highest(state.drawn)[0] if len(state.drawn) == len(contenders) else None
     drawn: tuple[tuple[int, str], ...] = ()
     pack = shuffled(seed)
     while len(contenders) > 1:
@@ -86,4 +152,4 @@ def draws(contenders: tuple[int, ...], seed: str) -> tuple[tuple[tuple[int, str]
         pack = pack[len(now) :] or pack
         drawn += now
         contenders = highest(now)
-    return drawn, contenders[0]
+    return tuple(CardDrawn(seat=seat, card=card) for seat, card in drawn), contenders[0]

@@ -9,11 +9,16 @@ What no referee at a distance can see, and is therefore not refereed: the packet
 and that closed hands hold no honour when new cards are asked for (A11).
 """
 
+from functools import partial
+
 from referee import acts, events, phases
 from referee.cards import PACK
-from referee.games._rodskagg import facts
+from referee.games._rodskagg import asking, facts, new_hands
+from referee.games._rodskagg import auction as bidding
+from referee.games._rodskagg.auction import Auction
+from referee.games._rodskagg.new_hands import Exchanging
 from referee.games.rodskagg_alga import auction, deal, play, scoring, sight
-from referee.games.rodskagg_alga.states import Auction, Exchanging, Options, Played, Playing, State, Table, Undealt
+from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 
@@ -40,12 +45,17 @@ _NOT_SCORED = refuse(WrongPhase, "deal_not_scored", "A-O28")
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Undealt: {acts.Deal: deal.deal},
     Exchanging: {
-        acts.RequestCards: deal.request_cards,
-        acts.KeepCards: deal.keep_cards,
+        acts.RequestCards: partial(new_hands.request_cards, cites=CITES),
+        acts.KeepCards: partial(new_hands.keep_cards, cites=CITES),
         acts.Report: deal.report,
     },
     Auction: {acts.Bid: auction.bid, acts.Report: deal.report},
-    Playing: {acts.Play: play.play, acts.Ask: play.ask, acts.Answer: play.answer, acts.Report: deal.report},
+    Playing: {
+        acts.Play: play.play,
+        acts.Ask: play.ask,
+        acts.Answer: partial(asking.answer, cites=CITES),
+        acts.Report: deal.report,
+    },
     Played: {
         **dict.fromkeys((acts.Deal, acts.RequestCards, acts.KeepCards, acts.Bid, acts.Ask), _NOT_SCORED),
         **dict.fromkeys((acts.Answer, acts.Play), _NOT_SCORED),
@@ -69,15 +79,15 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
-    facts.BidMade: auction.bid_made,
+    facts.BidMade: bidding.bid_made,
     facts.AuctionWon: auction.auction_won,
     events.Dealt: deal.dealt,
-    facts.HandRequested: deal.hand_requested,
-    facts.HandKept: deal.hand_kept,
-    facts.NewHands: deal.hands_renewed,
+    facts.HandRequested: new_hands.hand_requested,
+    facts.HandKept: new_hands.hand_kept,
+    facts.NewHands: new_hands.hands_renewed,
     facts.MisdealFound: deal.misdeal_found,
-    facts.QuestionAsked: play.question_asked,
-    facts.QuestionAnswered: play.question_answered,
+    facts.QuestionAsked: asking.question_asked,
+    facts.QuestionAnswered: asking.question_answered,
     events.PlayEnded: by_phase({Auction: auction.passed_out, Playing: play.play_ended}),
     events.DealScored: scoring.deal_scored,
     facts.DuelCalled: scoring.duel_called,
@@ -100,8 +110,8 @@ RULESET = phases.game(
     rule_of=RULE_OF,
     evolve=EVOLVE,
     follows={
-        Exchanging: deal.new_hands_dealt,
-        Auction: auction.follows,
+        Exchanging: new_hands.dealt_anew,
+        Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
     },

@@ -2,50 +2,31 @@
 
 from msgspec.structs import replace
 
-from referee.acts import Answer, Ask, Play
-from referee.cards import BIT, SUIT_OF, texts_of
+from referee.acts import Ask, Play
 from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
+from referee.games._rodskagg import asking
+from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import claims, disproved
-from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.facts import QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_alga.states import Outcome, Played, Playing
-from referee.phases import with_ledger
-from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
+from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 
 # Playing a card
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """A29-A32: in turn, following suit if possible; a revoke is refused in both enforcements (A-O26)."""
-    seat = act.seat
-    if seat != state.turn:
-        raise _not_your_turn(state, seat)
-    if state.question.pending:
-        raise AgainstTheRules("answers_pending", "A34", turn=state.question.pending[0])
-    bit = BIT[act.card]
-    hand = state.cards.hands[seat] & ~state.gone
-    if not bit & hand:
-        if state.cards.known:
-            raise NoSuchCard("not_held", None, card=act.card)
-        raise NoSuchCard("card_seen", "A4", card=act.card)
-    led = state.led
-    if not led:
+    bit = cards.card_of(state, act, CITES)
+    if not state.led:
         if not state.table.penalise and question_due(state):
-            raise AgainstTheRules("question_owed", "A33", asker=seat)
-    elif not bit & led and hand & led and state.cards.known:
-        raise AgainstTheRules("must_follow_suit", "A31", allowed=texts_of(hand & led))
-    return (CardPlayed(seat=seat, card=act.card, breaches=_revokes_shown(state, seat, bit) if state.voids else ()),)
-
-
-def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
-    if seat not in state.order:
-        return NotInPlay("has_folded", "A37")
-    if state.trick:
-        return OutOfTurn("out_of_turn", "A30", turn=state.turn)
-    return OutOfTurn("not_on_lead", "A29", turn=state.turn)
+            raise AgainstTheRules("question_owed", CITES.question, asker=act.seat)
+    elif not bit & state.led and (owed := cards.of_led_suit(state, act.seat)):
+        raise cards.must_follow(owed, CITES)
+    breaches = _revokes_shown(state, act.seat, bit) if state.voids else ()
+    return (CardPlayed(seat=act.seat, card=act.card, breaches=breaches),)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -75,48 +56,14 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card; the lead to trick five makes the question too late (A-O7)."""
-    seat, bit = event.seat, BIT[event.card]
-    trick = (*state.trick, (seat, event.card))
-    gone, turn = state.gone | bit, state.after[seat]
-    if not state.cards.known:
-        voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-        state = replace(state, voids=voids)
-    if event.breaches:
-        state = with_ledger(state, state.table.ledger.noted(event.breaches, number))
-    if not state.led:
-        question = state.question
-        if len(state.won) == ASKED_AFTER and question_due(state):
-            question = replace(question, forgotten=number)
-        return replace(
-            state,
-            gone=gone,
-            turn=turn,
-            trick=trick,
-            led=SUIT_OF[bit],
-            best=bit,
-            winner=seat,
-            lead=number,
-            question=question,
-        )
-    if bit & state.led and bit > state.best:
-        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, gone=gone, turn=turn, trick=trick)
+    if not state.led and len(state.won) == ASKED_AFTER and question_due(state):
+        state = asking.forgotten(state, number)
+    return cards.card_played(state, event, number)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    seat = event.seat
-    tricks = list(state.tricks)
-    tricks[seat] += 1
-    return replace(
-        state,
-        tricks=tuple(tricks),
-        won=(*state.won, (seat, number)),
-        trick=(),
-        led=0,
-        best=0,
-        turn=state.contract.declarer,
-    )
+    return replace(cards.trick_taken(state, event, number), turn=state.contract.declarer)
 
 
 # The question
@@ -131,10 +78,8 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 def question_time(state: Playing) -> bool:
     """A33, A38, A-O4, A-O7: after the fourth trick of a number contract, before the lead to the fifth, once."""
     return (
-        len(state.won) == ASKED_AFTER
-        and not state.trick
+        asking.is_time(state)
         and state.contract.bid != RODSKAGG
-        and not state.question.event
         and (not state.table.duel or state.table.options.duel_fold_question)
     )
 
@@ -151,48 +96,10 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.table.duel and not state.table.options.duel_fold_question:
         raise WrongPhase("no_question_in_duel", "A-O4")
     if not question_time(state):
-        done = len(state.won)
-        late = done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event)
-        code = "question_too_late" if late else "already_asked" if done == ASKED_AFTER else "question_too_early"
-        raise WrongPhase(code, "A-O7" if late else "A33")
+        raise asking.not_now(state, CITES)
     if act.seat != state.contract.declarer:
         raise OutOfTurn("not_the_asker", "A33", asker=state.contract.declarer)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)
-
-
-def question_asked(state: Playing, event: QuestionAsked, number: int) -> Playing:
-    """The state while answers are awaited."""
-    return replace(state, question=replace(state.question, event=number, pending=event.of))
-
-
-def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
-    """A34-A37: in turn; who has a trick is in already."""
-    pending = state.question.pending
-    if act.seat not in pending:
-        raise _not_asked(state, act.seat)
-    if act.seat != pending[0]:
-        raise OutOfTurn("out_of_turn", "A34", turn=pending[0])
-    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
-
-
-def _not_asked(state: Playing, seat: int) -> OutOfTurn:
-    pending = state.question.pending
-    if seat == state.contract.declarer:
-        return OutOfTurn("declarer_not_asked", "A-O13", pending=pending)
-    if len(state.won) >= ASKED_AFTER and state.tricks[seat]:
-        return OutOfTurn("in_already", "A36", pending=pending)
-    return OutOfTurn("not_asked", "A34", pending=pending)
-
-
-def question_answered(state: Playing, event: QuestionAnswered, number: int) -> Playing:
-    """The state after an answer; who folds sits out (A37)."""
-    question = state.question
-    answers = (*question.answers, (event.seat, event.answer, number))
-    question = replace(question, pending=question.pending[1:], answers=answers)
-    if event.answer == "play":
-        return replace(state, question=question)
-    order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:

@@ -9,8 +9,9 @@ from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, by_seat, said
-from referee.games.rodskagg_alga.states import Outcome, Played, Playing, Table, Undealt
+from referee.games._rodskagg.line import answered_by, contracted, noted, taken_by, told, written
+from referee.games._rodskagg.question import ASKED_AFTER, said
+from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import next_deal
 from referee.ruleset import Moment
 
@@ -34,56 +35,15 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
     contract = deal.contract
     entries = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
-    points = list(table.points)
-    for entry in entries:
-        points[entry.seat] += entry.points
-    loser = contract.declarer if contract is not None and deal.kind == "rodskagg_failed" else None
-    line = DealScored(
-        deal=table.deal,
-        dealer=table.dealer,
-        kind=deal.kind,
-        declarer=contract.declarer if contract else None,
-        contract=contract.bid if contract else None,
-        tricks=deal.tricks,
-        answers=answers(table, deal),
-        penalties=(0,) * table.seats,
-        before=table.points,
-        points=tuple(points),
-        entries=entries,
-        eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat == loser),
-        detail=_detail(table, deal),
-    )
-    outcome = _outcome(table, deal, line)
-    if loser is None:
-        return line, *outcome
-    return line, PlayerEliminated(seat=loser, rule="A49"), *outcome
+    out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
+    line = written(table, deal, deal.kind, entries, out, _detail(table, deal))
+    return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_outcome(table, deal, line)
 
 
 def _detail(table: Table, deal: Outcome) -> dict[str, Any]:
     """What is told of the deal beside its numbers; ``noted``: revokes that closed hands showed (A-O26)."""
-    told: dict[str, Any] = {
-        "duel": list(table.playing) if table.duel else None,
-        "forgotten": bool(deal.question.forgotten),
-        "joined": list(said(deal.question.answers, "play")),
-        "folded": list(said(deal.question.answers, "fold")),
-    }
-    if table.ledger.standings:
-        told["noted"] = [
-            {
-                "offence": noted.breach.offence,
-                "seat": noted.breach.seat,
-                "events": [*noted.breach.shown_by, noted.event],
-            }
-            for noted in table.ledger.standings
-        ]
-    return told
-
-
-def answers(table: Table, deal: Outcome | Playing) -> tuple[str | None, ...]:
-    """By seat what was answered, if the question was put (A34-A37)."""
-    if deal.contract is None or not deal.question.event:
-        return (None,) * table.seats
-    return by_seat(deal.question.answers, table.seats, table.playing, deal.contract.declarer)
+    shown = noted(table.ledger)
+    return told(table, deal, table.duel) | ({"noted": shown} if shown else {})
 
 
 # The line of a deal
@@ -92,7 +52,7 @@ def answers(table: Table, deal: Outcome | Playing) -> tuple[str | None, ...]:
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     """A40-A50: seat by seat, plus points first."""
     declarer = contract.declarer
-    taken = {seat: tuple(event for who, event in deal.won if who == seat) for seat in table.playing}
+    taken = {seat: taken_by(deal, seat) for seat in table.playing}
     if deal.kind != "number":
         return _in_rodskagg(table, deal, declarer, taken)
     entries = _of_declarer(table, deal, contract, taken[declarer])
@@ -118,11 +78,6 @@ def _in_rodskagg(table: Table, deal: Outcome, declarer: int, taken: dict[int, tu
         for seat in table.playing
         if seat != declarer and deal.tricks[seat]
     ]
-
-
-def contracted(contract: Contract) -> int:
-    """A27-A28: the tricks that the contract promises."""
-    return contract.bid if isinstance(contract.bid, int) else TRICKS
 
 
 def _of_declarer(table: Table, deal: Outcome, contract: Contract, taken: tuple[int, ...]) -> list[Entry]:
@@ -151,8 +106,7 @@ def _joined_late(deal: Outcome, seat: int, taken: tuple[int, ...]) -> list[Entry
     """A41, A44: two a trick, or six up for none."""
     if taken:
         return [Entry(seat=seat, points=-LATE * len(taken), rule="A41", events=taken)]
-    shown = tuple(event for who, _, event in deal.question.answers if who == seat)
-    return [Entry(seat=seat, points=SIX_UP, rule="A44", events=shown)]
+    return [Entry(seat=seat, points=SIX_UP, rule="A44", events=answered_by(deal, seat))]
 
 
 # What comes of it

@@ -8,10 +8,12 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import phases
-from referee.games._rodskagg.bids import BidValue, Calls, Contract
+from referee.games._rodskagg.auction import Auction
+from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
-from referee.games._rodskagg.new_hands import Asked
+from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import Question
 from referee.phases import Over
 from referee.value import Value
@@ -70,29 +72,6 @@ class Undealt(Value, tag="undealt"):
     table: Table
 
 
-class Exchanging(Value, tag="exchanging"):
-    """Hands without an honour may be exchanged (A11-A16, A-O24)."""
-
-    table: Table
-    cards: Cards
-    to_speak: tuple[int, ...]
-    stock_left: int
-    asked: Asked = ()
-    thrown: int = 0
-    """The cards thrown in, as a mask."""
-
-
-class Auction(Value, tag="auction"):
-    """The bidding (A17-A26)."""
-
-    table: Table
-    cards: Cards
-    to_speak: tuple[int, ...]
-    calls: Calls = ()
-    highest: BidValue | None = None
-    """The bid to beat."""
-
-
 class Playing(Value, tag="playing"):
     """The play of the cards (A29-A39)."""
 
@@ -118,10 +97,6 @@ class Playing(Value, tag="playing"):
     question: Question = Question()
     voids: tuple[Void, ...] = ()
 
-    def hand(self, seat: int) -> int:
-        """The cards that a seat still holds; with closed hands all that have not been seen."""
-        return self.cards.hands[seat] & ~self.gone
-
 
 class Outcome(Value):
     """What the score of a deal is made of (A40-A60)."""
@@ -144,4 +119,36 @@ class Played(Value, tag="played"):
     gone: int = 0
 
 
-State = Undealt | Exchanging | Auction | Playing | Played | Over[Table]
+State = Undealt | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
+
+
+CITES = Cites(
+    pack="A4",
+    dealer="A9",
+    six_cards="A9",
+    misdeal="A-O17",
+    accused="A-O17",
+    new_hands="A11",
+    new_hands_turn="A-O14",
+    bids="A17",
+    bid_turn="A18",
+    higher="A21",
+    spoken="A22",
+    capped="A-O20",
+    first_lead="A29",
+    lead="A29",
+    turn="A30",
+    follow_suit="A31",
+    question="A33",
+    question_late="A-O7",
+    answers="A34",
+    answer_turn="A34",
+    declarer_in="A-O13",
+    in_already="A36",
+    folded="A37",
+)
+
+
+def deal_of(state: State) -> Playing | Outcome | None:
+    """The play of a deal under way or just over: what can be asked of it alike."""
+    return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

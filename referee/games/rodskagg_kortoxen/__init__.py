@@ -8,25 +8,20 @@ What no referee at a distance can see, and what is therefore only reported or no
 three at a real table (B19), cards shown, and how loud somebody knocked (B12).
 """
 
+from functools import partial
+
 from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import facts
+from referee.games._rodskagg import asking, dealing, facts, new_hands, ritual
+from referee.games._rodskagg import auction as bidding
+from referee.games._rodskagg.auction import Auction
+from referee.games._rodskagg.dealing import Drawing
+from referee.games._rodskagg.new_hands import Exchanging
+from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sight
-from referee.games.rodskagg_kortoxen.states import (
-    Auction,
-    Drawing,
-    Exchanging,
-    Options,
-    PickingUp,
-    Played,
-    Playing,
-    State,
-    Table,
-    Undealt,
-    deal_of,
-)
+from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, deal_of
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
@@ -54,16 +49,7 @@ def start(opened: events.MatchOpened) -> State:
 
 # Knocks
 
-OFFENCES = (
-    "wrong_cut",
-    "early_pick_up",
-    "misdeal",
-    "fold_question",
-    "exit_knock",
-    "revoke",
-    "exposed_card",
-    "led_out_of_turn",
-)
+OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
 """What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
 
@@ -90,23 +76,24 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[events.Event, 
     )
 
 
+_of_ritual = partial(partial, customs=deal.CUSTOMS)
 _NOT_BEGUN = refuse(WrongPhase, "play_not_begun", "B41")
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: deal.cut, acts.Deal: deal.deal, acts.Report: deal.report},
+    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: deal.knock_for_cards,
-        acts.PickUp: deal.pick_up,
-        acts.Deal: deal.deal,
-        acts.Cut: deal.cut,
+        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
+        acts.PickUp: _of_ritual(ritual.pick_up),
+        acts.Deal: _of_ritual(ritual.deal),
+        acts.Cut: _of_ritual(ritual.cut),
         acts.Report: deal.report,
         acts.Bid: auction.bid_before_it_opens,
         acts.Play: _NOT_BEGUN,
     },
     Exchanging: {
-        acts.RequestCards: deal.request_cards,
-        acts.KeepCards: deal.keep_cards,
+        acts.RequestCards: partial(new_hands.request_cards, cites=CITES),
+        acts.KeepCards: partial(new_hands.keep_cards, cites=CITES),
         acts.Report: deal.report,
         acts.Play: _NOT_BEGUN,
     },
@@ -114,7 +101,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Playing: {
         acts.Play: play.play,
         acts.Ask: play.ask,
-        acts.Answer: play.answer,
+        acts.Answer: partial(asking.answer, cites=CITES),
         acts.KnockOut: play.knock_out,
         acts.Report: deal.report,
     },
@@ -147,19 +134,19 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
-    facts.BidMade: auction.bid_made,
+    facts.BidMade: bidding.bid_made,
     facts.AuctionWon: auction.auction_won,
-    events.CardDrawn: deal.card_drawn,
-    facts.CardsCut: deal.cards_cut,
-    events.Dealt: deal.dealt,
-    facts.KnockedForCards: deal.knocked_for_cards,
-    facts.PickedUp: deal.picked_up,
-    facts.MisdealFound: deal.misdeal_found,
-    facts.HandRequested: deal.hand_requested,
-    facts.HandKept: deal.hand_kept,
-    facts.NewHands: deal.hands_renewed,
-    facts.QuestionAsked: play.question_asked,
-    facts.QuestionAnswered: play.question_answered,
+    events.CardDrawn: dealing.card_drawn,
+    facts.CardsCut: ritual.cards_cut,
+    events.Dealt: _of_ritual(ritual.dealt),
+    facts.KnockedForCards: ritual.knocked_for_cards,
+    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.MisdealFound: ritual.misdeal_found,
+    facts.HandRequested: new_hands.hand_requested,
+    facts.HandKept: new_hands.hand_kept,
+    facts.NewHands: new_hands.hands_renewed,
+    facts.QuestionAsked: asking.question_asked,
+    facts.QuestionAnswered: asking.question_answered,
     facts.KnockedOut: play.knocked_out,
     events.PlayEnded: by_phase(
         {Auction: auction.passed_out, Playing: play.play_ended, Played: play.broken_off},
@@ -185,9 +172,9 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
-        PickingUp: deal.misdeal_seen,
-        Exchanging: deal.new_hands_dealt,
-        Auction: auction.follows,
+        PickingUp: _of_ritual(ritual.misdeal_seen),
+        Exchanging: new_hands.dealt_anew,
+        Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
     },

@@ -6,18 +6,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import phases
-from referee.acts import Answer, Ask, KnockOut, Play
-from referee.cards import BIT, SUIT_OF, texts_of
+from referee.acts import Ask, KnockOut, Play
 from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.games._rodskagg import asking
+from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import claims, disproved
-from referee.games._rodskagg.facts import KnockedOut, QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
-from referee.games.rodskagg_kortoxen.deal import breach
-from referee.games.rodskagg_kortoxen.states import Exits, Outcome, Played, Playing, Table, deal_of
-from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.games.rodskagg_kortoxen.deal import breach, price
+from referee.games.rodskagg_kortoxen.states import CITES, Exits, Outcome, Played, Playing, Table, deal_of
+from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
@@ -36,37 +36,18 @@ def defends_for_points(state: Playing, seat: int) -> bool:
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """B41-B45: in turn, following suit if possible; a revoke stands where offences stand (B-O26)."""
-    seat = act.seat
-    if seat != state.turn:
-        raise _not_your_turn(state, seat)
-    if state.question.pending:
-        raise AgainstTheRules("answers_pending", "B47", turn=state.question.pending[0])
-    bit = BIT[act.card]
-    hand = state.cards.hands[seat] & ~state.gone
-    if not bit & hand:
-        if state.cards.known:
-            raise NoSuchCard("not_held", None, card=act.card)
-        raise NoSuchCard("card_seen", "B4", card=act.card)
+    bit, seat = cards.card_of(state, act, CITES), act.seat
     breaches: tuple[Breach, ...] = ()
-    led = state.led
-    if not led:
+    if not state.led:
         if state.exits.owed or len(state.won) == ASKED_AFTER:
             breaches = _before_the_lead(state, seat, moment)
-    elif not bit & led and hand & led and state.cards.known:
-        if not state.table.penalise:
-            raise AgainstTheRules("must_follow_suit", "B42", allowed=texts_of(hand & led))
-        breaches = (breach(state.table, "revoke", seat, "B42", len(state.won) + 2, state.lead, payer=seat),)
+    elif not bit & state.led and (owed := cards.of_led_suit(state, seat)):
+        if not price(state.table, "revoke"):
+            raise cards.must_follow(owed, CITES)
+        breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
     if state.voids:
         breaches += _revokes_shown(state, seat, bit)
     return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
-
-
-def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
-    if seat not in state.order:
-        return NotInPlay("has_folded", "B52")
-    if state.trick:
-        return OutOfTurn("out_of_turn", "B13", turn=state.turn)
-    return OutOfTurn("not_on_lead", "B45" if state.won else "B41", turn=state.turn)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -106,7 +87,7 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
     if exit_owed(table, state):
         if not table.penalise:
             raise AgainstTheRules("exit_knock_owed", "B67")
-        breaches = (breach(table, "exit_knock", seat, "B68", done + 1, state.won[-1][1], payer=seat),)
+        breaches = (breach(table, "exit_knock", seat, done + 1, state.won[-1][1]),)
     if question_due(state):
         who = asker(state)
         if not table.penalise:
@@ -114,7 +95,7 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
         grace = state.question.grace_until
         if seat != who and grace is not None and moment.at < grace:
             raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace.isoformat())
-        breaches += (breach(table, "fold_question", who, "B54", done + 1, state.won[-1][1], payer=who),)
+        breaches += (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
     return breaches
 
 
@@ -123,73 +104,38 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 
     Where the referee refuses, it costs nothing and is only noted on the record.
     """
-    table, tricks = state.table, len(state.won) + 2
-    shown = [
-        breach(table, "revoke", seat, "B42", tricks, void.lead, void.event, payer=seat)
+    return tuple(
+        breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
         for void in disproved(state.voids, seat, bit)
-    ]
-    return tuple(shown if table.penalise else (replace(noted, points=0) for noted in shown))
+    )
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card."""
-    seat, bit = event.seat, BIT[event.card]
-    trick = (*state.trick, (seat, event.card))
-    gone, turn = state.gone | bit, state.after[seat]
-    if not state.cards.known:
-        voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-        state = replace(state, voids=voids)
-    if not state.led:
-        if event.breaches or len(state.won) == ASKED_AFTER:
-            state = _led(state, event, number)
-        led = SUIT_OF[bit]
-        return replace(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
-    if event.breaches:
-        state = phases.reported(state, event, number)
-    if bit & state.led and bit > state.best:
-        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, gone=gone, turn=turn, trick=trick)
-
-
-def _led(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """After a lead by which something may have been forgotten (B48, B68)."""
-    state = phases.reported(state, event, number)
-    if question_due(state):
-        return replace(state, question=replace(state.question, forgotten=number))
-    return state
+    """The state after a card; a lead may pass over the question (B48)."""
+    if not state.led and len(state.won) == ASKED_AFTER and question_due(state):
+        state = asking.forgotten(state, number)
+    return cards.card_played(state, event, number)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (B45), and may have reached zero (B67)."""
-    seat = event.seat
-    tricks = list(state.tricks)
-    tricks[seat] += 1
-    question = state.question
+    seat, exits, question = event.seat, state.exits, state.question
+    state = replace(cards.trick_taken(state, event, number), credited=state.credited + event.uncontested)
     if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
-    exits = state.exits
+        state = replace(state, question=replace(question, grace_until=event.grace_until))
     rodskagg = state.contract.bid == RODSKAGG
-    if not rodskagg or defends_for_points(state, seat):
-        total = running_total(state.table, state, seat) - 1
-        if total == 0 or exits.owed or exits.zero[seat] or exits.knocked[seat]:
-            exits = replace(
-                exits,
-                zero=_with(exits.zero, seat, 0 if total else number),
-                knocked=_with(exits.knocked, seat, 0),
-                owed=total == 0 and not rodskagg,
-            )
-    return replace(
-        state,
-        tricks=tuple(tricks),
-        won=(*state.won, (seat, number)),
-        credited=state.credited + event.uncontested,
-        trick=(),
-        led=0,
-        best=0,
-        turn=seat,
-        question=question,
-        exits=exits,
+    if rodskagg and not defends_for_points(state, seat):
+        return state
+    total = running_total(state.table, state, seat)
+    if total and not (exits.owed or exits.zero[seat] or exits.knocked[seat]):
+        return state
+    exits = replace(
+        exits,
+        zero=_with(exits.zero, seat, 0 if total else number),
+        knocked=_with(exits.knocked, seat, 0),
+        owed=total == 0 and not rodskagg,
     )
+    return replace(state, exits=exits)
 
 
 def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
@@ -213,12 +159,7 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 
 def question_time(state: Playing) -> bool:
     """B46, B48, B53: after the fourth trick of a number contract, before the lead to the fifth, once."""
-    return (
-        len(state.won) == ASKED_AFTER
-        and not state.trick
-        and state.contract.bid != RODSKAGG
-        and not state.question.event
-    )
+    return asking.is_time(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
@@ -231,41 +172,11 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
-        done = len(state.won)
-        late = done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event)
-        code = "question_too_late" if late else "already_asked" if done == ASKED_AFTER else "question_too_early"
-        raise WrongPhase(code, "B48" if late else "B46")
+        raise asking.not_now(state, CITES)
     if act.seat != (who := asker(state)):
         by_declarer = state.table.options.fold_question_by == "declarer"
         raise OutOfTurn("not_the_asker", "B46" if by_declarer else "B56", asker=who)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)
-
-
-def question_asked(state: Playing, event: QuestionAsked, number: int) -> Playing:
-    """The state while answers are awaited."""
-    return replace(state, question=replace(state.question, event=number, pending=event.of))
-
-
-def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
-    """B47, B49-B52: in turn; who has a trick is in already."""
-    pending = state.question.pending
-    if act.seat not in pending:
-        in_already = len(state.won) >= ASKED_AFTER and bool(state.tricks[act.seat])
-        raise OutOfTurn("in_already" if in_already else "not_asked", "B50" if in_already else "B47", pending=pending)
-    if act.seat != pending[0]:
-        raise OutOfTurn("out_of_turn", "B47", turn=pending[0])
-    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
-
-
-def question_answered(state: Playing, event: QuestionAnswered, number: int) -> Playing:
-    """The state after an answer; who folds sits out (B52)."""
-    question = state.question
-    answers = (*question.answers, (event.seat, event.answer, number))
-    question = replace(question, pending=question.pending[1:], answers=answers)
-    if event.answer == "play":
-        return replace(state, question=question)
-    order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order, after=following(order, state.table.seats))
 
 
 # The exit knock

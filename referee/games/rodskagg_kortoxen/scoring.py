@@ -4,10 +4,10 @@ from referee.acts import Act, Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.question import TRICKS, by_seat
+from referee.games._rodskagg.line import answered_by, contracted, penalties, taken_by, written
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import exit_owed
-from referee.games.rodskagg_kortoxen.states import Outcome, Played, Playing, Table
+from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 
@@ -40,26 +40,10 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and who has won (B58-B77)."""
-    contract, entries = deal.contract, tuple(_entries(table, deal))
-    points = list(table.points)
-    for entry in entries:
-        points[entry.seat] += entry.points
-    loser = contract.declarer if contract is not None and deal.kind == "rodskagg_failed" else None
-    line = DealScored(
-        deal=table.deal,
-        dealer=table.dealer,
-        kind=deal.kind,
-        declarer=contract.declarer if contract else None,
-        contract=contract.bid if contract else None,
-        tricks=deal.tricks,
-        answers=answers(table, deal),
-        penalties=tuple([table.ledger.points(seat) for seat in range(table.seats)]),
-        before=table.points,
-        points=tuple(points),
-        entries=entries,
-        eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat == loser),
-    )
-    out = () if loser is None else (PlayerEliminated(seat=loser, rule="B63"),)
+    contract = deal.contract
+    loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
+    line = written(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
+    out = tuple(PlayerEliminated(seat=seat, rule="B63") for seat in loser)
     if (won := winner(table, deal, line)) is None:
         return line, *out
     seat, by, rule = won
@@ -67,24 +51,14 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return line, *out, MatchWon(seat=seat, by=by, rule=rule, points=line.points, settlement=settled)
 
 
-def answers(table: Table, deal: Playing | Outcome) -> tuple[str | None, ...]:
-    """By seat what was answered, if the question was put (B47-B51)."""
-    if deal.contract is None or not deal.question.event:
-        return (None,) * table.seats
-    return by_seat(deal.question.answers, table.seats, table.active, deal.contract.declarer)
-
-
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """Plus points first, then tricks, then the bounce (B72, B79, B-O15)."""
-    entries = [
-        Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
-        for penalty in table.ledger.penalties
-    ]
+    entries = [*penalties(table.ledger)]
     contract = deal.contract
     if contract is None:
         return entries
     declarer = contract.declarer
-    taken = {seat: tuple(event for who, event in deal.won if who == seat) for seat in table.active}
+    taken = {seat: taken_by(deal, seat) for seat in table.active}
     if deal.kind == "number":
         entries += _plus_points(table, deal, contract, taken)
     if deal.kind == "rodskagg_failed":
@@ -100,11 +74,6 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
         if total < 0 and table.options.overshoot == "bounce":
             entries.append(Entry(seat=seat, points=-2 * total, rule="B72", events=taken[seat]))
     return entries
-
-
-def contracted(contract: Contract) -> int:
-    """B39: the tricks that the contract promises."""
-    return contract.bid if isinstance(contract.bid, int) else TRICKS
 
 
 def _counted(table: Table, deal: Outcome, contract: Contract, seat: int) -> int:
@@ -132,8 +101,8 @@ def _plus_points(table: Table, deal: Outcome, contract: Contract, taken: dict[in
         return entries
     for seat in deal.order:
         if seat != declarer and not deal.tricks[seat]:
-            shown = tuple(event for who, _, event in question.answers if who == seat)
-            entries.append(Entry(seat=seat, points=FIVE_UP, rule="B61", events=shown or (question.forgotten,)))
+            shown = answered_by(deal, seat) or (question.forgotten,)
+            entries.append(Entry(seat=seat, points=FIVE_UP, rule="B61", events=shown))
     return entries
 
 

@@ -8,11 +8,14 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import phases
-from referee.games._rodskagg.bids import BidValue, Calls, Contract
+from referee.games._rodskagg.auction import Auction
+from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards
-from referee.games._rodskagg.new_hands import Asked
+from referee.games._rodskagg.dealing import Cards, Drawing
+from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import Question
+from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
 from referee.value import Value
 
@@ -74,58 +77,6 @@ class Table(phases.Table):
     """What holds for the whole of a deal."""
 
     options: Options
-
-
-class Drawing(Value, tag="drawing"):
-    """Cards are drawn for the first deal (B14-B15); ``contenders`` still draw."""
-
-    table: Table
-    contenders: tuple[int, ...]
-    drawn: tuple[tuple[int, str], ...] = ()
-
-
-class Undealt(Value, tag="undealt"):
-    """The dealer is to deal."""
-
-    table: Table
-    cut: bool = False
-
-
-class PickingUp(Value, tag="picking_up"):
-    """The cards lie before the seats (B20-B27)."""
-
-    table: Table
-    cards: Cards
-    picked: tuple[int, ...] = ()
-    misdealt: bool = False
-    """Somebody has a wrong number of cards, as the referee knows."""
-    found: bool = False
-    """And everybody knows it."""
-    cut: bool = False
-    """For the deal that comes after the misdeal."""
-
-
-class Exchanging(Value, tag="exchanging"):
-    """Hands without an honour may be exchanged (B-O20: A11-A16)."""
-
-    table: Table
-    cards: Cards
-    to_speak: tuple[int, ...]
-    stock_left: int
-    asked: Asked = ()
-    thrown: int = 0
-    """The cards thrown in, as a mask."""
-
-
-class Auction(Value, tag="auction"):
-    """The bidding (B28-B38)."""
-
-    table: Table
-    cards: Cards
-    to_speak: tuple[int, ...]
-    calls: Calls = ()
-    highest: BidValue | None = None
-    """The bid to beat."""
 
 
 class Exits(Value):
@@ -201,9 +152,43 @@ class Played(Value, tag="played"):
     gone: int = 0
 
 
-State = Drawing | Undealt | PickingUp | Exchanging | Auction | Playing | Played | Over[Table]
+BeforePlay = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table]
+State = BeforePlay | Playing | Played | Over[Table]
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
     """The play of a deal under way or just over: what can be asked of it alike."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+
+
+CITES = Cites(
+    pack="B4",
+    cut="B16",
+    wrong_cut="B17",
+    dealer="B13",
+    six_cards="B18",
+    formula="B20",
+    formula_late="B22",
+    picking_up="B23",
+    early_pick_up="B24",
+    own_pick_up="B26",
+    misdeal="B27",
+    new_hands="B-O20",
+    new_hands_turn="B-O20",
+    bids="B28",
+    bid_turn="B29",
+    capped="B32",
+    higher="B34",
+    spoken="B35",
+    first_lead="B41",
+    follow_suit="B42",
+    turn="B13",
+    lead="B45",
+    question="B46",
+    answers="B47",
+    answer_turn="B47",
+    question_late="B48",
+    in_already="B50",
+    folded="B52",
+    accused="B63",
+)

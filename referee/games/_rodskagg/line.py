@@ -1,0 +1,81 @@
+"""A deal's line in the protocol: what the sisters write alike."""
+
+from typing import Any
+
+from referee.events import DealScored, Entry
+from referee.games._rodskagg import asking
+from referee.games._rodskagg.bids import Contract
+from referee.games._rodskagg.in_play import Taken
+from referee.games._rodskagg.question import TRICKS, said
+from referee.offences import Ledger
+from referee.phases import Table
+
+
+def contracted(contract: Contract) -> int:
+    """The tricks that the contract promises (A27-A28, B39-B40)."""
+    return contract.bid if isinstance(contract.bid, int) else TRICKS
+
+
+def taken_by(deal: Taken, seat: int) -> tuple[int, ...]:
+    """The events of the tricks that a seat took."""
+    return tuple([event for who, event in deal.won if who == seat])
+
+
+def answered_by(deal: Taken, seat: int) -> tuple[int, ...]:
+    """The event of a seat's answer, if it gave one."""
+    return tuple([event for who, _, event in deal.question.answers if who == seat])
+
+
+def penalties(ledger: Ledger) -> tuple[Entry, ...]:
+    """What has been knocked for."""
+    return tuple(
+        Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
+        for penalty in ledger.penalties
+    )
+
+
+def written(
+    table: Table, deal: Taken, kind: str, entries: tuple[Entry, ...], out: tuple[int, ...], detail: dict[str, Any]
+) -> DealScored:
+    """The line; ``out``: who is out of the match by this deal."""
+    contract, points = deal.contract, list(table.points)
+    for entry in entries:
+        points[entry.seat] += entry.points
+    return DealScored(
+        deal=table.deal,
+        dealer=table.dealer,
+        kind=kind,
+        declarer=contract.declarer if contract else None,
+        contract=contract.bid if contract else None,
+        tricks=deal.tricks,
+        answers=asking.answers(table, deal),
+        penalties=tuple([table.ledger.points(seat) for seat in range(table.seats)]),
+        before=table.points,
+        points=tuple(points),
+        entries=entries,
+        eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat in out),
+        detail=detail,
+    )
+
+
+def told(table: Table, deal: Taken, duel: bool) -> dict[str, Any]:
+    """What is told of a deal beside its numbers."""
+    return {
+        "duel": list(table.playing) if duel else None,
+        "forgotten": bool(deal.question.forgotten),
+        "joined": list(said(deal.question.answers, "play")),
+        "folded": list(said(deal.question.answers, "fold")),
+    }
+
+
+def noted(ledger: Ledger) -> list[dict[str, Any]]:
+    """Breaches that cost nothing, and are only noted: revokes that closed hands showed."""
+    return [
+        {
+            "offence": noted.breach.offence,
+            "seat": noted.breach.seat,
+            "events": [*noted.breach.shown_by, noted.event],
+        }
+        for noted in ledger.standings
+        if not noted.breach.points
+    ]
