@@ -2,7 +2,7 @@
 
 import random
 import re
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import msgspec
 import pytest
@@ -279,4 +279,4 @@ def check_fold(match: Match, chance: random.Random) -> None:
             state = msgspec.json.decode(msgspec.json.encode(state), type=match.rules.state)
     assert state == match.state
     for kind in get_args(match.rules.state):
-        assert kind.__struct_config__.tag
+        assert (get_origin(kind) or kind).__struct_config__.tag
