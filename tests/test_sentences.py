@@ -14,10 +14,10 @@ from api.docs.problem_list import (
     OWNS,
     all_uses,
     gathered,
-    problem_type,
     problems_markdown,
     uses,
 )
+from api.http.problems import problem_type
 from referee.acts import Fault, Offence
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games import RULESETS

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import referee
-from api.http.problems import TEXTS
+from api.http.problems import STATUS, TEXTS, problem_type
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import refusal, title
 
 assert RULESETS, "the games are loaded, and with them any refusal of their own"
-
-STATUS = {"state": 409, "rule": 422}
-"""The HTTP status of a refusal, by ``Refused.status``."""
-
 
 EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
@@ -158,11 +154,6 @@ def gathered(found: list[Use]) -> dict[str, Problem]:
     return {code: Problem(code, first[code].kind, facts[code]) for code in sorted(first)}
 
 
-def problem_type(code: str) -> str:
-    """The stable ``type`` of a problem."""
-    return f"/problems/{code.replace('_', '-')}"
-
-
 def example(problem: Problem) -> str:
     """A sentence that the problem can come with."""
     examples = EXAMPLES | EXAMPLES_OF.get(problem.code, {})
@@ -198,10 +189,7 @@ def problems_markdown() -> str:
         "",
         "| type | status | title | says |",
         "|---|---|---|---|",
-        *(
-            f"| `{problem_type(code)}` | {own.status} | {own.title[0]} | {_cell(own.detail[0])} |"
-            for code, own in OWNS
-        ),
+        *(f"| `{problem_type(code)}` | {own.status} | {own.title.en} | {_cell(own.en)} |" for code, own in OWNS),
         "",
         "## Refusals",
         "",
