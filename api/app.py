@@ -9,13 +9,13 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
-from api.books import books, deals
+from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
 from api.http.headers import Req
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
-from api.matches import acts, events, knocks, listing, openings, replays
+from api.matches import acts, events, knocks, listing, match, openings, replays
 from api.ops import health
 from api.ops.metrics import Metrics
 from api.service import Service
@@ -73,7 +73,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             _options("/matches/{match:uuid}/knocks", "GET", "POST"),
             openings.open_match,
             listing.list_matches,
-            acts.get_match,
+            match.get_match,
             acts.list_legal_acts,
             acts.send_act,
             knocks.send_knock,
@@ -83,8 +83,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             events.stream_events,
             replays.replay_match,
             deals.get_deal,
-            books.get_protocol,
-            books.get_pot,
+            protocol.get_protocol,
+            pot.get_pot,
         ],
     )
     return Litestar(

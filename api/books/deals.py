@@ -10,9 +10,9 @@ from api.http.headers import Req, header, language_of, prefers, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, of_match, text
-from api.matches.knocks import case_of, ruling_seen
+from api.matches.cases import Case, case_of, ruling_seen
+from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
-from api.wire import Case, EventSeen, event_seen
 from referee import notation
 from referee.acts import Answer, Bid
 from referee.events import (

@@ -10,11 +10,13 @@ from litestar import Litestar, Response, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import Tag
+from litestar.openapi.spec import Components, Tag
 
-from api.http.describe import components
+from api.http.describe import SECURITY, schema_of, schemas
 from api.http.headers import Req
 from api.http.replies import Reply, text
+from api.matches.shown import EventSeen
+from referee.store.rows import EVENT_TYPES
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -30,9 +32,20 @@ TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 def description(app: Litestar) -> str:
     """The OpenAPI description as it is kept in ``openapi/openapi.json``: in one order, two spaces in."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
-    # Litestar keeps only the components that it made itself.
-    schema["components"]["schemas"] = schema["components"].get("schemas", {}) | (components().schemas or {})
+    by_topic = _events_by_topic()
+    schema["components"]["schemas"] = shown = schemas()
+    shown[EventSeen.__name__] |= by_topic
     return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _events_by_topic() -> dict[str, Any]:
+    """What an event holds, which only its topic beside it tells."""
+    return {
+        "anyOf": [
+            {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
+            for topic, kind in sorted(EVENT_TYPES.items())
+        ]
+    }
 
 
 def _tidy(value: Any) -> Any:
@@ -93,7 +106,7 @@ def config() -> OpenAPIConfig:
         title="Knacka",
         version=VERSION,
         description=ABOUT,
-        components=components(),
+        components=Components(security_schemes=SECURITY),
         tags=[Tag(name=name) for name in TAGS],
         openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_no_such_page),
         render_plugins=[_Page(path="/"), _Json(path="/openapi.json")],

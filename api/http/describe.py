@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import msgspec
 from litestar.openapi.spec import (
-    Components,
     Example,
     Link,
     OpenAPIHeader,
@@ -18,6 +17,7 @@ from litestar.openapi.spec import (
     OpenAPIResponse,
     Operation,
     Parameter,
+    Reference,
     RequestBody,
     Schema,
     SecurityScheme,
@@ -25,8 +25,6 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from api.http import problems
-from api.wire import EventSeen
-from referee.store.rows import EVENT_TYPES
 
 JSON = "application/json"
 _REF = "#/components/schemas/{name}"
@@ -37,7 +35,7 @@ TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 """Without a token as a spectator."""
 
-COMPONENTS_SECURITY = {
+SECURITY: dict[str, SecurityScheme | Reference] = {
     "token": SecurityScheme(
         type="http",
         scheme="bearer",
@@ -73,25 +71,9 @@ def _tidy(value: Any) -> Any:
     return value
 
 
-def _events_by_topic() -> dict[str, Any]:
-    """What an event holds, which only its topic beside it tells."""
-    return {
-        "anyOf": [
-            {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
-            for topic, kind in sorted(EVENT_TYPES.items())
-        ]
-    }
-
-
-def components() -> Components:
-    """All schemas that operations refer to."""
-    schema_of(problems.Document)
-    schema_of(EventSeen)
-    more = {EventSeen.__name__: _events_by_topic()}
-    return Components(
-        schemas={name: raw({**schema, **more.get(name, {})}) for name, schema in sorted(_SCHEMAS.items())},
-        security_schemes=dict(COMPONENTS_SECURITY),
-    )
+def schemas() -> dict[str, Any]:
+    """All schemas that operations refer to, by name."""
+    return {name: _tidy(schema) for name, schema in _SCHEMAS.items()}
 
 
 def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Parameter:
@@ -151,7 +133,7 @@ def _error(status: int) -> OpenAPIResponse:
     return OpenAPIResponse(
         description=_ERRORS[status],
         headers=cast(Any, _headers(("Content-Language", *_ERROR_HEADERS.get(status, ())))),
-        content={problems.MEDIA_TYPE: OpenAPIMediaType(schema=raw({"$ref": _REF.format(name="Document")}))},
+        content={problems.MEDIA_TYPE: OpenAPIMediaType(schema=schema_of(problems.Document))},
     )
 
 
@@ -162,7 +144,6 @@ def described(
     says: str = "As asked for.",
     body: Any = None,
     examples: Mapping[str, Any] | None = None,
-    answer: Any = None,
     others: Mapping[str, Mapping[str, Any]] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Parameter] = (),
@@ -176,7 +157,7 @@ def described(
     ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
     without a body.
     """
-    content = {} if gives is None else {JSON: OpenAPIMediaType(schema=schema_of(gives), example=answer)}
+    content = {} if gives is None else {JSON: OpenAPIMediaType(schema=schema_of(gives))}
     content |= {name: OpenAPIMediaType(schema=raw(schema)) for name, schema in (others or {}).items()}
     responses = {
         str(status): OpenAPIResponse(

@@ -14,11 +14,12 @@ from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.hub import rung
+from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
-from api.wire import EventPage, event_seen
 from referee.events import Viewer
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
+from referee.value import Value
 
 PAGE = 500
 """Events read at a time."""
@@ -38,6 +39,14 @@ SENT = {
         "retry": {"type": "string"},
     },
 }
+
+
+class EventPage(Value):
+    """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
+
+    events: tuple[EventSeen, ...]
+    next: int | None
+    version: int
 
 
 def read_events(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> list[dict[str, Any]]:

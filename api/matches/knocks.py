@@ -11,16 +11,14 @@ from api.http.headers import Req, header, language_of
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.matches.acts import expected_by, key_of, replayed
+from api.http.writes import expected_by, key_of, replayed
+from api.matches.cases import Case, Ruling, case_of, ruling_seen
 from api.service import in_thread, service_of
-from api.wire import Case
 from projections.audit import Case as Kept
-from referee import sentences
 from referee.acts import Knock
-from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded
 from referee.sentences import Language
 from referee.store.desk import Command
-from referee.store.match import Match
 
 KNOCK: Body[Knock] = Body(Knock)
 
@@ -28,39 +26,6 @@ EXAMPLES = {
     "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
     "any": {"seat": 0, "accused": 2},
 }
-
-
-Ruling = KnockUpheld | KnockDismissed
-
-
-def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, language: Language) -> Case:
-    """The file of a case: ``event`` is the ruling, event ``number`` of the match, as the reader may see it."""
-    upheld = event if isinstance(event, KnockUpheld) else None
-    return Case(
-        case=event.case,
-        seat=event.seat,
-        accused=event.accused,
-        named=event.named,
-        note=event.note,
-        verdict="upheld" if upheld else "dismissed",
-        offence=event.offence,
-        rule=event.rule,
-        penalty=upheld.penalty if upheld else fine,
-        payer=upheld.payer if upheld else event.seat if fine else None,
-        fine=fine,
-        rests_on=event.rests_on,
-        reason=event.reason if isinstance(event, KnockDismissed) else None,
-        why=sentences.ruling(event, match.opened.players, language, fine=fine),
-        event=number,
-        version=version,
-    )
-
-
-def ruling_seen(recorded: Recorded, viewer: Viewer, public: bool) -> Ruling:
-    """A ruling as the viewer may see it. ``public``: its deal is over."""
-    event = recorded.event.seen_by(viewer, public)
-    assert isinstance(event, KnockUpheld | KnockDismissed), "a case is a ruling on a knock"
-    return event
 
 
 def ruling_of(kept: Kept) -> Ruling:

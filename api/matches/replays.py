@@ -11,10 +11,20 @@ from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
+from api.matches.shown import MatchSeen, seen_fields
 from api.service import in_thread, service_of
-from api.wire import Replayed, seen_fields
 from referee.events import Viewer
 from referee.store.match import Match
+
+
+class Replayed(MatchSeen, kw_only=True):
+    """A match as it stood after event ``version``, with what each seat could do then, as far as it may be known.
+
+    When the deal of that event is over, its cards lie open for everybody.
+    """
+
+    legal_acts: tuple[tuple[dict[str, Any], ...] | None, ...]
+    """By seat; ``null``: not for the caller to know."""
 
 
 def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:

@@ -1,0 +1,29 @@
+"""What a call that writes reads in its headers, so that a repeat is safe and nothing is done to another version."""
+
+from api.http.headers import Req, header, readable_key, version_of
+from api.http.problems import Problem
+from referee.store.desk import Outcome
+
+
+def key_of(request: Req) -> str | None:
+    """The Idempotency-Key; 400 for one that cannot be."""
+    key = header(request, b"idempotency-key")
+    if key is not None and not readable_key(key):
+        raise Problem("bad_idempotency_key")
+    return key
+
+
+def expected_by(request: Req) -> int | None:
+    """The version that If-Match names; 400 for one that names none."""
+    tag = header(request, b"if-match")
+    if tag is None:
+        return None
+    version = version_of(tag)
+    if version is None:
+        raise Problem("bad_if_match")
+    return version
+
+
+def replayed(outcome: Outcome) -> dict[str, str]:
+    """The header that tells a repeat."""
+    return {"Idempotency-Replayed": "true"} if outcome.repeated else {}
