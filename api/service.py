@@ -8,7 +8,7 @@ from uuid import UUID
 from api.access.tokens import token_of, viewer_of
 from api.http.headers import Req
 from api.http.problems import Problem
-from api.hub import Hub, rung
+from api.hub import Hub, set_within
 from api.ops.metrics import Metrics
 from api.shelf import Shelf
 from projections.follow.follow import Placed
@@ -43,13 +43,13 @@ class Service:
 
     async def _later(self, match_id: UUID, min_version: int) -> Match:
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
-        with self.hub.listening(match_id) as bell:
+        with self.hub.waiting(match_id) as changed:
             while True:
                 match = await in_thread(self.desk.match, match_id, min_version=min_version)
                 if match.version >= min_version:
                     return match
                 left = deadline - asyncio.get_running_loop().time()
-                if left <= 0 or self.hub.closed or not await rung(bell, left):
+                if left <= 0 or self.hub.closed or not await set_within(changed, left):
                     raise Problem("version_not_reached", version=match.version, min_version=min_version)
 
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
@@ -65,7 +65,7 @@ class Service:
         """What the desk calls on its own thread after a commit."""
         recorded = tuple(recorded)
         self.metrics.stored(len(recorded))
-        self.hub.ring(one.originator_id for one in recorded)
+        self.hub.wake(one.originator_id for one in recorded)
         self.shelf.wake()
 
     def followed(self, page: Sequence[Placed]) -> None:
@@ -73,7 +73,7 @@ class Service:
         latest = {placed.recorded.originator_id: placed.recorded.originator_version for placed in page}
         for match_id, version in latest.items():
             self.desk.overtaken(match_id, version)
-        self.hub.ring(latest)
+        self.hub.wake(latest)
 
     @property
     def deciding(self) -> bool:

@@ -13,7 +13,7 @@ from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
-from api.hub import rung
+from api.hub import set_within
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
 from referee.events import Viewer
@@ -162,7 +162,7 @@ def _last_event_id(request: Req) -> int | None:
 async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
     """Sends what there is, then waits to be woken; a comment now and then keeps the connection open."""
     yield b"retry: 1000\n\n"
-    with service.hub.listening(match_id) as bell:
+    with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
             while after < match.version:
@@ -171,7 +171,7 @@ async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) 
                 after = events[-1]["number"]
             if is_over(match):
                 return
-            if not await rung(bell, KEEP_ALIVE_SECONDS):
+            if not await set_within(changed, KEEP_ALIVE_SECONDS):
                 yield b": keep-alive\n\n"
 
 
