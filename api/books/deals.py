@@ -6,10 +6,10 @@ import msgspec
 from litestar import get
 
 from api.http.describe import ANYBODY, LANGUAGE, described, in_header
-from api.http.headers import Req, header, language_of, prefers, tag_of
+from api.http.headers import Req, header, language_of, prefers
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, of_match, text
+from api.http.replies import Reply, of_match, text_of_match
 from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
@@ -240,9 +240,9 @@ def read_record(service: Service, match: Match, deal: int, viewer: Viewer, langu
     return record_of(match, read_history(service, match, deal), deal, viewer, language)
 
 
-def read_text(service: Service, match: Match, deal: int) -> bytes:
+def read_text(service: Service, match: Match, deal: int) -> str:
     """The deal as plain text."""
-    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal)).encode()
+    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal))
 
 
 @get(
@@ -269,7 +269,7 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     vary = {"Vary": "Authorization, Accept, Accept-Language"}
     if prefers(header(request, b"accept"), PLAIN):
         told = await in_thread(read_text, service, seen, deal)
-        return text(told, PLAIN, {"ETag": tag_of(seen.version), **PRIVATE, **vary})
+        return text_of_match(told, PLAIN, seen.version, vary)
     language = language_of(header(request, b"accept-language"))
     record = await in_thread(read_record, service, seen, deal, viewer, language)
     return of_match(record, seen.version, headers=vary)

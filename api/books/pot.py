@@ -3,10 +3,10 @@
 from litestar import get
 
 from api.http.describe import ANYBODY, described, in_header
-from api.http.headers import Req, header, prefers, tag_of
+from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, of_match, text
+from api.http.replies import Reply, of_match, text_of_match
 from api.service import in_thread, service_of
 from projections import pots
 from projections.pots import Pot
@@ -42,5 +42,5 @@ async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> 
     assert pot is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):
-        return text(pots.csv(pot).encode(), CSV, {"ETag": tag_of(pot.version), **PRIVATE, **vary})
+        return text_of_match(pots.csv(pot), CSV, pot.version, vary)
     return of_match(pot, pot.version, headers=vary)

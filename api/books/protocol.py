@@ -3,9 +3,9 @@
 from litestar import get
 
 from api.http.describe import ANYBODY, described, in_header
-from api.http.headers import Req, header, prefers, tag_of
+from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
-from api.http.replies import PRIVATE, Reply, of_match, text
+from api.http.replies import Reply, of_match, text_of_match
 from api.service import in_thread, service_of
 from projections import protocols
 from projections.protocols import Protocol
@@ -42,6 +42,5 @@ async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0
     assert protocol is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):
-        table = protocols.csv(protocol).encode()
-        return text(table, CSV, {"ETag": tag_of(protocol.version), **PRIVATE, **vary})
+        return text_of_match(protocols.csv(protocol), CSV, protocol.version, vary)
     return of_match(protocol, protocol.version, headers=vary)

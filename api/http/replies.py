@@ -25,6 +25,11 @@ def of_match(body: Any, version: int, *, status: int = 200, headers: dict[str, s
     return reply(body, status=status, headers={"ETag": tag_of(version), **PRIVATE, **(headers or {})})
 
 
+def text_of_match(body: str, media_type: str, version: int, headers: dict[str, str]) -> Reply:
+    """Anything else about a match at this version."""
+    return text(body.encode(), media_type, {"ETag": tag_of(version), **PRIVATE, **headers})
+
+
 def text(body: bytes, media_type: str, headers: dict[str, str] | None = None) -> Reply:
     """Anything else."""
     return ASGIResponse(body=body, headers=headers, media_type=media_type)

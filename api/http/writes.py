@@ -1,14 +1,19 @@
 """What a call that writes reads in its headers, so that a repeat is safe and nothing is done to another version."""
 
-from api.http.headers import Req, header, readable_key, version_of
+import re
+
+from api.http.headers import Req, header, version_of
 from api.http.problems import Problem
 from referee.store.desk import Outcome
+
+_KEY = re.compile(r"[!-}][!-~]{0,127}")
+"""1 to 128 visible ASCII characters, the first no tilde: such keys are the referee's own."""
 
 
 def key_of(request: Req) -> str | None:
     """The Idempotency-Key; 400 for one that cannot be."""
     key = header(request, b"idempotency-key")
-    if key is not None and not readable_key(key):
+    if key is not None and _KEY.fullmatch(key) is None:
         raise Problem("bad_idempotency_key")
     return key
 
