@@ -10,9 +10,9 @@ from litestar import Litestar, Response, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import Components, Tag
+from litestar.openapi.spec import Components, SecurityScheme, Tag
 
-from api.http.describe import SECURITY, schema_of, schemas
+from api.http.describe import schema_of, schemas
 from api.http.headers import Req
 from api.http.replies import Reply, text
 from api.matches.shown import EventSeen
@@ -25,6 +25,11 @@ ABOUT = (
     "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. What "
     "goes wrong is an RFC 9457 problem: unreadable is 400, a match in no state for it 409, against the rules 422 "
     "with the `rule`."
+)
+TOKEN = SecurityScheme(
+    type="http",
+    scheme="bearer",
+    description="The token of a seat or of the official, from the answer that opened the match.",
 )
 TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 
@@ -106,7 +111,7 @@ def config() -> OpenAPIConfig:
         title="Knacka",
         version=VERSION,
         description=ABOUT,
-        components=Components(security_schemes=SECURITY),
+        components=Components(security_schemes={"token": TOKEN}),
         tags=[Tag(name=name) for name in TAGS],
         openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_no_such_page),
         render_plugins=[_Page(path="/"), _Json(path="/openapi.json")],
