@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import msgspec
 from litestar import get, post
 from litestar.params import QueryParameter
 
@@ -93,7 +92,7 @@ async def list_legal_acts(
         raise NotInPlay("no_such_seat", None, seat=whose)
     if same_version(header(request, b"if-none-match"), seen.version):
         return not_modified(seen.version)
-    return of_match([msgspec.to_builtins(act) for act in seen.rules.legal(seen.state, whose)], seen.version)
+    return of_match(seen.rules.legal(seen.state, whose), seen.version)
 
 
 def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:

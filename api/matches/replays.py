@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import msgspec
 from litestar import get
 from litestar.params import QueryParameter
 
@@ -34,8 +33,7 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
         fields["hands"] = then.rules.view(then.state, "official").hands
     legal = then.rules.legal
     fields["legal_acts"] = [
-        [msgspec.to_builtins(act) for act in legal(then.state, seat)] if viewer in (seat, "official") else None
-        for seat in range(len(then.opened.players))
+        legal(then.state, seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
     ]
     return fields
 
