@@ -29,7 +29,7 @@ WAIT_SECONDS = 2.0
 
 
 def _options(path: str, *methods: str) -> HTTPRouteHandler:
-    """What a page takes. Litestar's own answer names only the first handler of a path that has several."""
+    """Answers OPTIONS where several calls share a path: Litestar itself names the methods of only the first."""
 
     @route(path, http_method=["OPTIONS"], include_in_schema=False)
     async def options(request: Req) -> Reply:

@@ -85,7 +85,7 @@ class Service:
         return self.shelf.lag()
 
     def gauges(self) -> dict[str, tuple[str, float]]:
-        """What stands at some height now. Touches the database."""
+        """What is measured at this moment, by name: what it is, and how much. Touches the database."""
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "cached_matches": ("Matches in memory.", self.desk.cached_matches),
@@ -100,5 +100,5 @@ def service_of(request: Req) -> Service:
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What may touch the database stays off the loop."""
+    """Runs in a thread what may touch the database, so that the event loop never waits for it."""
     return await asyncio.to_thread(call, *args, **kwargs)

@@ -64,7 +64,7 @@ class Call(Value):
 
 
 class Said(Value):
-    """An answer to the question whether one goes along."""
+    """An answer to the question who plays on: ``play`` or ``fold``."""
 
     seat: int
     answer: str
@@ -72,7 +72,7 @@ class Said(Value):
 
 
 class Penalty(Value):
-    """Points knocked up in the deal."""
+    """Points that a player got in the deal as a penalty."""
 
     seat: int
     points: int
@@ -82,12 +82,12 @@ class Penalty(Value):
 
 
 class DealRecord(Value):
-    """A finished deal from the cards to its line in the protocol, in one form for all games.
+    """A finished deal, from the cards dealt to its line in the protocol, in one form for all games.
 
-    ``hands`` as dealt (by seat; ``null`` with closed hands) in the attempt that was played, with ``bids``,
-    ``answers`` and ``tricks`` of the same; ``voided`` names the events that ended earlier ones. ``facts`` are the
-    events that only this game has, of the whole deal. ``first`` is the number of the event that dealt the cards,
-    ``last`` of the score.
+    A voided deal is dealt again: ``hands`` (as dealt, by seat; ``null`` with closed hands), ``bids``, ``answers``
+    and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
+    ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
+    that dealt the cards, ``last`` of the one that scored them.
     """
 
     deal: int

@@ -35,7 +35,7 @@ TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 
 
 def description(app: Litestar) -> str:
-    """The OpenAPI description as it is kept in ``openapi/openapi.json``: in one order, two spaces in."""
+    """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
     by_topic = _events_by_topic()
     schema["components"]["schemas"] = shown = schemas()
@@ -44,7 +44,7 @@ def description(app: Litestar) -> str:
 
 
 def _events_by_topic() -> dict[str, Any]:
-    """What an event holds, which only its topic beside it tells."""
+    """The schema of an event by its topic, to be added to that of :class:`EventSeen`."""
     return {
         "anyOf": [
             {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
@@ -94,12 +94,12 @@ async def openapi_json(request: Req) -> Reply:
 
 @get("/docs.js", include_in_schema=False)
 async def docs_js(request: Req) -> Reply:
-    """What renders it."""
+    """The script that shows the description as a page."""
     return text(_static("docs.js"), "text/javascript")
 
 
 async def _no_such_page(response: Response[Any]) -> Response[Any]:
-    """Litestar would answer an unknown page below ours with HTML."""
+    """A problem, where Litestar would answer an unknown path below ``/docs`` with HTML."""
     if response.status_code == 404:
         raise NotFoundException
     return response

@@ -29,7 +29,7 @@ class SeatRange(Value):
 class RulesetShown(Value):
     """A game that can be refereed. ``version`` is its edition, which a match keeps.
 
-    ``options`` is a JSON Schema in which ``x-rules`` names what each option answers.
+    ``options`` is a JSON Schema in which ``x-rules`` names the rules and open points that each option decides.
     """
 
     ruleset: str

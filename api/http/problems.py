@@ -140,7 +140,7 @@ def _plain(message: str) -> str:
 
 
 def _no_match(path: str) -> bool:
-    """Whether what stands where a match id belongs is none."""
+    """Whether the part of the path where a match id belongs is no id."""
     try:
         UUID(path.split("/")[3])
     except ValueError:

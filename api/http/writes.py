@@ -1,4 +1,4 @@
-"""What a call that writes reads in its headers, so that a repeat is safe and nothing is done to another version."""
+"""The headers of a call that writes: Idempotency-Key makes a repeat safe, If-Match holds only for one version."""
 
 import re
 
@@ -11,7 +11,7 @@ _KEY = re.compile(r"[!-}][!-~]{0,127}")
 
 
 def key_of(request: Req) -> str | None:
-    """The Idempotency-Key; 400 for one that cannot be."""
+    """The Idempotency-Key of the request, if it has one; 400 if it is not well-formed."""
     key = header(request, b"idempotency-key")
     if key is not None and _KEY.fullmatch(key) is None:
         raise Problem("bad_idempotency_key")
@@ -19,7 +19,7 @@ def key_of(request: Req) -> str | None:
 
 
 def expected_by(request: Req) -> int | None:
-    """The version that If-Match names; 400 for one that names none."""
+    """The version that If-Match names, if the request has it; 400 if it names none."""
     tag = header(request, b"if-match")
     if tag is None:
         return None
@@ -30,5 +30,5 @@ def expected_by(request: Req) -> int | None:
 
 
 def replayed(outcome: Outcome) -> dict[str, str]:
-    """The header that tells a repeat."""
+    """The header that says that the act had been done before."""
     return {"Idempotency-Replayed": "true"} if outcome.repeated else {}

@@ -47,6 +47,7 @@ EXAMPLES = {
 }
 
 PUBLISHES = DealScored | DealVoided | MatchWon
+"""After one of these the cards of the deal lie open."""
 
 
 class ActDone(Value):
@@ -60,8 +61,9 @@ class ActDone(Value):
     "/matches/{match:uuid}/legal-acts",
     operation_id="list_legal_acts",
     summary="What a seat may do now",
-    description="Each a ready body for `send_act`. A seat may ask for itself, the official for any seat, or without "
-    "`seat` for himself. Where offences stand (`penalise`), more is accepted than is listed.",
+    description="Each is a ready body for `send_act`. A seat may ask for itself, the official for any seat, or "
+    "without `seat` for the official's own acts. With `penalise` more is accepted than is listed: an act against the "
+    "rules stands until somebody knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(

@@ -15,7 +15,8 @@ class Case(Value):
     """A knock and what was ruled on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
-    show it. Upheld: ``payer`` goes up ``penalty``. Dismissed: ``reason`` says why; a ``fine`` is the knocker's.
+    show it. When upheld, ``payer`` gets ``penalty`` points. When dismissed, ``reason`` says why, and ``fine`` is what
+    the knocker gets for it.
     """
 
     case: int

@@ -121,7 +121,7 @@ def is_over(match: Match) -> bool:
     description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
     "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
     "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
-    "which tells an EventSource not to come back.",
+    "which tells an EventSource not to connect again.",
     tags=["Events"],
     security=ANYBODY,
     operation_class=described(

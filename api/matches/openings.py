@@ -24,7 +24,7 @@ from referee.store.desk import Command
 from referee.value import Value
 
 POINTS_MAX = 1_000_000
-"""Beyond what any match comes to, and small enough to be added up anywhere."""
+"""More than any match comes to, and small enough to be added up anywhere."""
 
 _SEATS = {
     "minItems": min(rules.players_min for rules in RULESETS.values()),
@@ -55,7 +55,7 @@ class Opening(Value, forbid_unknown_fields=True):
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults; without ``first_dealer`` the deal is drawn for."""
+    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot."""
 
     ruleset: Annotated[str, Meta(extra_json_schema={"enum": list(RULESETS)})]
     players: Annotated[tuple[Player, ...], Meta(description="By seat, clockwise.", extra_json_schema=_SEATS)]
@@ -68,7 +68,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
 
 
 class SeatGiven(Value):
-    """A seat and the token that speaks for it."""
+    """A seat and the token of whoever plays for it."""
 
     seat: int
     name: str

@@ -63,7 +63,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 
 
 class EventSeen(Value, omit_defaults=True):
-    """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for who sent it and officials.
+    """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
 
     The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows).
     """

@@ -14,7 +14,7 @@ from referee.value import Value
 
 
 class Health(Value):
-    """``up``, and for readiness how far the books are behind."""
+    """That the service is up. ``follower_lag``, for readiness: how many events the books are behind."""
 
     status: Literal["up"]
     follower_lag: int | None = None
