@@ -28,6 +28,7 @@ from sqlalchemy import (
 from projections.follow.engine import Json, Utc
 from projections.follow.follow import LIVE, Placed
 from referee.events import (
+    LAYS_OPEN,
     DealScored,
     Dealt,
     DealVoided,
@@ -102,18 +103,15 @@ class _Place(msgspec.Struct, frozen=True):
     def after(self, recorded: Recorded) -> "_Place":
         number, event = recorded.originator_version, recorded.event
         assert number == self.version + 1, f"event {self.version + 1} of match {recorded.originator_id} is missing"
+        public_to = number if type(event) in LAYS_OPEN else self.public_to
         match event:
             case DealScored(deal=deal):
-                return _Place(number, deal, deal + 1, number)
+                return _Place(number, deal, deal + 1, public_to)
             case Dealt(deal=deal):
-                return _Place(number, deal, deal, self.public_to)
-            case PlayerEliminated():  # belongs to the deal that was scored, if one was just now
-                return replace(self, version=number)
-            case MatchWon() | MatchClosed():
-                return replace(self, version=number, public_to=number)
-            case DealVoided():
-                return _Place(number, self.deal, self.deal, number)
-        return _Place(number, self.deal, self.deal, self.public_to)
+                return _Place(number, deal, deal, public_to)
+            case PlayerEliminated() | MatchWon() | MatchClosed():  # of the deal that was scored, if one was just now
+                return replace(self, version=number, public_to=public_to)
+        return _Place(number, self.deal, self.deal, public_to)
 
 
 def cited(event: Event) -> tuple[str, ...]:

@@ -349,3 +349,7 @@ class MatchClosed(Event):
     before: tuple[int, ...]
     points: tuple[int, ...]
     settlement: tuple[int, ...] | None = None
+
+
+LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
+"""The deal is over after these: its cards lie open, up to and with the event itself."""

@@ -16,7 +16,7 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import EventSeen, event_seen
 from api.service import service_of
 from referee.acts import AnyAct, SeatAct
-from referee.events import DealScored, DealVoided, MatchWon, Recorded, Viewer
+from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
 from referee.store.desk import Command
 from referee.value import Value
@@ -45,9 +45,6 @@ EXAMPLES = {
     "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
     "close a session, by the official": {"act": "close"},
 }
-
-PUBLISHES = DealScored | DealVoided | MatchWon
-"""After one of these the cards of the deal lie open."""
 
 
 class ActDone(Value):
@@ -99,7 +96,7 @@ async def list_legal_acts(
 
 def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
     """The events of an act as the viewer could see them when it was done, so that a repeat is answered alike."""
-    public_to = max((one.originator_version for one in events if isinstance(one.event, PUBLISHES)), default=0)
+    public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     return [event_seen(one, viewer, one.originator_version <= public_to) for one in events]
 
 

@@ -7,13 +7,10 @@ from uuid import UUID
 
 import msgspec
 
-from referee.events import DealScored, DealVoided, MatchClosed, MatchOpened, MatchWon, Recorded, Viewer
+from referee.events import LAYS_OPEN, MatchOpened, Recorded, Viewer
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.value import Value
-
-_DEAL_OVER = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
-"""After these the cards of the deal lie open."""
 
 
 class Match(Value):
@@ -61,6 +58,6 @@ def fold(match: Match | None, history: Iterable[Recorded]) -> Match:
         assert recorded.originator_version == version, "a history has no gap"
         event, at = recorded.event, recorded.at
         state = evolve(state, event, version)
-        if type(event) in _DEAL_OVER:
+        if type(event) in LAYS_OPEN:
             public_to = version
     return msgspec.structs.replace(match, state=state, version=version, changed_at=at, public_to=public_to)
