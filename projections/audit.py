@@ -41,6 +41,7 @@ from referee.events import (
     PlayerEliminated,
     Recorded,
     Viewer,
+    seen,
 )
 from referee.value import Value
 
@@ -280,8 +281,7 @@ def _case(recorded: Recorded, ruling: KnockUpheld | KnockDismissed, deal: int) -
 def _shown(row: Row[Any], viewer: Viewer, public: bool) -> Case:
     """A case as its ruling may be seen."""
     whole: KnockUpheld | KnockDismissed = row.upheld or row.dismissed
-    ruling = whole.seen_by(viewer, public)
-    assert isinstance(ruling, KnockUpheld | KnockDismissed)
+    ruling = seen(whole, viewer, public)
     upheld = isinstance(ruling, KnockUpheld)
     told = viewer == "official" or public
     return Case(

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from referee import sentences
-from referee.events import KnockDismissed, KnockUpheld, Recorded, Viewer
+from referee.events import KnockDismissed, KnockUpheld, Recorded, Viewer, seen
 from referee.sentences import Language
 from referee.store.match import Match
 from referee.value import Value
@@ -62,6 +62,6 @@ def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, l
 
 def ruling_seen(recorded: Recorded, viewer: Viewer, public: bool) -> Ruling:
     """A ruling as the viewer may see it. ``public``: its deal is over."""
-    event = recorded.event.seen_by(viewer, public)
+    event = seen(recorded.event, viewer, public)
     assert isinstance(event, KnockUpheld | KnockDismissed), "a case is a ruling on a knock"
     return event

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer
+from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
 from referee.ruleset import Shown
 from referee.store.match import Match
 from referee.value import Value
@@ -83,16 +83,16 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
     """An event as the viewer may see it, ready to encode. ``public``: its deal is over."""
     official = viewer == "official"
     mine = official or recorded.actor == viewer
-    seen = {
+    told = {
         "number": recorded.originator_version,
         "at": recorded.at,
         "actor": recorded.actor,
         "act": recorded.act if mine and not recorded.act.startswith("~") else None,
         "topic": recorded.event.TOPIC,
-        "event": recorded.event.seen_by(viewer, public),
+        "event": seen(recorded.event, viewer, public),
     }
     if official:
-        seen |= {"digest": recorded.digest, "prev": recorded.prev}
+        told |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
-            seen["hash"] = hashed
-    return seen
+            told["hash"] = hashed
+    return told

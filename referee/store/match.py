@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from referee.events import LAYS_OPEN, MatchOpened, Recorded, Viewer
+from referee.events import LAYS_OPEN, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.value import Value
@@ -32,7 +32,7 @@ class Match(Value):
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""
-        event = recorded.event.seen_by(viewer, recorded.originator_version <= self.public_to)
+        event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, Draw, KeepCards, Knock, Play, Report, RequestCards, Void
 from referee.cards import HONOURS, PACK, cards_of
-from referee.events import Dealt, DealVoided, Reported
+from referee.events import Dealt, DealVoided, Reported, seen
 from referee.games._rodskagg import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import P1, P2, P3, P4, P5, Match
@@ -135,9 +135,9 @@ class TestNewHands:
         assert new.hands[P3] == REST[3:6] + REST[9:12]
         assert new.hands[P2] == new.hands[P4] == ()
         assert match.view(P1).to_act == (P1,), "those who got new cards may ask again"
-        seen = new.seen_by(P1, public=False)
-        assert (seen.hands[P1], seen.hands[P3], seen.stock) == (new.hands[P1], (), ())
-        assert new.seen_by(P1, public=True) == new
+        told = seen(new, P1, public=False)
+        assert (told.hands[P1], told.hands[P3], told.stock) == (new.hands[P1], (), ())
+        assert seen(new, P1, public=True) == new
 
     def test_nobody_asks_the_bidding_opens(self):
         assert low().keep().view(P1).to_act == (P1,)

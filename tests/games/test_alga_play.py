@@ -3,7 +3,7 @@
 import pytest
 
 from referee.acts import Answer, Ask, Deal, Play, Score
-from referee.events import CardPlayed, TrickTaken
+from referee.events import CardPlayed, TrickTaken, seen
 from referee.games._rodskagg import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import P1, P2, P3, P4, Match
@@ -82,7 +82,7 @@ class TestFollowingSuit:
         shown = match.of(CardPlayed)[-1].breaches
         assert [(breach.seat, breach.rule, breach.points) for breach in shown] == [(P2, "A31", 0)]
         assert len(match.view("official").breaches) == 1
-        assert match.of(CardPlayed)[-1].seen_by(P1, public=False).breaches == ()
+        assert seen(match.of(CardPlayed)[-1], P1, public=False).breaches == ()
         for seat, card in ((P3, "S4"), (P4, "S5")):
             match.do(Play(seat=seat, card=card))
         for lead, *rest in (("D2", "D3", "D4", "D5"), ("C2", "C3", "C4", "C5")):

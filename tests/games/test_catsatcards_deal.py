@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, Discard, Draw, KeepCards, KnockOut, Play, RequestCards, Void
 from referee.cards import PACK
-from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
+from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, seen
 from referee.games._rodskagg import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from tests.games.rodskagg import P1, P2, P3, P4, P5, Match
@@ -141,9 +141,9 @@ class TestReplacement:
     def test_the_others_see_neither_card(self):
         match = low().do(RequestCards(seat=P1), Discard(seat=P1, cards=("S2",)))
         given, thrown = match.of(CardGiven)[0], match.of(CardsThrown)[0]
-        assert (given.seen_by(P2, public=False).card, thrown.seen_by(P2, public=False).cards) == (None, ())
-        assert (given.seen_by(P1, public=False).card, thrown.seen_by(P1, public=False).cards) == ("C2", ("S2",))
-        assert given.seen_by("spectator", public=True) == given
+        assert (seen(given, P2, public=False).card, seen(thrown, P2, public=False).cards) == (None, ())
+        assert (seen(given, P1, public=False).card, seen(thrown, P1, public=False).cards) == ("C2", ("S2",))
+        assert seen(given, "spectator", public=True) == given
 
     def test_one_player_at_a_time_and_bids_wait(self):
         match = low().do(RequestCards(seat=P2))

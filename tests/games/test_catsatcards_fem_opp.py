@@ -3,7 +3,7 @@
 import pytest
 
 from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
-from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld
+from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld, seen
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.rodskagg import P1, P2, P3, P4, Match
@@ -47,7 +47,7 @@ class TestRevoke:
         match = revoked()
         breach = match.of(CardPlayed)[-1].breaches[0]
         assert (breach.offence, breach.rule, breach.points, breach.closes_after) == ("revoke", "C26", 5, 2)
-        assert match.of(CardPlayed)[-1].seen_by(P1, public=False).breaches == ()
+        assert seen(match.of(CardPlayed)[-1], P1, public=False).breaches == ()
         assert [open_["offence"] for open_ in match.view("official").breaches] == ["revoke"]
         ruling = upheld(match, P3, P2)
         assert (ruling.rule, ruling.payer, ruling.penalty) == ("C26", P2, 5)
@@ -274,7 +274,7 @@ class TestRitual:
 
     def test_picking_up_early(self):
         match = self.dealt().do(PickUp(seat=P2))
-        assert match.of(PickedUp)[0].seen_by(P1, public=False).hand is None
+        assert seen(match.of(PickedUp)[0], P1, public=False).hand is None
         assert upheld(match, P1, P2).offence == "early_pick_up"
         match.do(PickUp(seat=P4))
         match.refused(KnockForCards(seat=P4), "C60", "formula_too_late")
@@ -300,7 +300,7 @@ class TestRitual:
         (dealt,) = match.of(Dealt)
         for viewer in (P1, P2, P4, "spectator"):
             assert match.view(viewer).cards_left == (6, 6, 6, 6)
-            assert dealt.seen_by(viewer, False).counts == (6, 6, 6, 6)
+            assert seen(dealt, viewer, False).counts == (6, 6, 6, 6)
         assert match.view("official").cards_left == (6, 7, 6, 6)
 
     def test_with_the_formula_said_a_misdeal_is_free(self):

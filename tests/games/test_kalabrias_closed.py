@@ -7,7 +7,7 @@ import pytest
 
 from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
 from referee.cards import cards_of, texts_of
-from referee.events import Dealt
+from referee.events import Dealt, seen
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
 from referee.games.kalabrias.play import playable
 from referee.games.kalabrias.ranks import ALL
@@ -58,7 +58,7 @@ class TestCards:
         assert c.t.seen("official").hands is None
         assert c.t.seen(P1).hand is None
         assert c.t.seen(P1).cards_left == (9, 9)
-        assert later.seen_by(P1, False) == later
+        assert seen(later, P1, False) == later
 
     @pytest.mark.rule("E-O32")
     def test_the_later_cards_are_closed_too(self):

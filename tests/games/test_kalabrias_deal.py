@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from referee.acts import Bella, Bid, Close, Deal, Declare, Exchange, Knock, Play, Reply, Respond, Score, Void
 from referee.cards import cards_of, clockwise
-from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, KnockDismissed
+from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, KnockDismissed, seen
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.deal import in_order
 from referee.games.kalabrias.facts import LaterCardsDealt
@@ -266,10 +266,10 @@ class TestWhoSeesWhat:
         t = waiting()
         t.do(Deal(seat=P2, hands=REST))
         (dealt,), (later,) = t.happened(Dealt), t.happened(LaterCardsDealt)
-        assert dealt.seen_by(P1, False).hands == (FIRST[0], ())
-        assert later.seen_by(P1, False).hands == (REST[0], ())
-        assert later.seen_by("spectator", False).hands == ((), ())
-        assert later.seen_by("official", False) == later.seen_by(P1, True) == later
+        assert seen(dealt, P1, False).hands == (FIRST[0], ())
+        assert seen(later, P1, False).hands == (REST[0], ())
+        assert seen(later, "spectator", False).hands == ((), ())
+        assert seen(later, "official", False) == seen(later, P1, True) == later
         assert t.seen(P1).hands is None
         assert t.seen("spectator").hand is None
         assert t.seen("official").hands is not None
@@ -278,8 +278,8 @@ class TestWhoSeesWhat:
         t = table(dealing="house")
         t.do(Deal(seat=P2))
         (dealt,) = t.happened(Dealt)
-        seen = dealt.seen_by(P1, False)
-        assert (seen.stock, seen.seed, seen.turn_up) == ((), None, dealt.turn_up)
+        told = seen(dealt, P1, False)
+        assert (told.stock, told.seed, told.turn_up) == ((), None, dealt.turn_up)
 
 
 class TestOutOfPlace:

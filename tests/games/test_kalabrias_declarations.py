@@ -4,6 +4,7 @@ import pytest
 
 from referee.acts import Bella, Declare, Exchange, Respond
 from referee.cards import cards_of
+from referee.events import seen
 from referee.games.kalabrias.facts import (
     BellaDeclared,
     SequenceAnswered,
@@ -222,9 +223,9 @@ class TestComparing:
         t = declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")
         answered = t.happened(SequenceAnswered)[-1]
         assert answered.refrains is True
-        assert answered.seen_by(P2, False).refrains is answered.seen_by("official", False).refrains is True
-        assert answered.seen_by(P1, False).refrains is answered.seen_by("spectator", False).refrains is False
-        assert answered.seen_by(P1, True).refrains is True
+        assert seen(answered, P2, False).refrains is seen(answered, "official", False).refrains is True
+        assert seen(answered, P1, False).refrains is seen(answered, "spectator", False).refrains is False
+        assert seen(answered, P1, True).refrains is True
 
 
 class TestTheTruth:

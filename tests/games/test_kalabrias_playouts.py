@@ -8,7 +8,7 @@ import pytest
 
 from referee.acts import Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score
 from referee.cards import SUITS, cards_of, texts_of
-from referee.events import CardPlayed, DealScored, Dealt, Event
+from referee.events import CardPlayed, DealScored, Dealt, Event, seen
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
@@ -140,7 +140,7 @@ class Playout:
                 assert act in listed, act
 
     def check_views(self) -> None:
-        """Nobody is shown a card that they have not seen."""
+        """Nobody is shown a card that they have not told."""
         t = self.t
         for seat in range(self.players):
             shown = t.seen(seat)
@@ -163,13 +163,13 @@ class Playout:
         """What another seat is told of an event holds none of the hidden cards."""
         for event in events:
             for seat in range(self.players):
-                seen: Any = event.seen_by(seat, False)
+                told: Any = seen(event, seat, False)
                 if isinstance(event, Dealt | LaterCardsDealt) and event.hands is not None:
-                    assert seen.hands == tuple(
+                    assert told.hands == tuple(
                         hand if other == seat else () for other, hand in enumerate(event.hands)
                     )
                 if isinstance(event, Dealt):
-                    assert (seen.stock, seen.seed) == ((), None)
+                    assert (told.stock, told.seed) == ((), None)
 
     def check_line(self, line: DealScored, begun: int) -> None:
         """The deal as the protocol has it, against the cards."""

@@ -15,6 +15,7 @@ from referee.events import (
     PenaltyImposed,
     Reported,
     TrickTaken,
+    seen,
 )
 from referee.games._rodskagg import CardsCut, PickedUp
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
@@ -167,7 +168,7 @@ class TestFiveUp:
         for viewer in (*range(4), "spectator"):
             assert t.seen(viewer).breaches is None  # type: ignore[arg-type]
             for recorded in t.history:
-                assert not getattr(recorded.event.seen_by(viewer, False), "breaches", ())  # type: ignore[arg-type]
+                assert not getattr(seen(recorded.event, viewer, False), "breaches", ())  # type: ignore[arg-type]
 
 
 @pytest.mark.rule("B-O2")
@@ -277,13 +278,13 @@ class TestWindow:
         ruling = t.dismissed(P1, P2, "wrong_cut", reason="late")
         for_nothing = t.dismissed(P1, P3, "wrong_cut", reason="nothing")
         for viewer in (*range(4), "spectator"):
-            seen = ruling.seen_by(viewer, False)  # type: ignore[arg-type]
-            assert isinstance(seen, KnockDismissed)
-            assert (seen.reason, seen.offence, seen.rests_on) == ("nothing", None, ())
-            assert seen.rule == for_nothing.rule
-            assert seen.within_deal == for_nothing.within_deal
-            assert ruling.seen_by(viewer, True) == ruling  # type: ignore[arg-type]
-        assert ruling.seen_by("official", False) == ruling
+            told = seen(ruling, viewer, False)  # type: ignore[arg-type]
+            assert isinstance(told, KnockDismissed)
+            assert (told.reason, told.offence, told.rests_on) == ("nothing", None, ())
+            assert told.rule == for_nothing.rule
+            assert told.within_deal == for_nothing.within_deal
+            assert seen(ruling, viewer, True) == ruling  # type: ignore[arg-type]
+        assert seen(ruling, "official", False) == ruling
 
 
 def tricks_done(t: Table) -> int:

@@ -23,7 +23,17 @@ from referee.acts import (
     Score,
 )
 from referee.cards import PACK
-from referee.events import CardPlayed, DealScored, Dealt, KnockUpheld, MatchWon, PenaltyImposed, Recorded, TrickTaken
+from referee.events import (
+    CardPlayed,
+    DealScored,
+    Dealt,
+    KnockUpheld,
+    MatchWon,
+    PenaltyImposed,
+    Recorded,
+    TrickTaken,
+    seen,
+)
 from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
@@ -209,11 +219,11 @@ class Playout:
         official = t.seen()
         dealt = [number for number, recorded in enumerate(t.history) if isinstance(recorded.event, Dealt)]
         events = [recorded.event for recorded in t.history[dealt[-1] if dealt else 0 :]]
-        assert all(event.seen_by("official", False) is event for event in events[1:])
+        assert all(seen(event, "official", False) is event for event in events[1:])
         if official.hands is None or any(getattr(event, "seed", None) for event in events[1:]):
             return  # closed, or thrown-in cards were shuffled in: they have been seen by others
         for viewer in (*range(len(t.points)), "spectator"):
-            told = [event.seen_by(viewer, False) for event in events]  # type: ignore[arg-type]
+            told = [seen(event, viewer, False) for event in events]  # type: ignore[arg-type]
             text = msgspec.json.encode([t.seen(viewer), told]).decode()  # type: ignore[arg-type]
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
             own |= {card for _, card in official.trick or ()}

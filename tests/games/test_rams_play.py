@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Cut, Play, Score
 from referee.cards import BIT, SUIT, cards_of, texts_of
-from referee.events import CardPlayed, PlayEnded, TrickTaken
+from referee.events import CardPlayed, PlayEnded, TrickTaken, seen
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.play import broken, heads, playable
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -170,7 +170,7 @@ def test_where_faults_stand_they_are_hidden_until_the_deal_is_scored():
     lead = len(t.history) - 1
     assert (breach.offence, breach.rule, breach.seat, breach.points) == ("revoke", "D50", P2, 5)
     assert breach.shown_by == (lead,)
-    assert played.seen_by(P3, public=False) == CardPlayed(seat=P2, card="D8")
+    assert seen(played, P3, public=False) == CardPlayed(seat=P2, card="D8")
     assert RULESET.view(t.state, P3).breaches is None
     assert [shown["rule"] for shown in RULESET.view(t.state, "official").breaches or ()] == ["D50"]
     (thrown, *_) = t.play("HA")
@@ -214,7 +214,7 @@ def test_what_only_the_table_sees_is_reported():
     t.say("join join lie_down join")
     t.refused(Report(seat=P1, accused=P3, fault="exposed_card"), "accused_not_in_play", "D68", AgainstTheRules)
     (reported,) = t.report(P2, "exposed_card", seat=P3)
-    assert reported.seen_by(P1, public=False).breaches == ()  # type: ignore[attr-defined]
+    assert seen(reported, P1, public=False).breaches == ()  # type: ignore[attr-defined]
     for fault in ("wrong_count", "led_out_of_turn"):
         t.report(P2, fault)
     breaches = RULESET.view(t.state, "official").breaches or ()

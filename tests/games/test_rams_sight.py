@@ -3,6 +3,7 @@
 import pytest
 
 from referee.acts import Close, Draw, Play
+from referee.events import seen
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from tests.games.rams_table import P1, P2, P3, P4, Table
@@ -46,13 +47,13 @@ def test_what_lies_open_and_what_does_not():
         "in_play": [P1, P3, P4],
     }
     taken = next(r.event for r in t.history if isinstance(r.event, Declared))
-    assert taken.seen_by(P1, public=False) == taken
-    assert taken.seen_by(P2, public=False) == Declared(seat=P1, word="widow")
-    assert taken.seen_by("spectator", public=True) == taken
+    assert seen(taken, P1, public=False) == taken
+    assert seen(taken, P2, public=False) == Declared(seat=P1, word="widow")
+    assert seen(taken, "spectator", public=True) == taken
     swapped = next(r.event for r in t.history if isinstance(r.event, TurnUpTaken))
-    assert swapped.seen_by(P4, public=False) == swapped
-    assert swapped.seen_by(P1, public=False) == TurnUpTaken(seat=P4, card="C7")
-    assert swapped.seen_by(P1, public=True) == swapped.seen_by("official", public=False) == swapped
+    assert seen(swapped, P4, public=False) == swapped
+    assert seen(swapped, P1, public=False) == TurnUpTaken(seat=P4, card="C7")
+    assert seen(swapped, P1, public=True) == seen(swapped, "official", public=False) == swapped
 
 
 def test_officials_see_everything():

@@ -28,7 +28,7 @@ from referee.acts import (
     Void,
 )
 from referee.cards import CARD, PACK, texts_of
-from referee.events import DealScored, DealVoided, Event, TrickTaken
+from referee.events import DealScored, DealVoided, Event, TrickTaken, seen
 from referee.games import RULESETS
 from referee.refusals import Refused
 from tests.games.rodskagg import Match
@@ -164,7 +164,7 @@ def check_secrets(match: Match, events: tuple[Event, ...]) -> None:
     for event in events:
         if type(event).__name__ in ("CardPlayed", "CardDrawn"):
             continue
-        assert not CARDS.findall(msgspec.json.encode(event.seen_by("spectator", public=False))), event
+        assert not CARDS.findall(msgspec.json.encode(seen(event, "spectator", public=False))), event
 
 
 def check_line(line: DealScored, before: tuple[int, ...]) -> None:
