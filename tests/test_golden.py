@@ -108,9 +108,8 @@ class TestGolden:
         player = Direct(given(deals[0].header))
         for deal in deals:
             play(player, deal)
-        assert player.match is not None
         for number, deal in enumerate(deals, 1):
-            made = notation.of_history(player.match.opened, player.history, number)
+            made = notation.of_history(player.table.opening, player.history, number)
             assert without_source(made) == without_source(deal)
 
     def test_is_played_over_http(self, path: Path, address: str, client: Client) -> None:
@@ -182,9 +181,8 @@ def playout(ruleset: str, seed: int) -> Direct:
 
 def finished(direct: Direct) -> list[notation.Deal]:
     """The deals of a match."""
-    assert direct.match is not None
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
-    return [notation.of_history(direct.match.opened, direct.history, deal) for deal in range(1, scored + 1)]
+    return [notation.of_history(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
 
 
 @pytest.mark.parametrize("seed", range(PLAYOUTS))

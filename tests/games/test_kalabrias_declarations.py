@@ -14,7 +14,8 @@ from referee.games.kalabrias.facts import (
 )
 from referee.games.kalabrias.ranks import RANKS, Sequence, cut, is_sequence, runs, strongest
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, Table, declaring, hands, table
+from tests.games.kalabrias_table import Table, declaring, hands, table
+from tests.given import P1, P2, P3
 
 
 def compared(t: Table) -> tuple[int | None, tuple[int, ...]]:

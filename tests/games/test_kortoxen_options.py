@@ -11,7 +11,8 @@ from referee.events import Dealt, Event, PlayEnded, TrickTaken, seen
 from referee.games._rodskagg import HandKept, HandRequested, MisdealFound, NewHands
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, Table, deal, table, tricks
+from tests.games.rodskagg import Table, table, tricks
+from tests.given import P1, P2, P3, P4, deal
 
 DEFAULTS = {
     "rodskagg_defenders_score": "none",

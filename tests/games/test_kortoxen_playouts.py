@@ -39,7 +39,8 @@ from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
 from referee.store.match import fold
-from tests.given import NOON, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import NOON
 
 MATCHES = 250
 DEALS = 4
@@ -97,7 +98,7 @@ def candidates(t: Table) -> list[Any]:
 def accepted(t: Table, act: Any) -> bool:
     """Whether the match takes an act now; a refusal cites a rule that there is."""
     try:
-        t.rules.decide(t.state, act, t.moment())
+        t.decide(act)
     except Refused as refusal:
         rule = refusal.rule
     else:
@@ -135,7 +136,7 @@ class Playout:
     def step(self) -> None:
         """One act: mostly within the rules, sometimes one that only stands where errors stand, sometimes a knock."""
         t, luck = self.t, self.luck
-        t.later(luck.choice([0, 1, 10]))
+        t.wait(luck.choice([0, 1, 10]))
         if luck.random() < (0.3 if t.seen().breaches else 0.05):
             self.knock()
             return
