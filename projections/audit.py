@@ -27,6 +27,7 @@ from sqlalchemy import (
 
 from projections.follow.engine import Json, Utc
 from projections.follow.follow import LIVE, Placed
+from referee.actors import Actor
 from referee.events import (
     LAYS_OPEN,
     DealScored,
@@ -56,7 +57,7 @@ class Step(Value):
     number: int
     position: int
     at: datetime
-    actor: int | str
+    actor: Actor
     act: str
     topic: str
     deal: int
@@ -253,7 +254,7 @@ def _step(placed: Placed, deal: int) -> Step:
         position=placed.position,
         at=recorded.at,
         actor=recorded.actor,
-        act=recorded.act,
+        act=recorded.act_id,
         topic=recorded.event.TOPIC,
         deal=deal,
         rules=cited(recorded.event),

@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
+from referee.actors import Actor
 from referee.value import Value
 
 Dealing = Literal["house", "table"]
@@ -93,15 +94,15 @@ def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ..
 class Recorded(msgspec.Struct, frozen=True):
     """A fact in its place: event number ``originator_version`` of match ``originator_id``.
 
-    ``actor`` is the seat that acted, or ``"official"``; ``act`` the id of the act that made it (its
-    Idempotency-Key) and ``digest`` what was asked; ``prev`` the SHA-256 of the row before it in the match.
+    ``actor`` is who acted; ``act_id`` the id of the act that made it (its Idempotency-Key) and ``digest`` what was
+    asked; ``prev`` the SHA-256 of the row before it in the match.
     """
 
     originator_id: UUID
     originator_version: int
     at: datetime
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str
     digest: str
     prev: str
     event: Event

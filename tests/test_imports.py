@@ -47,7 +47,7 @@ CALL_MODULES = {
 def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
-        return WEB | {"api", "referee"}, {"referee.events", "referee.value"}
+        return WEB | {"api", "referee"}, {"referee.actors", "referee.events", "referee.value"}
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own

@@ -1,11 +1,12 @@
 """A match and its events as somebody may see them: what several calls answer with."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import Meta
 
+from referee.actors import Actor
 from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
 from referee.ruleset import Shown
 from referee.store.match import Match
@@ -70,7 +71,7 @@ class EventSeen(Value, omit_defaults=True):
 
     number: int
     at: datetime
-    actor: int | Literal["official"] | str
+    actor: Actor
     act: Annotated[str | None, Meta(description="null: made without a key, or not the caller's to know.")]
     topic: str
     event: dict[str, Any]
@@ -87,7 +88,7 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
         "number": recorded.originator_version,
         "at": recorded.at,
         "actor": recorded.actor,
-        "act": recorded.act if mine and not recorded.act.startswith("~") else None,
+        "act": recorded.act_id if mine and not recorded.act_id.startswith("~") else None,
         "topic": recorded.event.TOPIC,
         "event": seen(recorded.event, viewer, public),
     }

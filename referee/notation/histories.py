@@ -5,7 +5,7 @@ So it needs to know no game's facts, and what it finds is sure to make them agai
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -147,7 +147,7 @@ def _steps(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[tupl
         else:
             request, made = found
             group = tuple(events[place : place + made])
-            steps.append(Step(Done(actor=_actor(one), act=request, ruling=_ruling_of(group)), group))
+            steps.append(Step(Done(actor=one.actor, act=request, ruling=_ruling_of(group)), group))
         group = tuple(events[place : place + made])
         if any(isinstance(recorded.event, FirstDealerDrawn) for recorded in group):
             steps.clear()  # the header tells who deals
@@ -160,10 +160,6 @@ def _steps(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[tupl
 def _drawn(event: CardDrawn) -> Done:
     """What the house drew, drawn by the seat itself."""
     return Done(actor=event.seat, act=Draw(seat=event.seat, card=event.card))
-
-
-def _actor(recorded: Recorded) -> int | Literal["official"]:
-    return "official" if isinstance(recorded.actor, str) else recorded.actor
 
 
 def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:

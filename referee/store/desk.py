@@ -21,6 +21,7 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
 
+from referee.actors import Actor
 from referee.acts import Request
 from referee.events import DealScored, Event, MatchOpened, Recorded
 from referee.games import RULESETS
@@ -68,7 +69,7 @@ class Command(Value):
     """
 
     match_id: UUID
-    actor: int | str
+    actor: Actor
     request: Request | MatchOpened
     key: str | None = None
     expected: int | None = None
@@ -95,15 +96,15 @@ class _Entry(msgspec.Struct, frozen=True):
 
     match: Match
     head: str
-    acts: dict[tuple[int | str, str], _Made] | None
+    acts: dict[tuple[Actor, str], _Made] | None
     """Touched by the writer's thread alone, and dropped with the entry when a transaction fails."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command on its way: ``act`` is its key or, without one, an id of the desk's own."""
+    """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own."""
 
     command: Command
-    act: str
+    act_id: str
     future: Future[Outcome]
 
 
@@ -282,7 +283,7 @@ class Desk:
         self._keep(work.entries)
         for job, answer in answers:
             self._answer(job, answer)
-        self._told(work)
+        self._after_commit(work)
 
     def _is_stored(self, row: StoredEvent) -> bool:
         """Whether the transaction was stored after all, though its acknowledgement was lost on the way back.
@@ -310,7 +311,7 @@ class Desk:
         else:
             job.future.set_result(answer)
 
-    def _told(self, work: _Work) -> None:
+    def _after_commit(self, work: _Work) -> None:
         """After the answers: followers are woken, and a scored deal is marked for a snapshot."""
         if work.history:
             self._committed(work.history)
@@ -378,13 +379,13 @@ class Desk:
     def _record(
         self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work
     ) -> Outcome:
-        command, act = job.command, job.act
+        command, act_id = job.command, job.act_id
         version, prev, acts = (entry.match.version, entry.head, entry.acts) if entry else (0, FIRST, {})
         digest = digest_of(command.request)
         rows: list[StoredEvent] = []
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.match_id, number, at, command.actor, act, digest, prev, event)
+            recorded = Recorded(command.match_id, number, at, command.actor, act_id, digest, prev, event)
             rows.append(to_row(recorded))
             prev = row_hash(rows[-1])
             history.append(recorded)
@@ -392,7 +393,7 @@ class Desk:
         work.rows += rows
         work.history += history
         if acts is not None and command.key is not None:
-            acts[command.actor, act] = _Made(version + 1, match.version, digest)
+            acts[command.actor, act_id] = _Made(version + 1, match.version, digest)
         work.entries[command.match_id] = _Entry(match, prev, acts)
         return Outcome(match=match, events=tuple(history))
 
@@ -411,12 +412,12 @@ class Desk:
 
     def _with_acts(self, entry: _Entry) -> _Entry:
         """The entry with the keyed acts of its match, read from its rows."""
-        acts: dict[tuple[int | str, str], _Made] = {}
+        acts: dict[tuple[Actor, str], _Made] = {}
         for row in self.referee.rows(entry.match.id, to=entry.match.version):
             act, number = act_of_row(row.state), row.originator_version
-            if not act.act.startswith(OWN):
-                before = acts.get((act.actor, act.act))
-                acts[act.actor, act.act] = _Made(before.first if before else number, number, act.digest)
+            if not act.act_id.startswith(OWN):
+                before = acts.get((act.actor, act.act_id))
+                acts[act.actor, act.act_id] = _Made(before.first if before else number, number, act.digest)
         return _Entry(entry.match, entry.head, acts)
 
     # The cache

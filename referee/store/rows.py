@@ -15,6 +15,7 @@ import msgspec
 from eventsourcing.persistence import Mapper, StoredEvent
 
 import referee.events as common
+from referee.actors import Actor
 from referee.events import Event, Recorded
 from referee.games import RULESETS
 
@@ -24,8 +25,8 @@ FIRST = "0" * 64
 
 class _Row(msgspec.Struct, frozen=True):
     at: datetime
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
     event: msgspec.Raw
@@ -34,8 +35,8 @@ class _Row(msgspec.Struct, frozen=True):
 class ActOfRow(msgspec.Struct, frozen=True):
     """Only what tells whose act a row is."""
 
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str = msgspec.field(name="act")
     digest: str
 
 
@@ -66,7 +67,7 @@ def to_row(recorded: Recorded) -> StoredEvent:
     row = _Row(
         recorded.at,
         recorded.actor,
-        recorded.act,
+        recorded.act_id,
         recorded.digest,
         recorded.prev,
         msgspec.Raw(_encode(event)),
@@ -83,7 +84,7 @@ def from_row(stored: StoredEvent) -> Recorded:
         stored.originator_version,
         row.at,
         row.actor,
-        row.act,
+        row.act_id,
         row.digest,
         row.prev,
         _decoders[stored.topic](row.event),

@@ -141,7 +141,7 @@ def test_every_line_adds_up_and_goes_on_from_the_line_before(history: list[Recor
 
 
 def test_the_sheet_and_the_list_agree_with_the_match_after_each_act(history: list[Recorded]) -> None:
-    acts = [recorded.act for recorded in history]
+    acts = [recorded.act_id for recorded in history]
     for (match, sheet, entry), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
         if act == following:
             continue

@@ -141,7 +141,7 @@ def test_what_the_pot_gains_the_seats_lose(histories: list[list[Recorded]]) -> N
 def test_the_match_shows_what_lies_there_with_the_stake(histories: list[list[Recorded]]) -> None:
     staked, voided = 0, 0
     for history in histories[:4]:
-        acts = [recorded.act for recorded in history]
+        acts = [recorded.act_id for recorded in history]
         for (recorded, match, pot, _), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
             if act != following:
                 more = match.rules.view(match.state, "spectator").more
