@@ -51,7 +51,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             shelf = Shelf(referee, settings.database_url, lambda page: service.followed(page))
             open_parts.push_async_callback(asyncio.to_thread, shelf.close)
             desk = Desk(
-                referee, cache_matches=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
+                referee, cache_size=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
             )
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)

@@ -13,9 +13,10 @@ from api.ops.metrics import Metrics
 from api.shelf import Shelf
 from projections.follow.follow import Placed
 from referee.events import Recorded, Viewer
+from referee.store.aggregate import Aggregate
 from referee.store.desk import Command, Desk, Outcome
 from referee.store.match import Match
-from referee.store.store import Referee
+from referee.store.store import Referee, UnknownAggregate
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,17 +36,16 @@ class Service:
         return await asyncio.wrap_future(self.desk.submit(command))
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """The match, at this version or later; waits for it briefly. Raises ``UnknownMatch``."""
-        match = self.desk.cached(match_id)
-        if match is None:
-            match = await in_thread(self.desk.match, match_id)
+        """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
+        found = self.desk.cached(match_id)
+        match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
         return match if match.version >= min_version else await self._later(match_id, min_version)
 
     async def _later(self, match_id: UUID, min_version: int) -> Match:
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
         with self.hub.waiting(match_id) as changed:
             while True:
-                match = await in_thread(self.desk.match, match_id, min_version=min_version)
+                match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
                 if match.version >= min_version:
                     return match
                 left = deadline - asyncio.get_running_loop().time()
@@ -88,9 +88,16 @@ class Service:
         """What is measured at this moment, by name: what it is, and how much. Touches the database."""
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
-            "cached_matches": ("Matches in memory.", self.desk.cached_matches),
+            "cached_matches": ("Matches in memory.", self.desk.at_hand),
             "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
         }
+
+
+def match_of(aggregate: Aggregate) -> Match:
+    """The aggregate as a match. Raises ``UnknownAggregate`` where it is something else."""
+    if not isinstance(aggregate, Match):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate
 
 
 def service_of(request: Req) -> Service:

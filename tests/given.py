@@ -17,7 +17,8 @@ from referee.events import DealScored, Dealt, Event, MatchOpened, MatchWon, Poin
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset, Shown
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 
 P1, P2, P3, P4, P5, P6, P7, P8 = range(8)
 MATCH = UUID(int=1)
@@ -157,7 +158,8 @@ class Table:
     @property
     def match(self) -> Match:
         """The match as its history makes it."""
-        return fold(None, self.history)
+        match: Match = fold(None, self.history)
+        return match
 
     @property
     def version(self) -> int:

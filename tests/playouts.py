@@ -65,7 +65,7 @@ from referee.games import RULESETS
 from referee.games.kalabrias.deal import later_counts
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

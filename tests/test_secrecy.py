@@ -13,7 +13,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.events import LAYS_OPEN, Event, Viewer, seen
-from referee.store.rows import EVENT_TYPES
+from referee.store.match import Match
 from tests.sixth.high_card import RULESET as SIXTH
 
 TABLE = """
@@ -116,7 +116,7 @@ def audiences() -> dict[str, dict[str, str]]:
 
 
 AUDIENCES = audiences()
-TYPES: dict[str, type[Event]] = EVENT_TYPES | {kind.TOPIC: kind for kind in SIXTH.events}
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *SIXTH.events)}
 SEATS = range(4)
 HOLDER = 1
 VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")

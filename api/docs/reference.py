@@ -16,7 +16,7 @@ from api.http.describe import schema_of, schemas
 from api.http.headers import Req
 from api.http.replies import Reply, text
 from api.matches.shown import EventSeen
-from referee.store.rows import EVENT_TYPES
+from referee.store.match import Match
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -47,8 +47,8 @@ def _events_by_topic() -> dict[str, Any]:
     """The schema of an event by its topic, to be added to that of :class:`EventSeen`."""
     return {
         "anyOf": [
-            {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
-            for topic, kind in sorted(EVENT_TYPES.items())
+            {"properties": {"topic": {"const": fact.TOPIC}, "event": schema_of(fact)}}
+            for fact in sorted(Match.FACTS, key=lambda fact: fact.TOPIC)
         ]
     }
 

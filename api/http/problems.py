@@ -20,7 +20,7 @@ from referee import sentences
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
 from referee.store.desk import Busy, KeyReused, Stale
-from referee.store.store import UnknownMatch
+from referee.store.store import UnknownAggregate
 from referee.value import Value
 
 log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ HANDLERS: ExceptionHandlersMap = {
     Refused: _refused,
     Stale: lambda request, stale: _problem(request, Problem("stale", version=stale.version)),
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
-    UnknownMatch: lambda request, _: _problem(request, Problem("no_such_match")),
+    UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})),
     HTTPException: _http,
     Exception: _unforeseen,

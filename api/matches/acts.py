@@ -130,7 +130,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
         must_be_seat(viewer, act.seat)
     else:
         must_be_official(viewer)
-    outcome = await service.do(Command(match_id=match, actor=viewer, request=act, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected))
     version = outcome.events[-1].originator_version
     done = {"version": version, "events": events_then(outcome.events, viewer)}
     return of_match(done, version, status=201, headers=replayed(outcome))

@@ -13,7 +13,7 @@ from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.cases import Case, Ruling, case_of, ruling_seen
-from api.service import in_thread, service_of
+from api.service import in_thread, match_of, service_of
 from projections.audit import Case as Kept
 from referee.acts import Knock
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded
@@ -71,12 +71,12 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
     viewer = viewer_of(await service.match(match), token)
     must_be_seat(viewer, knock.seat)
-    outcome = await service.do(Command(match_id=match, actor=viewer, request=knock, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected))
     language = language_of(header(request, b"accept-language"))
     ruling, version = outcome.events[0], outcome.events[-1].originator_version
     fine = fine_in(outcome.events, ruling)
     seen = ruling_seen(ruling, viewer, public=False)
-    case = case_of(outcome.match, seen, ruling.originator_version, fine, version, language)
+    case = case_of(match_of(outcome.aggregate), seen, ruling.originator_version, fine, version, language)
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_in(language), **replayed(outcome)}
     return of_match(case, version, status=201, headers=headers)
 

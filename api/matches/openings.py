@@ -16,7 +16,7 @@ from api.http.describe import described, link
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.service import service_of
+from api.service import match_of, service_of
 from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
@@ -212,8 +212,8 @@ async def open_match(request: Req) -> Reply:
     tokens, official = tuple(new_token() for _ in body.players), new_token()
     opened = opened_by(body, tokens, official)
     match_id: UUID = uuid4()
-    outcome = await service_of(request).do(Command(match_id=match_id, actor="official", request=opened))
-    match = outcome.match
+    outcome = await service_of(request).do(Command(id=match_id, actor="official", request=opened))
+    match = match_of(outcome.aggregate)
     made = MatchMade(
         id=match_id,
         version=match.version,

@@ -11,7 +11,7 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.matches.shown import MatchSeen, seen_fields
-from api.service import in_thread, service_of
+from api.service import in_thread, match_of, service_of
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -60,5 +60,5 @@ async def replay_match(
     now, viewer = await service.seen(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
-    then = await in_thread(service.referee.replay, match, at)
+    then = match_of(await in_thread(service.referee.replay, match, at))
     return of_match(replay_fields(then, now, viewer), now.version)

@@ -2,7 +2,7 @@
 
 A row's topic names the type of its event; its state is
 ``{"at", "actor", "act", "digest", "prev", "event"}``. ``prev`` is the SHA-256 over topic and stored bytes of the
-match's row before, so that a match's rows form a chain from its first event on.
+aggregate's row before, so that an aggregate's rows form a chain from its first event on.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,12 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import Mapper, StoredEvent
 
-import referee.events as common
 from referee.actors import Actor
 from referee.events import Event, Recorded
-from referee.games import RULESETS
+from referee.store.aggregate import event_types
 
 FIRST = "0" * 64
-"""``prev`` of a match's first row."""
+"""``prev`` of an aggregate's first row."""
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -40,24 +39,18 @@ class ActOfRow(msgspec.Struct, frozen=True):
     digest: str
 
 
-def _event_types() -> dict[str, type[Event]]:
-    types = [kind for kind in vars(common).values() if isinstance(kind, type) and issubclass(kind, Event)]
-    for ruleset in RULESETS.values():
-        types += ruleset.events
-    topics: dict[str, type[Event]] = {}
-    for kind in types:
-        if kind is Event:
-            continue
-        assert topics.setdefault(kind.TOPIC, kind) is kind, f"topic {kind.TOPIC} stands for two types"
-    return topics
+class _Decoders(dict[str, Callable[[msgspec.Raw], Event]]):
+    """What reads the event of a row, by its topic; made when such a row is first read."""
 
+    def __missing__(self, topic: str) -> Callable[[msgspec.Raw], Event]:
+        decode: Callable[[msgspec.Raw], Event] = msgspec.json.Decoder(event_types()[topic]).decode
+        self[topic] = decode
+        return decode
 
-EVENT_TYPES: dict[str, type[Event]] = _event_types()
-"""Every topic ever stored, and the type that reads it."""
 
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(_Row).decode
-_decoders = {topic: msgspec.json.Decoder(kind).decode for topic, kind in EVENT_TYPES.items()}
+_decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
 
 
@@ -78,9 +71,9 @@ def to_row(recorded: Recorded) -> StoredEvent:
 def from_row(stored: StoredEvent) -> Recorded:
     """The recorded event that a row keeps."""
     row = _row(stored.state)
-    match_id = stored.originator_id
+    aggregate_id = stored.originator_id
     return Recorded(
-        match_id if isinstance(match_id, UUID) else UUID(match_id),
+        aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
         stored.originator_version,
         row.at,
         row.actor,
@@ -92,7 +85,7 @@ def from_row(stored: StoredEvent) -> Recorded:
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """What the next row of the match names as ``prev``."""
+    """What the next row of the aggregate names as ``prev``."""
     return sha256(stored.topic.encode() + stored.state).hexdigest()
 
 

@@ -12,7 +12,7 @@ from referee.events import CardPlayed, DealScored, Dealt, Event, seen
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from tests.games.kalabrias_table import Table, table
 
 MATCHES = 150

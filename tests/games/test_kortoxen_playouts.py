@@ -38,7 +38,7 @@ from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from tests.games.rodskagg import Table, table
 from tests.given import NOON
 

@@ -15,7 +15,7 @@ from referee.events import DealScored, Dealt, Event, MatchClosed, Recorded
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Played, Playing, TurnUpTaken
 from referee.refusals import Refused
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from tests.games.rams_table import Table
 

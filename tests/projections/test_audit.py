@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from projections.audit import Audit
 from projections.follow.follow import prepare
 from referee.events import CardPlayed, DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchWon, PenaltyImposed
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, placed

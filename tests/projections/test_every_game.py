@@ -20,7 +20,8 @@ from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchWon,
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from tests.played import legal_acts, opening
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -19,8 +19,9 @@ from projections.protocols import entered as on_sheet
 from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Recorded, Stakes
 from referee.refusals import Refused
+from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk
-from referee.store.match import Match, fold
+from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
 from tests.played import legal_acts, opened
@@ -55,18 +56,18 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
 
         def send(match_id: UUID, act: Any) -> None:
             actor = getattr(act, "seat", "official")
-            desk.submit(Command(match_id=match_id, actor=actor, request=act)).result(30)
+            desk.submit(Command(id=match_id, actor=actor, request=act)).result(30)
 
         for _ in range(acts):
             match_id = chance.choice(matches)
-            if act := _any_act(desk.match(match_id), chance):
+            if act := _any_act(desk.get(match_id), chance):
                 try:
                     send(match_id, act)
                 except Refused:
                     continue
         for match_id in matches[:3]:  # the fourth goes on
             for _ in range(200):
-                match = desk.match(match_id)
+                match = desk.get(match_id)
                 if Close() in match.rules.legal(match.state, "official"):
                     send(match_id, Close())
                     break

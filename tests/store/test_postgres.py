@@ -80,7 +80,7 @@ def test_events_may_have_a_schema_of_their_own(postgres_url: str) -> None:
         desk = Desk(referee)
         match_id = opened(desk)
         desk.close()
-        assert referee.load(match_id).match.version == 1
+        assert referee.load(match_id).aggregate.version == 1
     with psycopg.connect(postgres_url) as look:
         assert look.execute("SELECT count(*) FROM club.referee_events").fetchone() == (1,)
 
