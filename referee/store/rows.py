@@ -1,8 +1,10 @@
 """Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "event"}``. ``prev`` is the SHA-256 over topic and stored bytes of the
-aggregate's row before, so that an aggregate's rows form a chain from its first event on.
+``{"at", "actor", "act", "digest", "prev", "event"}``. ``prev`` is the SHA-256 over the aggregate's row before,
+so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
+topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
+another place.
 """
 
 from collections.abc import Callable
@@ -68,12 +70,16 @@ def to_row(recorded: Recorded) -> StoredEvent:
     return StoredEvent(recorded.originator_id, recorded.originator_version, event.TOPIC, _encode(row))
 
 
+def _id(stored: StoredEvent) -> UUID:
+    aggregate_id = stored.originator_id
+    return aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id)
+
+
 def from_row(stored: StoredEvent) -> Recorded:
     """The recorded event that a row keeps."""
     row = _row(stored.state)
-    aggregate_id = stored.originator_id
     return Recorded(
-        aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
+        _id(stored),
         stored.originator_version,
         row.at,
         row.actor,
@@ -86,7 +92,8 @@ def from_row(stored: StoredEvent) -> Recorded:
 
 def row_hash(stored: StoredEvent) -> str:
     """What the next row of the aggregate names as ``prev``."""
-    return sha256(stored.topic.encode() + stored.state).hexdigest()
+    place = f"\0{_id(stored)}\n{stored.originator_version}\n{stored.topic}\n"
+    return sha256(place.encode() + stored.state).hexdigest()
 
 
 class JsonRows(Mapper[UUID]):

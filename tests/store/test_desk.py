@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -81,6 +82,26 @@ class TestStored:
                     (match_id.hex,),
                 )
             assert [number for number, holds in referee.chain(match_id) if not holds] == [5]
+
+    @pytest.mark.parametrize(("other", "later", "holds"), [(False, 0, True), (True, 0, False), (False, 1, False)])
+    def test_rows_copied_to_another_match_or_number_break_the_chain(
+        self, sqlite_url: str, tmp_path: Path, other: bool, later: int, holds: bool
+    ) -> None:
+        """The whole history in another store: as it was, under another id, and each row one number later."""
+        with construct(sqlite_url) as referee:
+            desk = Desk(referee)
+            match_id = opened(desk)
+            list(play_out(desk, match_id, 10))
+            desk.close()
+            rows = referee.rows(match_id)
+        copied = uuid4() if other else match_id
+        with construct(f"sqlite:///{tmp_path}/copy.db") as copy:
+            copy.recorder.insert_events(
+                [StoredEvent(copied, row.originator_version + later, row.topic, row.state) for row in rows]
+            )
+            _, *links = copy.chain(copied)
+        assert len(links) == len(rows) - 1
+        assert {whole for _, whole in links} == {holds}
 
     def test_an_unknown_match_is_said_to_be_unknown(self, desk: Desk) -> None:
         with pytest.raises(UnknownAggregate):
