@@ -95,7 +95,8 @@ class Recorded(msgspec.Struct, frozen=True):
     """A fact in its place: event number ``originator_version`` of match ``originator_id``.
 
     ``actor`` is who acted; ``act_id`` the id of the act that made it (its Idempotency-Key) and ``digest`` what was
-    asked; ``prev`` the SHA-256 of the row before it in the match.
+    asked; ``prev`` the SHA-256 of the row before it in the match. ``request``: what was asked, as JSON, with the
+    first event of an act; ``None`` with the others, and where nobody asked.
     """
 
     originator_id: UUID
@@ -106,6 +107,7 @@ class Recorded(msgspec.Struct, frozen=True):
     digest: str
     prev: str
     event: Event
+    request: bytes | None = None
 
 
 class Stakes(Value, forbid_unknown_fields=True):

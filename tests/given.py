@@ -10,8 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
 
+import msgspec
 import pytest
 
+from referee.actors import Actor
 from referee.acts import Play, Request
 from referee.events import DealScored, Dealt, Event, MatchOpened, MatchWon, Points, Recorded, TrickTaken, Viewer
 from referee.games import RULESETS
@@ -65,7 +67,7 @@ class Table:
         done: tuple[Event, ...] = ()
         for act in acts:
             self.made = self.decide(act)
-            self.stand(self.made, getattr(act, "seat", "official"))
+            self.stand(self.made, getattr(act, "seat", "official"), act)
             done += self.made
         return done
 
@@ -74,19 +76,21 @@ class Table:
         self.do(*acts)
         return self
 
-    def stand(self, events: tuple[Event, ...], actor: int | str) -> None:
-        """These events have happened, by this actor."""
+    def stand(self, events: tuple[Event, ...], actor: Actor, request: Request | None = None) -> None:
+        """These events have happened, by this actor, who asked for them."""
         for event in events:
-            self.record(event, actor)
+            self.record(event, actor, request)
             self.evolved(event)
+            request = None
 
     def evolved(self, event: Event) -> None:
         """The match is as this event, the last of its history, has made it."""
         self.state = self.rules.evolve(self.state, event, self.version)
 
-    def record(self, event: Event, actor: int | str) -> None:
-        """The event has its place in the history."""
-        self.history.append(Recorded(MATCH, self.version + 1, self.at, actor, "", "", "", event))
+    def record(self, event: Event, actor: Actor, request: Request | None = None) -> None:
+        """The event has its place in the history, with what was asked if it is the first that came of it."""
+        asked = None if request is None else msgspec.json.encode(request)
+        self.history.append(Recorded(MATCH, self.version + 1, self.at, actor, "", "", "", event, asked))
 
     def back_to(self, version: int) -> Self:
         """As it stood after this event."""

@@ -29,6 +29,8 @@ ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 def schema_of(kind: Any) -> Plain:
     """The schema of a type; its parts go among the components."""
     (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
+    if isinstance(kind, type(msgspec.Struct)) and kind.__struct_config__.tag is not None:
+        components[kind.__name__]["required"].remove(kind.__struct_config__.tag_field)  # by itself it is read without
     for name, component in components.items():
         assert _SCHEMAS.setdefault(name, component) == component, f"two types are called {name}"
     tidy: Plain = _tidy(schema)

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
+import msgspec
 from msgspec import Meta
 
 from referee.actors import Actor
@@ -66,7 +67,8 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 class EventSeen(Value, omit_defaults=True):
     """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
 
-    The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows).
+    The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows), and
+    with the first event of an act the ``request``: what was asked.
     """
 
     number: int
@@ -78,6 +80,7 @@ class EventSeen(Value, omit_defaults=True):
     digest: str | None = None
     prev: str | None = None
     hash: str | None = None
+    request: dict[str, Any] | None = None
 
 
 def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | None = None) -> dict[str, Any]:
@@ -96,4 +99,6 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
         told |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
             told["hash"] = hashed
+        if recorded.request is not None:
+            told["request"] = msgspec.Raw(recorded.request)
     return told

@@ -117,9 +117,9 @@ class _Work:
         self.history: list[Recorded] = []
 
 
-def digest_of(request: Any) -> str:
+def digest_of(asked: bytes) -> str:
     """What was asked, in few characters: to tell a repeat from another use of its key."""
-    return sha256(msgspec.json.encode(request)).hexdigest()[:16]
+    return sha256(asked).hexdigest()[:16]
 
 
 def utc_now() -> datetime:
@@ -362,7 +362,7 @@ class Desk:
             assert entry.acts is not None
             made = entry.acts.get((command.actor, command.key))
             if made is not None:
-                if made.digest != digest_of(request):
+                if made.digest != digest_of(msgspec.json.encode(request)):
                     raise KeyReused(command.key)
                 return self._again(entry.aggregate, made, work)
         aggregate = entry.aggregate
@@ -383,11 +383,14 @@ class Desk:
     ) -> Outcome:
         command, act_id = job.command, job.act_id
         version, prev, acts = (entry.aggregate.version, entry.head, entry.acts) if entry else (0, FIRST, {})
-        digest = digest_of(command.request)
+        asked = msgspec.json.encode(command.request)
+        digest = digest_of(asked)
+        on_record = None if isinstance(command.request, Event) else asked  # an opening stands there as its own event
         rows: list[StoredEvent] = []
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.id, number, at, command.actor, act_id, digest, prev, event)
+            recorded = Recorded(command.id, number, at, command.actor, act_id, digest, prev, event, on_record)
+            on_record = None
             rows.append(to_row(recorded))
             prev = row_hash(rows[-1])
             history.append(recorded)

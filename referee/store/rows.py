@@ -1,7 +1,8 @@
 """Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "event"}``. ``prev`` is the SHA-256 over the aggregate's row before,
+``{"at", "actor", "act", "digest", "prev", "request"?, "event"}``. ``request`` stands in the first row that an act
+made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
 so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
 topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
 another place.
@@ -24,12 +25,16 @@ FIRST = "0" * 64
 """``prev`` of an aggregate's first row."""
 
 
-class _Row(msgspec.Struct, frozen=True):
+_NOTHING = msgspec.Raw()
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime
     actor: Actor
     act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
+    request: msgspec.Raw = _NOTHING
     event: msgspec.Raw
 
 
@@ -60,12 +65,13 @@ def to_row(recorded: Recorded) -> StoredEvent:
     """The row that keeps a recorded event."""
     event = recorded.event
     row = _Row(
-        recorded.at,
-        recorded.actor,
-        recorded.act_id,
-        recorded.digest,
-        recorded.prev,
-        msgspec.Raw(_encode(event)),
+        at=recorded.at,
+        actor=recorded.actor,
+        act_id=recorded.act_id,
+        digest=recorded.digest,
+        prev=recorded.prev,
+        request=_NOTHING if recorded.request is None else msgspec.Raw(recorded.request),
+        event=msgspec.Raw(_encode(event)),
     )
     return StoredEvent(recorded.originator_id, recorded.originator_version, event.TOPIC, _encode(row))
 
@@ -87,6 +93,7 @@ def from_row(stored: StoredEvent) -> Recorded:
         row.digest,
         row.prev,
         _decoders[stored.topic](row.event),
+        None if row.request is _NOTHING else bytes(row.request),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypedDict
 
 import msgspec
 
+from referee.actors import Actor
 from referee.acts import AnyAct, Knock, Request
 from referee.events import (
     DealScored,
@@ -56,13 +57,13 @@ class TakenOver(TypedDict, total=False):
 class Player(Protocol):
     """Something that a match can be played on."""
 
-    def act(self, actor: int | str, body: dict[str, Any]) -> None:
+    def act(self, actor: Actor, body: dict[str, Any]) -> None:
         """Sends an act; raises :class:`Refusal`."""
 
-    def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
+    def knock(self, actor: Actor, body: dict[str, Any]) -> dict[str, Any]:
         """Sends a knock, gives ``verdict``, ``rule``, ``penalty`` and ``payer``; raises :class:`Refusal`."""
 
-    def legal(self, actor: int | str) -> list[dict[str, Any]]:
+    def legal(self, actor: Actor) -> list[dict[str, Any]]:
         """The legal acts of an actor."""
 
     def line(self) -> dict[str, Any] | None:

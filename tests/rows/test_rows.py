@@ -3,13 +3,16 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
+import msgspec
 import pytest
 from eventsourcing.persistence import StoredEvent
 
+from referee.acts import Request, request_of
 from referee.store.aggregate import event_types
+from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, row_hash, to_row
 
 HERE = Path(__file__).parent
@@ -37,6 +40,20 @@ def test_a_row_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
     assert topic == recorded.event.TOPIC
     again = json.loads(to_row(recorded).state)
     assert contains(again, json.loads(state))
+
+
+@pytest.mark.parametrize(("topic", "state"), samples(), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_request_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
+    """And is written again as it stands; what is kept of it is the digest of just these bytes."""
+    recorded = from_row(StoredEvent(MATCH, 7, topic, state))
+    if recorded.request is not None:
+        assert msgspec.json.encode(request_of(recorded.request)) == recorded.request
+        assert digest_of(recorded.request) == recorded.digest
+
+
+def test_every_kind_of_request_stands_in_a_row() -> None:
+    asked = [from_row(StoredEvent(MATCH, 7, topic, state)).request for topic, state in samples()]
+    assert {type(request_of(one)) for one in asked if one is not None} == set(get_args(Request))
 
 
 def contains(new: Any, old: Any) -> bool:

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
-from referee.acts import Bid, Deal, Knock
+from referee.acts import Bid, Deal, Knock, request_of
 from referee.events import DealScored
 from referee.refusals import Refused
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale
+from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale, digest_of
 from referee.store.rows import row_hash
 from referee.store.store import Referee, UnknownAggregate, construct, settings_for
 from tests.played import legal_acts, opened, opening, play_out, send
@@ -68,6 +68,18 @@ class TestStored:
         assert all(holds for _, holds in referee.chain(match_id))
         head = referee.load(match_id).head
         assert head == row_hash(referee.rows(match_id)[-1])
+
+    def test_the_first_row_of_an_act_holds_what_was_asked(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False, first_dealer=None)
+        for outcome in play_out(desk, match_id, 60):
+            first, *rest = referee.history(match_id, after=outcome.aggregate.version - len(outcome.events))
+            assert first.request is not None
+            assert digest_of(first.request) == first.digest
+            assert {one.request for one in rest} <= {None}
+            assert getattr(request_of(first.request), "seat", "official") == first.actor
+        begun = [one for one in referee.history(match_id) if one.digest == referee.history(match_id)[0].digest]
+        assert len(begun) > 1, "the first dealer was drawn"
+        assert {one.request for one in begun} == {None}
 
     def test_a_row_changed_afterwards_breaks_the_chain(self, sqlite_url: str) -> None:
         with construct(sqlite_url) as referee:
