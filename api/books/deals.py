@@ -184,7 +184,7 @@ def record_of(match: Match, history: list[Recorded], deal: int, viewer: Viewer, 
     first, last = place_of(history, deal)
     events = history[first : last + 1]
     sheet = _Sheet()
-    for step in steps_of(match.opened, history, deal):
+    for step in steps_of(history, deal):
         seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
