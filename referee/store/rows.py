@@ -10,6 +10,7 @@ another place.
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -76,16 +77,11 @@ def to_row(recorded: Recorded) -> StoredEvent:
     return StoredEvent(recorded.originator_id, recorded.originator_version, event.TOPIC, _encode(row))
 
 
-def _id(stored: StoredEvent) -> UUID:
-    aggregate_id = stored.originator_id
-    return aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id)
-
-
 def from_row(stored: StoredEvent) -> Recorded:
     """The recorded event that a row keeps."""
-    row = _row(stored.state)
+    row, aggregate_id = _row(stored.state), stored.originator_id
     return Recorded(
-        _id(stored),
+        aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
         stored.originator_version,
         row.at,
         row.actor,
@@ -97,9 +93,14 @@ def from_row(stored: StoredEvent) -> Recorded:
     )
 
 
+@lru_cache(4096)  # to write an id takes longer than to hash the row
+def _written(aggregate_id: UUID | str) -> str:
+    return str(UUID(str(aggregate_id)))
+
+
 def row_hash(stored: StoredEvent) -> str:
     """What the next row of the aggregate names as ``prev``."""
-    place = f"\0{_id(stored)}\n{stored.originator_version}\n{stored.topic}\n"
+    place = f"\0{_written(stored.originator_id)}\n{stored.originator_version}\n{stored.topic}\n"
     return sha256(place.encode() + stored.state).hexdigest()
 
 
