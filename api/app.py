@@ -9,13 +9,13 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
-from api.books import books, deals
+from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
 from api.http.headers import Req
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
-from api.matches import acts, events, knocks, listing, openings, replays
+from api.matches import acts, events, knocks, listing, match, openings, replays
 from api.ops import health
 from api.ops.metrics import Metrics
 from api.service import Service
@@ -29,7 +29,7 @@ WAIT_SECONDS = 2.0
 
 
 def _options(path: str, *methods: str) -> HTTPRouteHandler:
-    """What a page takes. Litestar's own answer names only the first handler of a path that has several."""
+    """Answers OPTIONS where several calls share a path: Litestar itself names the methods of only the first."""
 
     @route(path, http_method=["OPTIONS"], include_in_schema=False)
     async def options(request: Req) -> Reply:
@@ -51,7 +51,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             shelf = Shelf(referee, settings.database_url, lambda page: service.followed(page))
             open_parts.push_async_callback(asyncio.to_thread, shelf.close)
             desk = Desk(
-                referee, cache_matches=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
+                referee, cache_size=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
             )
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)
@@ -73,7 +73,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             _options("/matches/{match:uuid}/knocks", "GET", "POST"),
             openings.open_match,
             listing.list_matches,
-            acts.get_match,
+            match.get_match,
             acts.list_legal_acts,
             acts.send_act,
             knocks.send_knock,
@@ -83,8 +83,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             events.stream_events,
             replays.replay_match,
             deals.get_deal,
-            books.get_protocol,
-            books.get_pot,
+            protocol.get_protocol,
+            pot.get_pot,
         ],
     )
     return Litestar(

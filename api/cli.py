@@ -1,4 +1,4 @@
-"""``knacka serve``, ``openapi``, ``rebuild <book>``, ``verify <match>``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild <book>``, ``verify <match>``."""
 
 import argparse
 import gc
@@ -27,7 +27,7 @@ class Server(uvicorn.Server):
     """Ends streams first: uvicorn waits for them before it lets the app know that it stops."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts; what is there by then stays, and need not be looked through for garbage again and again."""
+        """Starts. What has been made by then is kept, so the garbage collector need not look at it again."""
         await super().startup(sockets)
         gc.collect()
         gc.freeze()

@@ -12,43 +12,43 @@ class Hub:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._bells: dict[UUID, set[asyncio.Event]] = defaultdict(set)
+        self._waiting: dict[UUID, set[asyncio.Event]] = defaultdict(set)
         self.closed = False
 
-    def ring(self, matches: Iterable[UUID]) -> None:
+    def wake(self, matches: Iterable[UUID]) -> None:
         """Wakes all who wait for one of these matches. From any thread."""
-        awaited = [match_id for match_id in set(matches) if match_id in self._bells]
+        awaited = [match_id for match_id in set(matches) if match_id in self._waiting]
         if awaited and not self.closed:
-            self._loop.call_soon_threadsafe(self._ring, awaited)
+            self._loop.call_soon_threadsafe(self._wake, awaited)
 
-    def _ring(self, matches: Iterable[UUID]) -> None:
+    def _wake(self, matches: Iterable[UUID]) -> None:
         for match_id in matches:
-            for bell in self._bells.get(match_id, ()):
-                bell.set()
+            for changed in self._waiting.get(match_id, ()):
+                changed.set()
 
     @contextmanager
-    def listening(self, match_id: UUID) -> Iterator[asyncio.Event]:
-        """A bell for this match. Listen first, then look, then wait: so nothing is missed."""
-        bell = asyncio.Event()
-        self._bells[match_id].add(bell)
+    def waiting(self, match_id: UUID) -> Iterator[asyncio.Event]:
+        """Set when the match has gone on. Enter first, then look, then wait: so nothing is missed."""
+        changed = asyncio.Event()
+        self._waiting[match_id].add(changed)
         try:
-            yield bell
+            yield changed
         finally:
-            self._bells[match_id].discard(bell)
-            if not self._bells[match_id]:
-                del self._bells[match_id]
+            self._waiting[match_id].discard(changed)
+            if not self._waiting[match_id]:
+                del self._waiting[match_id]
 
     def close(self) -> None:
         """The service ends: wakes everybody, for the last time. On the loop."""
         self.closed = True
-        self._ring(list(self._bells))
+        self._wake(list(self._waiting))
 
 
-async def rung(bell: asyncio.Event, seconds: float) -> bool:
-    """Whether the bell rang within so many seconds; it is silent again afterwards."""
+async def set_within(changed: asyncio.Event, seconds: float) -> bool:
+    """Whether the event is set within so many seconds; it is cleared again."""
     try:
-        await asyncio.wait_for(bell.wait(), seconds)
+        await asyncio.wait_for(changed.wait(), seconds)
     except TimeoutError:
         return False
-    bell.clear()
+    changed.clear()
     return True

@@ -8,14 +8,15 @@ from uuid import UUID
 from api.access.tokens import token_of, viewer_of
 from api.http.headers import Req
 from api.http.problems import Problem
-from api.hub import Hub, rung
+from api.hub import Hub, set_within
 from api.ops.metrics import Metrics
 from api.shelf import Shelf
 from projections.follow.follow import Placed
 from referee.events import Recorded, Viewer
+from referee.store.aggregate import Aggregate
 from referee.store.desk import Command, Desk, Outcome
 from referee.store.match import Match
-from referee.store.store import Referee
+from referee.store.store import Referee, UnknownAggregate
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,21 +36,20 @@ class Service:
         return await asyncio.wrap_future(self.desk.submit(command))
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """The match, at this version or later; waits for it briefly. Raises ``UnknownMatch``."""
-        match = self.desk.cached(match_id)
-        if match is None:
-            match = await in_thread(self.desk.match, match_id)
+        """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
+        found = self.desk.cached(match_id)
+        match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
         return match if match.version >= min_version else await self._later(match_id, min_version)
 
     async def _later(self, match_id: UUID, min_version: int) -> Match:
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
-        with self.hub.listening(match_id) as bell:
+        with self.hub.waiting(match_id) as changed:
             while True:
-                match = await in_thread(self.desk.match, match_id, min_version=min_version)
+                match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
                 if match.version >= min_version:
                     return match
                 left = deadline - asyncio.get_running_loop().time()
-                if left <= 0 or self.hub.closed or not await rung(bell, left):
+                if left <= 0 or self.hub.closed or not await set_within(changed, left):
                     raise Problem("version_not_reached", version=match.version, min_version=min_version)
 
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
@@ -65,7 +65,7 @@ class Service:
         """What the desk calls on its own thread after a commit."""
         recorded = tuple(recorded)
         self.metrics.stored(len(recorded))
-        self.hub.ring(one.originator_id for one in recorded)
+        self.hub.wake(one.originator_id for one in recorded)
         self.shelf.wake()
 
     def followed(self, page: Sequence[Placed]) -> None:
@@ -73,7 +73,7 @@ class Service:
         latest = {placed.recorded.originator_id: placed.recorded.originator_version for placed in page}
         for match_id, version in latest.items():
             self.desk.overtaken(match_id, version)
-        self.hub.ring(latest)
+        self.hub.wake(latest)
 
     @property
     def deciding(self) -> bool:
@@ -85,12 +85,19 @@ class Service:
         return self.shelf.lag()
 
     def gauges(self) -> dict[str, tuple[str, float]]:
-        """What stands at some height now. Touches the database."""
+        """What is measured at this moment, by name: what it is, and how much. Touches the database."""
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
-            "cached_matches": ("Matches in memory.", self.desk.cached_matches),
+            "cached_matches": ("Matches in memory.", self.desk.at_hand),
             "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
         }
+
+
+def match_of(aggregate: Aggregate) -> Match:
+    """The aggregate as a match. Raises ``UnknownAggregate`` where it is something else."""
+    if not isinstance(aggregate, Match):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate
 
 
 def service_of(request: Req) -> Service:
@@ -100,5 +107,5 @@ def service_of(request: Req) -> Service:
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What may touch the database stays off the loop."""
+    """Runs in a thread what may touch the database, so that the event loop never waits for it."""
     return await asyncio.to_thread(call, *args, **kwargs)

@@ -33,7 +33,7 @@ class Settings(Value, forbid_unknown_fields=True):
 def from_environment(environment: Mapping[str, str]) -> Settings:
     """The settings that an environment gives. Raises :class:`SettingsError`.
 
-    A name that begins like ours and is none is told of, not refused: Kubernetes makes up such names by itself.
+    An unknown name that begins with ``KNACKA_`` is logged, not refused: Kubernetes makes up such names by itself.
     """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}

@@ -27,7 +27,9 @@ from sqlalchemy import (
 
 from projections.follow.engine import Json, Utc
 from projections.follow.follow import LIVE, Placed
+from referee.actors import Actor
 from referee.events import (
+    LAYS_OPEN,
     DealScored,
     Dealt,
     DealVoided,
@@ -40,6 +42,7 @@ from referee.events import (
     PlayerEliminated,
     Recorded,
     Viewer,
+    seen,
 )
 from referee.value import Value
 
@@ -54,7 +57,7 @@ class Step(Value):
     number: int
     position: int
     at: datetime
-    actor: int | str
+    actor: Actor
     act: str
     topic: str
     deal: int
@@ -102,18 +105,15 @@ class _Place(msgspec.Struct, frozen=True):
     def after(self, recorded: Recorded) -> "_Place":
         number, event = recorded.originator_version, recorded.event
         assert number == self.version + 1, f"event {self.version + 1} of match {recorded.originator_id} is missing"
+        public_to = number if type(event) in LAYS_OPEN else self.public_to
         match event:
             case DealScored(deal=deal):
-                return _Place(number, deal, deal + 1, number)
+                return _Place(number, deal, deal + 1, public_to)
             case Dealt(deal=deal):
-                return _Place(number, deal, deal, self.public_to)
-            case PlayerEliminated():  # belongs to the deal that was scored, if one was just now
-                return replace(self, version=number)
-            case MatchWon() | MatchClosed():
-                return replace(self, version=number, public_to=number)
-            case DealVoided():
-                return _Place(number, self.deal, self.deal, number)
-        return _Place(number, self.deal, self.deal, self.public_to)
+                return _Place(number, deal, deal, public_to)
+            case PlayerEliminated() | MatchWon() | MatchClosed():  # of the deal that was scored, if one was just now
+                return replace(self, version=number, public_to=public_to)
+        return _Place(number, self.deal, self.deal, public_to)
 
 
 def cited(event: Event) -> tuple[str, ...]:
@@ -254,7 +254,7 @@ def _step(placed: Placed, deal: int) -> Step:
         position=placed.position,
         at=recorded.at,
         actor=recorded.actor,
-        act=recorded.act,
+        act=recorded.act_id,
         topic=recorded.event.TOPIC,
         deal=deal,
         rules=cited(recorded.event),
@@ -282,8 +282,7 @@ def _case(recorded: Recorded, ruling: KnockUpheld | KnockDismissed, deal: int) -
 def _shown(row: Row[Any], viewer: Viewer, public: bool) -> Case:
     """A case as its ruling may be seen."""
     whole: KnockUpheld | KnockDismissed = row.upheld or row.dismissed
-    ruling = whole.seen_by(viewer, public)
-    assert isinstance(ruling, KnockUpheld | KnockDismissed)
+    ruling = seen(whole, viewer, public)
     upheld = isinstance(ruling, KnockUpheld)
     told = viewer == "official" or public
     return Case(

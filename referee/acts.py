@@ -3,8 +3,10 @@
 An act says what somebody wants to do. Whether it may be done is for the ruleset; here it is only read.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
 from referee.cards import Card, Seat
@@ -204,7 +206,7 @@ AnyAct = (
 )
 
 
-class Knock(Value, forbid_unknown_fields=True, omit_defaults=True):
+class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
     """A knock on the table: ``seat`` says that ``accused`` did something wrong.
 
     ``offence`` names it; without it the referee looks for the oldest that stands open.
@@ -217,8 +219,12 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 Request = AnyAct | Knock
+"""Whatever can be asked; on record its tag tells a knock from an act."""
+
+request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
+"""What was asked, from how it stands on record."""
 
 
 def act_name(request: Request) -> str:
     """The name that a request goes by on the wire."""
-    return "knock" if isinstance(request, Knock) else str(request.__struct_config__.tag)
+    return str(request.__struct_config__.tag)

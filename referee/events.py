@@ -4,12 +4,16 @@ This module is all that projections may know of the referee. A fact carries code
 was made, never a sentence; its ``TOPIC`` stands in the database for ever.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeVar, get_origin
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
+from referee.actors import Actor
 from referee.value import Value
 
 Dealing = Literal["house", "table"]
@@ -25,31 +29,85 @@ def told(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
     return tuple([number / 2 if number % 2 else number // 2 for number in points]) if halves else points
 
 
+Veil = Callable[[Any, str, Viewer], Any]
+"""What it tells of an event's field, by name, to a viewer who may not see it yet."""
+Audience = Literal["nobody", "official", "open", "own", "by_seat"] | Veil
+"""Who sees a field. ``nobody``: not even officials. ``official``: they alone, for ever. All others: officials, and
+everybody when the deal is over and its cards lie open; until then with ``open`` nobody else, with ``own`` the event's
+``seat``, with ``by_seat`` each seat its own place in the tuple, and with a function what that tells.
+"""
+Hidden = Mapping[str, Audience]
+
+
 class Event(Value, omit_defaults=True):
-    """Something that happened in a match and stays so."""
+    """Something that happened in a match and stays so. All may see of it what ``HIDDEN`` does not name."""
 
     TOPIC: ClassVar[str]
+    HIDDEN: ClassVar[Hidden] = {}
 
-    def seen_by(self, viewer: "Viewer", public: bool) -> "Event":
-        """The event as this viewer may see it; ``public``: the deal is over and its cards lie open."""
-        return self
+
+E = TypeVar("E", bound=Event)
+
+
+def seen(event: E, viewer: Viewer, public: bool) -> E:
+    """The event as this viewer may see it; ``public``: the deal is over and its cards lie open."""
+    if not event.HIDDEN:
+        return event
+    changed: dict[str, Any] = {}
+    for name, instead in _hidden(type(event), viewer == "official", public):
+        if callable(instead):
+            changed[name] = instead(event, name, viewer)
+        elif getattr(event, name) != instead:
+            changed[name] = instead
+    return replace(event, **changed) if changed else event
+
+
+@cache
+def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
+    """The fields that such a viewer may not see as they are, and what is told instead."""
+    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    return tuple(
+        (name, _instead(audience, fields[name]))
+        for name, audience in kind.HIDDEN.items()
+        if audience == "nobody" or (not official and (audience == "official" or not public))
+    )
+
+
+def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
+    """Of what is hidden the default, or where there is none what is empty; or a function that tells it."""
+    if not isinstance(audience, str):
+        return audience
+    if audience == "by_seat":
+        return by_seat
+    blank = (get_origin(field.type) or field.type)() if field.required else field.default
+    if audience == "own":
+        return lambda event, name, viewer: getattr(event, name) if viewer == event.seat else blank
+    return blank
+
+
+def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
+    """Each seat sees its own place; a hand that is not for the viewer to see is empty."""
+    hands = getattr(event, field)
+    return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
 
 class Recorded(msgspec.Struct, frozen=True):
     """A fact in its place: event number ``originator_version`` of match ``originator_id``.
 
-    ``actor`` is the seat that acted, or ``"official"``; ``act`` the id of the act that made it (its
-    Idempotency-Key) and ``digest`` what was asked; ``prev`` the SHA-256 of the row before it in the match.
+    ``actor`` is who acted; ``act_id`` the id of the act that made it (its Idempotency-Key) and ``digest`` what was
+    asked; ``prev`` the SHA-256 of the row before it in the match. ``request``: what was asked, as JSON, with the
+    first event of an act; ``None`` with the others, and where nobody asked.
     """
 
     originator_id: UUID
     originator_version: int
     at: datetime
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str
     digest: str
     prev: str
     event: Event
+    request: bytes | None = None
 
 
 class Stakes(Value, forbid_unknown_fields=True):
@@ -98,6 +156,7 @@ class MatchOpened(Event):
     """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
 
     TOPIC: ClassVar[str] = "match/opened"
+    HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody"}
     ruleset: str
     edition: int
     options: dict[str, Any]
@@ -112,10 +171,6 @@ class MatchOpened(Event):
     taken_over: bool = False
     first_dealer: int | None = None
     stakes: Stakes | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Without the tokens' hashes, for everybody."""
-        return msgspec.structs.replace(self, tokens=(), official="")
 
 
 class CardDrawn(Event):
@@ -134,6 +189,17 @@ class FirstDealerDrawn(Event):
     rule: str
 
 
+def if_face_up(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
+    """By seat when hands are up; else no hand before it is picked up."""
+    return by_seat(dealt, field, viewer) if dealt.face_up else None
+
+
+def as_agreed(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
+    """As many as each should have, where a wrong number is found only on picking up."""
+    counts: tuple[int, ...] = dealt.counts
+    return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
+
+
 class Dealt(Event):
     """The cards of a deal lie before the seats. ``hands`` by seat, or with closed hands only ``counts``.
 
@@ -142,6 +208,14 @@ class Dealt(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
+    HIDDEN: ClassVar[Hidden] = {
+        "counts": as_agreed,
+        "hands": if_face_up,
+        "stock": "open",
+        "widow": "open",
+        "seed": "open",
+        "breaches": "official",
+    }
     deal: int
     dealer: int
     counts: tuple[int, ...]
@@ -157,30 +231,15 @@ class Dealt(Event):
     """Hands are up as soon as they are dealt: each seat sees its own."""
     breaches: tuple[Breach, ...] = ()
 
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Before the deal is over: the own hand when hands are up, nothing else that was face down."""
-        if viewer == "official":
-            return self
-        if public:
-            return msgspec.structs.replace(self, breaches=())
-        hands = None
-        if self.hands is not None and self.face_up:
-            hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
-        counts = tuple(self.each if count else 0 for count in self.counts) if self.each else self.counts
-        return msgspec.structs.replace(self, hands=hands, counts=counts, stock=(), widow=(), seed=None, breaches=())
-
 
 class CardPlayed(Event):
     """A card was played to the trick."""
 
     TOPIC: ClassVar[str] = "card/played"
+    HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: int
     card: str
     breaches: tuple[Breach, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Without the breaches."""
-        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
 class TrickTaken(Event):
@@ -198,14 +257,11 @@ class Reported(Event):
     """A seat reported what the cards cannot show."""
 
     TOPIC: ClassVar[str] = "fault/reported"
+    HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: int
     accused: int
     fault: str
     breaches: tuple[Breach, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Without the breaches."""
-        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
 class KnockUpheld(Event):
@@ -224,10 +280,21 @@ class KnockUpheld(Event):
     note: str = ""
 
 
+NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
+"""What a knock that was too late looks like until the deal is over."""
+
+
+def unless_late(ruling: Any, field: str, viewer: Viewer) -> Any:
+    """Too late and for nothing look alike, where it was ruled within the deal."""
+    late = ruling.reason == "late" and ruling.within_deal
+    return NOTHING[field] if late else getattr(ruling, field)
+
+
 class KnockDismissed(Event):
     """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
+    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late)
     case: int
     seat: int
     accused: int
@@ -239,12 +306,6 @@ class KnockDismissed(Event):
     note: str = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Too late and for nothing look alike until the deal is over."""
-        if viewer == "official" or public or not self.within_deal or self.reason != "late":
-            return self
-        return msgspec.structs.replace(self, reason="nothing", offence=None, rests_on=(), within_deal=False)
 
 
 class PenaltyImposed(Event):
@@ -349,3 +410,7 @@ class MatchClosed(Event):
     before: tuple[int, ...]
     points: tuple[int, ...]
     settlement: tuple[int, ...] | None = None
+
+
+LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
+"""The deal is over after these: its cards lie open, up to and with the event itself."""

@@ -109,6 +109,7 @@ def phase_of(state: Any) -> str:
 def next_deal(table: T, line: DealScored) -> T:
     """The table when a deal has been written into the protocol: the deal moves on clockwise among those left."""
     active = tuple([seat for seat in table.active if seat not in line.eliminated])
+    seating = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
         table,
         points=line.points,
@@ -116,7 +117,7 @@ def next_deal(table: T, line: DealScored) -> T:
         active=active,
         playing=active,
         deal=table.deal + 1,
-        dealer=next((seat for seat in clockwise((line.dealer + 1) % table.seats, table.seats) if seat in active), 0),
+        dealer=next((seat for seat in seating if seat in active), line.dealer),
         ledger=table.ledger.closed(),
     )
 
@@ -191,7 +192,7 @@ def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
 def game(
     *,
     decide: Mapping[type, Mapping[type[Act], Decision]],
-    rule_of: Mapping[type[Act], str],
+    rule_of: Mapping[type[Act], str | Callable[[Any], str]],
     evolve: Mapping[type[Event], Evolution],
     follows: Mapping[type, Consequence],
     offers: Mapping[type, Offer],
@@ -206,16 +207,16 @@ def game(
 ) -> Ruleset:
     """The ruleset of a game that is played by these tables.
 
-    ``decide``: by phase and act. ``rule_of``: every act of a seat that the game has, and the rule it belongs to,
-    which is cited where the act comes in a phase that has no place for it. ``evolve``: what the game's own facts
-    change, and what common facts change beyond :data:`COMMON`. ``follows`` and ``offers``: by phase. ``undealt``
-    makes of a table the phase in which the dealer is to deal, and ``between_deals`` are the phases in which nothing
-    has been dealt. ``knock``: where there is knocking. ``void`` and ``close``: what the official's acts do beyond
-    the usual. ``beside_the_duel``: acts of those who sit out a duel.
+    ``decide``: by phase and act. ``rule_of``: every act of a seat that the game has, and the rule it belongs to (or
+    what tells it from the act), which is cited where the act comes in a phase that has no place for it. ``evolve``:
+    what the game's own facts change, and what common facts change beyond what they do in every game. ``follows`` and
+    ``offers``: by phase. ``undealt`` makes of a table the phase in which the dealer is to deal, and ``between_deals``
+    are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void`` and ``close``: what
+    the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
     """
     decisions: dict[type, dict[type, Decision]] = {phase: dict(acts) for phase, acts in decide.items()} | {Over: {}}
     changes = {**_common(undealt), **evolve}
-    officials: dict[type, Decision] = {Void: void or _void}
+    voided = void or _void
 
     def beside(state: Any, request: Any) -> Decision:
         """The decision on what is not simply an act of the phase by a seat that takes part in the deal."""
@@ -225,7 +226,7 @@ def game(
         if kind is Void:
             if isinstance(state, between_deals):
                 raise WrongPhase("nothing_dealt", cites.void)
-            return officials[Void]
+            return voided
         if kind is Close:
             if close is None:
                 raise WrongPhase("not_in_this_game", None)
@@ -246,7 +247,8 @@ def game(
             raise WrongPhase("not_in_this_game", None)
         decision = decisions[type(state)].get(kind)
         if decision is None:
-            raise WrongPhase("wrong_phase", rule_of[kind], phase=phase_of(state))
+            rule = rule_of[kind]
+            raise WrongPhase("wrong_phase", rule if isinstance(rule, str) else rule(request), phase=phase_of(state))
         return decision
 
     def evolved(state: Any, event: Event, number: int) -> Any:

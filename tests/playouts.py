@@ -65,7 +65,7 @@ from referee.games import RULESETS
 from referee.games.kalabrias.deal import later_counts
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -272,8 +272,7 @@ class Playout:
             choice = [act for seat in self.seats for act in rules.legal(state, seat)]
         if not choice:
             assert self.table, "in house dealing somebody can act"
-            unseen = [card for card in rules.pack if card not in {card for _, card in state.drawn}]
-            return Draw(seat=awaited[0], card=chance.choice(unseen))
+            return self.said(Draw(seat=awaited[0]))
         act: Act = chance.choice(choice)
         if isinstance(act, Bid) and act.bid in BOLD and chance.random() < 0.8:
             act = chance.choice(choice)
@@ -298,6 +297,9 @@ class Playout:
     def said(self, act: Act) -> Act | None:
         """The act with what only a real table can say; ``None`` where it would be something about closed hands."""
         match act:
+            case Draw():
+                drawn = {card for _, card in self.state.drawn}
+                return Draw(seat=act.seat, card=self.chance.choice([c for c in self.rules.pack if c not in drawn]))
             case Deal():
                 return self.dealt_by_hand(act.seat)
             case RequestCards() if not self.closed and not self.state.cards.stock:

@@ -15,11 +15,13 @@ import httpx
 import msgspec
 import pytest
 
+from api.books.deals import record_of
 from referee import notation
 from referee.acts import AnyAct, Bid, Deal, Knock, act_name
-from referee.events import DealScored
+from referee.events import DealScored, Event
 from referee.games import RULESETS
 from referee.notation.words import BY_LINE, WORDS
+from referee.refusals import AgainstTheRules
 from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
@@ -108,9 +110,8 @@ class TestGolden:
         player = Direct(given(deals[0].header))
         for deal in deals:
             play(player, deal)
-        assert player.match is not None
         for number, deal in enumerate(deals, 1):
-            made = notation.of_history(player.match.opened, player.history, number)
+            made = notation.of_history(player.table.opening, player.history, number)
             assert without_source(made) == without_source(deal)
 
     def test_is_played_over_http(self, path: Path, address: str, client: Client) -> None:
@@ -182,9 +183,8 @@ def playout(ruleset: str, seed: int) -> Direct:
 
 def finished(direct: Direct) -> list[notation.Deal]:
     """The deals of a match."""
-    assert direct.match is not None
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
-    return [notation.of_history(direct.match.opened, direct.history, deal) for deal in range(1, scored + 1)]
+    return [notation.of_history(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
 
 
 @pytest.mark.parametrize("seed", range(PLAYOUTS))
@@ -206,6 +206,37 @@ def test_what_the_house_dealt_can_be_dealt_again_at_a_table(ruleset: str, seed: 
         player = Direct(given(deals[0].header))
         for deal in deals:
             play(player, deal)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts and records of old deals, to the byte, under rules that would refuse every act of theirs."""
+    players = [playout(ruleset, seed) for seed in range(PLAYOUTS)]
+    for path in (path for path in FILES if path.parent.name == ruleset):
+        deals = notation.parse_all(path.read_text(encoding="utf-8"))
+        players.append(Direct(given(deals[0].header)))
+        for deal in deals:
+            play(players[-1], deal)
+    before = [told(player) for player in players]
+
+    def refuse(*_: Any) -> tuple[Event, ...]:
+        raise AgainstTheRules("any", None)
+
+    monkeypatch.setitem(RULESETS, ruleset, msgspec.structs.replace(RULESETS[ruleset], decide=refuse))
+    with pytest.raises(Refusal):
+        players[0].act(0, {"act": "score", "seat": 0})
+    assert [told(player) for player in players] == before
+    assert sum(map(len, before)) > DEALS_MIN
+
+
+def told(direct: Direct) -> list[bytes]:
+    """Text and record of each deal of a match."""
+    match = direct.match
+    assert match is not None
+    return [
+        notation.write(deal).encode() + msgspec.json.encode(record_of(match, direct.history, number, 0, "en"))
+        for number, deal in enumerate(finished(direct), 1)
+    ]
 
 
 def test_every_act_has_a_word() -> None:

@@ -1,7 +1,9 @@
-"""The words of the notation are read strictly: what is not one of them is unreadable, never taken for another."""
+"""The words of the notation, and who did something, are read strictly: what is not known is never guessed."""
 
 import pytest
 
+from referee import actors, notation
+from referee.actors import Actor
 from referee.notation.words import WORDS
 
 
@@ -13,3 +15,41 @@ def test_a_reply_to_a_proposed_new_deal(text: str, read: dict[str, bool]) -> Non
 @pytest.mark.parametrize("text", ["", "Yes", "maybe"])
 def test_anything_else_is_no_reply(text: str) -> None:
     assert WORDS["reply"].read(text) is None
+
+
+PASSED_OUT = """\
+game      rodskagg-alga
+errors    refuse
+dealing   table
+players   "Anna" "Bo"
+dealer    P2
+before    P1 12  P2 12
+
+void      "coffee" (official:2)
+deal      P2 (scribe)
+  counts  6 6
+cards     P1 keeps (key:k3)  P2 keeps
+knock     P1 on P2 (P2): dismissed by A1
+bids      P1 pass (official)  P2 pass
+
+result    passed_out
+tricks    P1 0  P2 0
+after     P1 12  P2 12
+"""
+
+
+def test_whoever_did_it_for_a_player_is_told_and_read_back() -> None:
+    deal = notation.parse(PASSED_OUT)
+    assert [done.actor for done in deal.acts] == ["official:2", "scribe", "key:k3", 1, 1, "official", 1]
+    assert notation.write(deal) == PASSED_OUT
+
+
+@pytest.mark.parametrize("actor", [0, 7, "official", "official:2", "scribe", "key:k3"])
+def test_an_actor_is_read_as_it_is_written(actor: Actor) -> None:
+    assert actors.parse(actors.write(actor)) == actor
+
+
+@pytest.mark.parametrize("text", ["", "P0", "P9", "p1", "0", "official:0", "official:", "scribe:1", "key:", "Anna"])
+def test_nobody_else_acts(text: str) -> None:
+    with pytest.raises(ValueError, match="regex"):
+        actors.parse(text)

@@ -14,12 +14,12 @@ from api.docs.problem_list import (
     OWNS,
     all_uses,
     gathered,
-    problem_type,
     problems_markdown,
     uses,
 )
+from api.http.problems import problem_type
 from referee.acts import Fault, Offence
-from referee.events import KnockDismissed, KnockUpheld
+from referee.events import KnockDismissed, KnockUpheld, seen
 from referee.games import RULESETS
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
 from referee.sentences import TEXTS, Language, Text, fields, kind, offence, refusal, ruling, title, won
@@ -236,7 +236,7 @@ class TestRulings:
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_too_late_and_for_nothing_sound_alike_until_the_deal_is_over(self, language: Language) -> None:
-        late = dismissed("late", offence="revoke", named="revoke", rests_on=(9,), within_deal=True).seen_by(0, False)
+        late = seen(dismissed("late", offence="revoke", named="revoke", rests_on=(9,), within_deal=True), 0, False)
         assert isinstance(late, KnockDismissed)
         nothing = dismissed("nothing", named="revoke")
         assert ruling(late, PLAYERS, language) == ruling(nothing, PLAYERS, language)

@@ -42,7 +42,7 @@ def required_token(request: Req) -> str:
 
 
 def viewer_of(match: Match, token: str | None) -> Viewer:
-    """Whose token it is; nobody's is a spectator's. 401 for one that is not of this match."""
+    """Whose token it is; a spectator has none. 401 for one that is not of this match."""
     if token is None:
         return "spectator"
     hashed = hash_of(token)

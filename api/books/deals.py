@@ -6,13 +6,13 @@ import msgspec
 from litestar import get
 
 from api.http.describe import ANYBODY, LANGUAGE, described, in_header
-from api.http.headers import Req, header, language_of, prefers, tag_of
+from api.http.headers import Req, header, language_of, prefers
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, of_match, text
-from api.matches.knocks import case_of, ruling_seen
+from api.http.replies import Reply, of_match, text_of_match
+from api.matches.cases import Case, case_of, ruling_seen
+from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
-from api.wire import Case, EventSeen, event_seen
 from referee import notation
 from referee.acts import Answer, Bid
 from referee.events import (
@@ -64,7 +64,7 @@ class Call(Value):
 
 
 class Said(Value):
-    """An answer to the question whether one goes along."""
+    """An answer to the question who plays on: ``play`` or ``fold``."""
 
     seat: int
     answer: str
@@ -72,7 +72,7 @@ class Said(Value):
 
 
 class Penalty(Value):
-    """Points knocked up in the deal."""
+    """Points that a player got in the deal as a penalty."""
 
     seat: int
     points: int
@@ -82,12 +82,12 @@ class Penalty(Value):
 
 
 class DealRecord(Value):
-    """A finished deal from the cards to its line in the protocol, in one form for all games.
+    """A finished deal, from the cards dealt to its line in the protocol, in one form for all games.
 
-    ``hands`` as dealt (by seat; ``null`` with closed hands) in the attempt that was played, with ``bids``,
-    ``answers`` and ``tricks`` of the same; ``voided`` names the events that ended earlier ones. ``facts`` are the
-    events that only this game has, of the whole deal. ``first`` is the number of the event that dealt the cards,
-    ``last`` of the score.
+    A voided deal is dealt again: ``hands`` (as dealt, by seat; ``null`` with closed hands), ``bids``, ``answers``
+    and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
+    ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
+    that dealt the cards, ``last`` of the one that scored them.
     """
 
     deal: int
@@ -184,7 +184,7 @@ def record_of(match: Match, history: list[Recorded], deal: int, viewer: Viewer, 
     first, last = place_of(history, deal)
     events = history[first : last + 1]
     sheet = _Sheet()
-    for step in steps_of(match.opened, history, deal):
+    for step in steps_of(history, deal):
         seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
@@ -240,9 +240,9 @@ def read_record(service: Service, match: Match, deal: int, viewer: Viewer, langu
     return record_of(match, read_history(service, match, deal), deal, viewer, language)
 
 
-def read_text(service: Service, match: Match, deal: int) -> bytes:
+def read_text(service: Service, match: Match, deal: int) -> str:
     """The deal as plain text."""
-    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal)).encode()
+    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal))
 
 
 @get(
@@ -269,7 +269,7 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     vary = {"Vary": "Authorization, Accept, Accept-Language"}
     if prefers(header(request, b"accept"), PLAIN):
         told = await in_thread(read_text, service, seen, deal)
-        return text(told, PLAIN, {"ETag": tag_of(seen.version), **PRIVATE, **vary})
+        return text_of_match(told, PLAIN, seen.version, vary)
     language = language_of(header(request, b"accept-language"))
     record = await in_thread(read_record, service, seen, deal, viewer, language)
     return of_match(record, seen.version, headers=vary)

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import referee
-from api.http.problems import TEXTS
+from api.http.problems import STATUS, TEXTS, problem_type
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import refusal, title
 
 assert RULESETS, "the games are loaded, and with them any refusal of their own"
-
-STATUS = {"state": 409, "rule": 422}
-"""The HTTP status of a refusal, by ``Refused.status``."""
-
 
 EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
@@ -81,14 +77,6 @@ class Use(NamedTuple):
     place: str
 
 
-class Problem(NamedTuple):
-    """A refusal with all the facts that its uses give."""
-
-    code: str
-    kind: type[Refused]
-    facts: frozenset[str]
-
-
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
     yield kind
     for narrower in kind.__subclasses__():
@@ -144,26 +132,23 @@ def all_uses() -> list[Use]:
     ]
 
 
-def gathered(found: list[Use]) -> dict[str, Problem]:
-    """The uses by code, in alphabetical order. Raises ``ValueError`` if a code goes by two classes."""
-    first: dict[str, Use] = {}
-    facts: dict[str, frozenset[str]] = {}
+def gathered(found: list[Use]) -> dict[str, Use]:
+    """The uses by code, in alphabetical order, each with the facts that any of them gives.
+
+    Raises ``ValueError`` if a code goes by two classes.
+    """
+    by_code: dict[str, Use] = {}
     for use in found:
-        before = first.setdefault(use.code, use)
-        if before.kind is not use.kind:
+        first = by_code.setdefault(use.code, use)
+        if first.kind is not use.kind:
             raise ValueError(
-                f"{use.code} is {before.kind.__name__} at {before.place} and {use.kind.__name__} at {use.place}"
+                f"{use.code} is {first.kind.__name__} at {first.place} and {use.kind.__name__} at {use.place}"
             )
-        facts[use.code] = facts.get(use.code, frozenset()) | use.facts
-    return {code: Problem(code, first[code].kind, facts[code]) for code in sorted(first)}
+        by_code[use.code] = first._replace(facts=first.facts | use.facts)
+    return dict(sorted(by_code.items()))
 
 
-def problem_type(code: str) -> str:
-    """The stable ``type`` of a problem."""
-    return f"/problems/{code.replace('_', '-')}"
-
-
-def example(problem: Problem) -> str:
+def example(problem: Use) -> str:
     """A sentence that the problem can come with."""
     examples = EXAMPLES | EXAMPLES_OF.get(problem.code, {})
     return refusal(problem.code, {name: examples[name] for name in problem.facts if name in examples}, "en")
@@ -198,10 +183,7 @@ def problems_markdown() -> str:
         "",
         "| type | status | title | says |",
         "|---|---|---|---|",
-        *(
-            f"| `{problem_type(code)}` | {own.status} | {own.title[0]} | {_cell(own.detail[0])} |"
-            for code, own in OWNS
-        ),
+        *(f"| `{problem_type(code)}` | {own.status} | {own.title.en} | {_cell(own.en)} |" for code, own in OWNS),
         "",
         "## Refusals",
         "",

@@ -10,11 +10,13 @@ from litestar import Litestar, Response, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import Tag
+from litestar.openapi.spec import Components, SecurityScheme, Tag
 
-from api.http.describe import components
+from api.http.describe import schema_of, schemas
 from api.http.headers import Req
 from api.http.replies import Reply, text
+from api.matches.shown import EventSeen
+from referee.store.match import Match
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -24,15 +26,31 @@ ABOUT = (
     "goes wrong is an RFC 9457 problem: unreadable is 400, a match in no state for it 409, against the rules 422 "
     "with the `rule`."
 )
+TOKEN = SecurityScheme(
+    type="http",
+    scheme="bearer",
+    description="The token of a seat or of the official, from the answer that opened the match.",
+)
 TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 
 
 def description(app: Litestar) -> str:
-    """The OpenAPI description as it is kept in ``openapi/openapi.json``: in one order, two spaces in."""
+    """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
-    # Litestar keeps only the components that it made itself.
-    schema["components"]["schemas"] = schema["components"].get("schemas", {}) | (components().schemas or {})
+    by_topic = _events_by_topic()
+    schema["components"]["schemas"] = shown = schemas()
+    shown[EventSeen.__name__] |= by_topic
     return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _events_by_topic() -> dict[str, Any]:
+    """The schema of an event by its topic, to be added to that of :class:`EventSeen`."""
+    return {
+        "anyOf": [
+            {"properties": {"topic": {"const": fact.TOPIC}, "event": schema_of(fact)}}
+            for fact in sorted(Match.FACTS, key=lambda fact: fact.TOPIC)
+        ]
+    }
 
 
 def _tidy(value: Any) -> Any:
@@ -76,12 +94,12 @@ async def openapi_json(request: Req) -> Reply:
 
 @get("/docs.js", include_in_schema=False)
 async def docs_js(request: Req) -> Reply:
-    """What renders it."""
+    """The script that shows the description as a page."""
     return text(_static("docs.js"), "text/javascript")
 
 
 async def _no_such_page(response: Response[Any]) -> Response[Any]:
-    """Litestar would answer an unknown page below ours with HTML."""
+    """A problem, where Litestar would answer an unknown path below ``/docs`` with HTML."""
     if response.status_code == 404:
         raise NotFoundException
     return response
@@ -93,7 +111,7 @@ def config() -> OpenAPIConfig:
         title="Knacka",
         version=VERSION,
         description=ABOUT,
-        components=components(),
+        components=Components(security_schemes={"token": TOKEN}),
         tags=[Tag(name=name) for name in TAGS],
         openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_no_such_page),
         render_plugins=[_Page(path="/"), _Json(path="/openapi.json")],

@@ -1,21 +1,68 @@
 """The games, their options and their numbered rules."""
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from litestar import Router, get
 
+from api.docs.options import options_schema
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
-from api.wire import RulesetShown, RuleShown, RulesShown, SeatRange, options_schema
 from referee import rulebook
 from referee.games import RULESETS
 from referee.rulebook import Reading, Rule
 from referee.ruleset import Ruleset
 from referee.sentences import Language
+from referee.value import Value
+
+
+class SeatRange(Value):
+    """How many may play."""
+
+    min: int
+    max: int
+
+
+class RulesetShown(Value):
+    """A game that can be refereed. ``version`` is its edition, which a match keeps.
+
+    ``options`` is a JSON Schema in which ``x-rules`` names the rules and open points that each option decides.
+    """
+
+    ruleset: str
+    title: str
+    source: str
+    edition: int
+    version: int
+    seats: SeatRange
+    start_points: int
+    pack: tuple[str, ...]
+    options: dict[str, Any]
+    acts: tuple[str, ...]
+    offences: tuple[str, ...]
+
+
+class RuleShown(Value):
+    """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
+
+    id: str
+    kind: str
+    text: str
+    options: tuple[str, ...]
+
+
+class RulesShown(Value):
+    """The numbered rules of a game in our own words, and how open points are read."""
+
+    ruleset: str
+    source: str
+    title: str
+    language: Literal["en", "sv"]
+    rules: tuple[RuleShown, ...]
+    readings: tuple[RuleShown, ...]
 
 
 def ruleset_named(name: str) -> Ruleset:

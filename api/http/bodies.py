@@ -1,4 +1,4 @@
-"""Bodies are read strictly and here alone: anything that does not fit is told with what would be right."""
+"""Bodies are read strictly, and only here: what does not fit is answered with what would have been right."""
 
 import re
 from typing import Any, Generic, TypeVar
@@ -72,7 +72,7 @@ def _inside(here: Any, value: Any, name: str | None) -> tuple[Any, Any]:
 
 
 def _one(here: Any, value: Any) -> Any:
-    """Of a union the member that the value means to be, as far as its tag tells."""
+    """The member of a union that the value is meant to be, as far as its tag tells."""
     while isinstance(here, types.Metadata):
         here = here.type
     if not isinstance(here, types.UnionType):

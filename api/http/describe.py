@@ -5,58 +5,41 @@ Schemas are msgspec's own, of the very types that read and write, so that tags, 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
-from litestar.openapi.spec import (
-    Components,
-    Example,
-    Link,
-    OpenAPIHeader,
-    OpenAPIMediaType,
-    OpenAPIResponse,
-    Operation,
-    Parameter,
-    RequestBody,
-    Schema,
-    SecurityScheme,
-)
-from litestar.openapi.spec.enums import OpenAPIType
+from litestar.openapi.spec import Operation
 
 from api.http import problems
-from api.wire import EventSeen
-from referee.store.rows import EVENT_TYPES
+
+Plain = dict[str, Any]
+"""A part of the description as it will be written. Litestar writes out dictionaries as they stand."""
 
 JSON = "application/json"
-_REF = "#/components/schemas/{name}"
-_SCHEMAS: dict[str, Any] = {}
+_OPTIONAL = {"required": False, "deprecated": False}
+_SCHEMAS: dict[str, Plain] = {}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """A seat's or the official's token."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 """Without a token as a spectator."""
 
-COMPONENTS_SECURITY = {
-    "token": SecurityScheme(
-        type="http",
-        scheme="bearer",
-        description="The token of a seat or of the official, from the answer that opened the match.",
-    )
-}
 
-
-def schema_of(kind: Any) -> Schema:
+def schema_of(kind: Any) -> Plain:
     """The schema of a type; its parts go among the components."""
-    (schema,), components = msgspec.json.schema_components((kind,), ref_template=_REF)
+    (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
+    if isinstance(kind, type(msgspec.Struct)) and kind.__struct_config__.tag is not None:
+        components[kind.__name__]["required"].remove(kind.__struct_config__.tag_field)  # by itself it is read without
     for name, component in components.items():
         assert _SCHEMAS.setdefault(name, component) == component, f"two types are called {name}"
-    return raw(schema)
+    tidy: Plain = _tidy(schema)
+    return tidy
 
 
-def raw(schema: Mapping[str, Any]) -> Schema:
-    """A schema as plain data. Litestar writes out dictionaries as they stand."""
-    return cast(Schema, _tidy(schema))
+def schemas() -> dict[str, Plain]:
+    """All schemas that operations refer to, by name."""
+    return {name: _tidy(schema) for name, schema in _SCHEMAS.items()}
 
 
 def _tidy(value: Any) -> Any:
@@ -73,32 +56,16 @@ def _tidy(value: Any) -> Any:
     return value
 
 
-def _events_by_topic() -> dict[str, Any]:
-    """What an event holds, which only its topic beside it tells."""
-    return {
-        "anyOf": [
-            {"properties": {"topic": {"const": topic}, "event": schema_of(kind)}}
-            for topic, kind in sorted(EVENT_TYPES.items())
-        ]
-    }
-
-
-def components() -> Components:
-    """All schemas that operations refer to."""
-    schema_of(problems.Document)
-    schema_of(EventSeen)
-    more = {EventSeen.__name__: _events_by_topic()}
-    return Components(
-        schemas={name: raw({**schema, **more.get(name, {})}) for name, schema in sorted(_SCHEMAS.items())},
-        security_schemes=dict(COMPONENTS_SECURITY),
-    )
-
-
-def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Parameter:
+def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Plain:
     """A request header that a handler reads by itself."""
-    schema = Schema(type=OpenAPIType.STRING, pattern=pattern)
-    examples = {"example": Example(value=example)} if example else None
-    return Parameter(name=name, param_in="header", schema=schema, description=description, examples=examples)
+    return {
+        "name": name,
+        "in": "header",
+        "description": description,
+        **_OPTIONAL,
+        "schema": {"type": "string", "pattern": pattern} if pattern else {"type": "string"},
+        **({"examples": {"example": {"value": example}}} if example else {}),
+    }
 
 
 LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
@@ -127,8 +94,8 @@ _HEADERS = {
 }
 
 
-def _headers(names: Sequence[str]) -> dict[str, OpenAPIHeader]:
-    return {name: OpenAPIHeader(schema=Schema(type=OpenAPIType.STRING), description=_HEADERS[name]) for name in names}
+def _headers(names: Sequence[str]) -> Plain:
+    return {name: {"schema": {"type": "string"}, "description": _HEADERS[name], **_OPTIONAL} for name in names}
 
 
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
@@ -147,12 +114,12 @@ _ERRORS = {
 }
 
 
-def _error(status: int) -> OpenAPIResponse:
-    return OpenAPIResponse(
-        description=_ERRORS[status],
-        headers=cast(Any, _headers(("Content-Language", *_ERROR_HEADERS.get(status, ())))),
-        content={problems.MEDIA_TYPE: OpenAPIMediaType(schema=raw({"$ref": _REF.format(name="Document")}))},
-    )
+def _error(status: int) -> Plain:
+    return {
+        "description": _ERRORS[status],
+        "headers": _headers(("Content-Language", *_ERROR_HEADERS.get(status, ()))),
+        "content": {problems.MEDIA_TYPE: {"schema": schema_of(problems.Document)}},
+    }
 
 
 def described(
@@ -162,13 +129,12 @@ def described(
     says: str = "As asked for.",
     body: Any = None,
     examples: Mapping[str, Any] | None = None,
-    answer: Any = None,
-    others: Mapping[str, Mapping[str, Any]] | None = None,
+    others: Mapping[str, Plain] | None = None,
     headers: Sequence[str] = (),
-    takes: Sequence[Parameter] = (),
+    takes: Sequence[Plain] = (),
     errors: Sequence[int] = (),
     empty: Mapping[int, str] | None = None,
-    links: Mapping[str, Link] | None = None,
+    links: Mapping[str, Plain] | None = None,
 ) -> type[Operation]:
     """The operation class of a handler.
 
@@ -176,48 +142,39 @@ def described(
     ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
     without a body.
     """
-    content = {} if gives is None else {JSON: OpenAPIMediaType(schema=schema_of(gives), example=answer)}
-    content |= {name: OpenAPIMediaType(schema=raw(schema)) for name, schema in (others or {}).items()}
-    responses = {
-        str(status): OpenAPIResponse(
-            description=says,
-            headers=cast(Any, _headers(headers)) or None,
-            content=content or None,
-            links=cast(Any, dict(links)) if links else None,
-        )
-    }
-    responses |= {str(code): OpenAPIResponse(description=text) for code, text in (empty or {}).items()}
+    content = {name: {"schema": schema} for name, schema in (others or {}).items()}
+    if gives is not None:
+        content[JSON] = {"schema": schema_of(gives)}
+    parts = {"headers": _headers(headers), "content": content, "links": links}
+    given = {name: part for name, part in parts.items() if part}
+    responses: dict[str, Any] = {str(status): {"description": says, **given}}
+    responses |= {str(code): {"description": text} for code, text in (empty or {}).items()}
     responses |= {str(code): _error(code) for code in sorted({*errors, 500})}
-    request_body = None
+    request_body: Any = None
     if body is not None:
-        shown = {name: Example(value=value) for name, value in (examples or {}).items()}
-        request_body = RequestBody(
-            required=True, content={JSON: OpenAPIMediaType(schema=schema_of(body), examples=cast(Any, shown) or None)}
-        )
+        shown = {"examples": {name: {"value": value} for name, value in examples.items()}} if examples else {}
+        request_body = {"required": True, "content": {JSON: {"schema": schema_of(body), **shown}}}
 
     @dataclass
     class Described(Operation):
         def __post_init__(self) -> None:
-            own = [_without_null(cast(Parameter, parameter)) for parameter in self.parameters or ()]
-            self.parameters = [*own, *takes] or None
+            parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
+            self.parameters = parameters or None
             self.request_body = request_body
-            self.responses = dict(responses)
+            self.responses = responses
 
     return Described
 
 
-def _without_null(parameter: Parameter) -> Parameter:
+def _without_null(parameter: Plain) -> Plain:
     """A parameter is left out, never ``null``; its limits hold for what else it may be."""
-    schema = parameter.schema
-    if isinstance(schema, Schema) and schema.one_of:
-        kinds = [one for one in schema.one_of if isinstance(one, Schema) and one.type != OpenAPIType.NULL]
-        if len(kinds) == 1:
-            own = {field.name: getattr(kinds[0], field.name) for field in fields(Schema)}
-            given = {name: value for name, value in own.items() if value is not None}
-            parameter.schema = replace(schema, one_of=None, **given)
-    return parameter
+    schema = parameter["schema"]
+    kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
+    if len(kinds) == 1:
+        schema = {name: value for name, value in schema.items() if name != "oneOf"} | kinds[0]
+    return {**parameter, "schema": schema}
 
 
-def link(operation: str, **parameters: str) -> Link:
+def link(operation: str, **parameters: str) -> Plain:
     """Where to go on from an answer."""
-    return Link(operation_id=operation, parameters=dict(parameters))
+    return {"operationId": operation, "parameters": parameters}

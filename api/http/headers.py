@@ -10,7 +10,6 @@ from referee.sentences import Language
 
 Req = Request[Any, Any, Any]
 
-_KEY = re.compile(r"[!-}][!-~]{0,127}")
 _TAG = re.compile(r'"(\d{1,9})"')
 
 
@@ -22,24 +21,35 @@ def header(request: Req, name: bytes) -> str | None:
     return None
 
 
+def _welcome(given: str) -> list[tuple[str, float]]:
+    """What a header such as Accept names, each with how welcome it is: 0 to 1."""
+    found = []
+    for part in given.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+        try:
+            found.append((name, float(quality)))
+        except ValueError:
+            found.append((name, 0.0))
+    return found
+
+
 @lru_cache(maxsize=256)
 def language_of(accept: str | None) -> Language:
     """``sv`` where the reader prefers Swedish to English, else ``en``."""
-    best: dict[str, float] = {}
-    for part in (accept or "").lower().split(","):
-        tag, _, quality = part.strip().partition(";")
-        name = tag.strip().split("-")[0]
-        try:
-            weight = float(quality.strip().removeprefix("q=")) if quality else 1.0
-        except ValueError:
-            weight = 0.0
-        best[name] = max(best.get(name, 0.0), weight)
-    return "sv" if best.get("sv", 0.0) > best.get("en", 0.0) else "en"
+    best = {"sv": 0.0, "en": 0.0}
+    for tag, weight in _welcome(accept or ""):
+        language = tag.split("-")[0]
+        best[language] = max(best.get(language, 0.0), weight)
+    return "sv" if best["sv"] > best["en"] else "en"
 
 
-def readable_key(key: str) -> bool:
-    """1 to 128 visible ASCII characters, the first no tilde."""
-    return _KEY.fullmatch(key) is not None
+@lru_cache(maxsize=256)
+def prefers(accept: str | None, media_type: str) -> bool:
+    """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
+    weights = dict(_welcome(accept or ""))
+    wanted = weights.get(media_type, 0.0)
+    return wanted > 0 and wanted >= weights.get("application/json", 0.0)
 
 
 def version_of(tag: str) -> int | None:
@@ -60,18 +70,3 @@ def same_version(if_none_match: str | None, version: int) -> bool:
     if if_none_match.strip() == "*":
         return True
     return version in (version_of(tag.strip().removeprefix("W/")) for tag in if_none_match.split(","))
-
-
-@lru_cache(maxsize=256)
-def prefers(accept: str | None, media_type: str) -> bool:
-    """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
-    weights: dict[str, float] = {}
-    for part in (accept or "").lower().split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
-        try:
-            weights[name] = float(quality)
-        except ValueError:
-            weights[name] = 0.0
-    wanted = weights.get(media_type, 0.0)
-    return wanted > 0 and wanted >= weights.get("application/json", 0.0)

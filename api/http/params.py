@@ -19,7 +19,7 @@ MinVersion = Annotated[
     QueryParameter(
         ge=0,
         le=NUMBER_MAX,
-        description="Wait briefly until the match is at this version: reads what one has just written. 409 if not.",
+        description="Wait briefly for the match to reach this version, to read what was just written. 409 if not.",
     ),
 ]
 After = Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only events after this number.")]

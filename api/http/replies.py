@@ -1,4 +1,4 @@
-"""Answers that went right: encoded once, with the headers of the match they speak of."""
+"""Answers to requests that succeed, with the headers of the match that they are about."""
 
 from typing import Any
 
@@ -16,20 +16,25 @@ PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 
 
 def reply(body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
-    """JSON."""
+    """An answer as JSON."""
     return ASGIResponse(body=encode(body), status_code=status, headers=headers, media_type="application/json")
 
 
 def of_match(body: Any, version: int, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
-    """JSON about a match at this version."""
+    """An answer as JSON about a match at this version."""
     return reply(body, status=status, headers={"ETag": tag_of(version), **PRIVATE, **(headers or {})})
 
 
+def text_of_match(body: str, media_type: str, version: int, headers: dict[str, str]) -> Reply:
+    """An answer of another media type about a match at this version."""
+    return text(body.encode(), media_type, {"ETag": tag_of(version), **PRIVATE, **headers})
+
+
 def text(body: bytes, media_type: str, headers: dict[str, str] | None = None) -> Reply:
-    """Anything else."""
+    """An answer of another media type."""
     return ASGIResponse(body=body, headers=headers, media_type=media_type)
 
 
 def not_modified(version: int) -> Reply:
-    """The caller has it already."""
+    """304: the caller has this version already."""
     return ASGIResponse(status_code=304, headers={"ETag": tag_of(version), **PRIVATE})

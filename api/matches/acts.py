@@ -1,24 +1,25 @@
-"""Matches: as they stand, what may be done, and doing it."""
+"""What a seat may do, and doing it."""
 
 from typing import Annotated, Any
 
-import msgspec
 from litestar import get, post
 from litestar.params import QueryParameter
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
-from api.http.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
-from api.http.headers import Req, header, readable_key, same_version, version_of
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
+from api.http.headers import Req, header, same_version
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, not_modified, of_match
+from api.http.writes import expected_by, key_of, replayed
+from api.matches.shown import EventSeen, event_seen
 from api.service import service_of
-from api.wire import ActDone, MatchSeen, event_seen, seen_fields
 from referee.acts import AnyAct, SeatAct
-from referee.events import DealScored, DealVoided, MatchWon, Recorded, Viewer
+from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
-from referee.store.desk import Command, Outcome
+from referee.store.desk import Command
+from referee.value import Value
 
 ACT: Body[AnyAct] = Body(AnyAct)
 
@@ -45,39 +46,21 @@ EXAMPLES = {
     "close a session, by the official": {"act": "close"},
 }
 
-PUBLISHES = DealScored | DealVoided | MatchWon
 
+class ActDone(Value):
+    """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
-@get(
-    "/matches/{match:uuid}",
-    operation_id="get_match",
-    summary="The match as the caller may see it",
-    description="A seat sees its own hand, the official everything, and anybody what lies on the table. "
-    "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened.",
-    tags=["Matches"],
-    security=ANYBODY,
-    operation_class=described(
-        gives=MatchSeen,
-        headers=("ETag",),
-        takes=(IF_NONE_MATCH,),
-        errors=(400, 401, 404, 409, 503),
-        empty={304: "The match is at this version still."},
-    ),
-)
-async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
-    """The match as the caller may see it."""
-    seen, viewer = await service_of(request).seen(request, match, min_version)
-    if same_version(header(request, b"if-none-match"), seen.version):
-        return not_modified(seen.version)
-    return of_match(seen_fields(seen, viewer), seen.version)
+    version: int
+    events: tuple[EventSeen, ...]
 
 
 @get(
     "/matches/{match:uuid}/legal-acts",
     operation_id="list_legal_acts",
     summary="What a seat may do now",
-    description="Each a ready body for `send_act`. A seat may ask for itself, the official for any seat, or without "
-    "`seat` for himself. Where offences stand (`penalise`), more is accepted than is listed.",
+    description="Each is a ready body for `send_act`. A seat may ask for itself, the official for any seat, or "
+    "without `seat` for the official's own acts. With `penalise` more is accepted than is listed: an act against the "
+    "rules stands until somebody knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
@@ -108,37 +91,13 @@ async def list_legal_acts(
         raise NotInPlay("no_such_seat", None, seat=whose)
     if same_version(header(request, b"if-none-match"), seen.version):
         return not_modified(seen.version)
-    return of_match([msgspec.to_builtins(act) for act in seen.rules.legal(seen.state, whose)], seen.version)
-
-
-def key_of(request: Req) -> str | None:
-    """The Idempotency-Key; 400 for one that cannot be."""
-    key = header(request, b"idempotency-key")
-    if key is not None and not readable_key(key):
-        raise Problem("bad_idempotency_key")
-    return key
-
-
-def expected_by(request: Req) -> int | None:
-    """The version that If-Match names; 400 for one that names none."""
-    tag = header(request, b"if-match")
-    if tag is None:
-        return None
-    version = version_of(tag)
-    if version is None:
-        raise Problem("bad_if_match")
-    return version
+    return of_match(seen.rules.legal(seen.state, whose), seen.version)
 
 
 def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
     """The events of an act as the viewer could see them when it was done, so that a repeat is answered alike."""
-    public_to = max((one.originator_version for one in events if isinstance(one.event, PUBLISHES)), default=0)
+    public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     return [event_seen(one, viewer, one.originator_version <= public_to) for one in events]
-
-
-def replayed(outcome: Outcome) -> dict[str, str]:
-    """The header that tells a repeat."""
-    return {"Idempotency-Replayed": "true"} if outcome.repeated else {}
 
 
 @post(
@@ -171,7 +130,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
         must_be_seat(viewer, act.seat)
     else:
         must_be_official(viewer)
-    outcome = await service.do(Command(match_id=match, actor=viewer, request=act, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected))
     version = outcome.events[-1].originator_version
     done = {"version": version, "events": events_then(outcome.events, viewer)}
     return of_match(done, version, status=201, headers=replayed(outcome))

@@ -13,12 +13,13 @@ from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
-from api.hub import rung
+from api.hub import set_within
+from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
-from api.wire import EventPage, event_seen
 from referee.events import Viewer
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
+from referee.value import Value
 
 PAGE = 500
 """Events read at a time."""
@@ -38,6 +39,14 @@ SENT = {
         "retry": {"type": "string"},
     },
 }
+
+
+class EventPage(Value):
+    """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
+
+    events: tuple[EventSeen, ...]
+    next: int | None
+    version: int
 
 
 def read_events(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> list[dict[str, Any]]:
@@ -112,7 +121,7 @@ def is_over(match: Match) -> bool:
     description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
     "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
     "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
-    "which tells an EventSource not to come back.",
+    "which tells an EventSource not to connect again.",
     tags=["Events"],
     security=ANYBODY,
     operation_class=described(
@@ -153,7 +162,7 @@ def _last_event_id(request: Req) -> int | None:
 async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
     """Sends what there is, then waits to be woken; a comment now and then keeps the connection open."""
     yield b"retry: 1000\n\n"
-    with service.hub.listening(match_id) as bell:
+    with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
             while after < match.version:
@@ -162,7 +171,7 @@ async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) 
                 after = events[-1]["number"]
             if is_over(match):
                 return
-            if not await rung(bell, KEEP_ALIVE_SECONDS):
+            if not await set_within(changed, KEEP_ALIVE_SECONDS):
                 yield b": keep-alive\n\n"
 
 

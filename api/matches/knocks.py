@@ -11,16 +11,14 @@ from api.http.headers import Req, header, language_of
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.matches.acts import expected_by, key_of, replayed
-from api.service import in_thread, service_of
-from api.wire import Case
+from api.http.writes import expected_by, key_of, replayed
+from api.matches.cases import Case, Ruling, case_of, ruling_seen
+from api.service import in_thread, match_of, service_of
 from projections.audit import Case as Kept
-from referee import sentences
 from referee.acts import Knock
-from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded
 from referee.sentences import Language
 from referee.store.desk import Command
-from referee.store.match import Match
 
 KNOCK: Body[Knock] = Body(Knock)
 
@@ -28,39 +26,6 @@ EXAMPLES = {
     "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
     "any": {"seat": 0, "accused": 2},
 }
-
-
-Ruling = KnockUpheld | KnockDismissed
-
-
-def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, language: Language) -> Case:
-    """The file of a case: ``event`` is the ruling, event ``number`` of the match, as the reader may see it."""
-    upheld = event if isinstance(event, KnockUpheld) else None
-    return Case(
-        case=event.case,
-        seat=event.seat,
-        accused=event.accused,
-        named=event.named,
-        note=event.note,
-        verdict="upheld" if upheld else "dismissed",
-        offence=event.offence,
-        rule=event.rule,
-        penalty=upheld.penalty if upheld else fine,
-        payer=upheld.payer if upheld else event.seat if fine else None,
-        fine=fine,
-        rests_on=event.rests_on,
-        reason=event.reason if isinstance(event, KnockDismissed) else None,
-        why=sentences.ruling(event, match.opened.players, language, fine=fine),
-        event=number,
-        version=version,
-    )
-
-
-def ruling_seen(recorded: Recorded, viewer: Viewer, public: bool) -> Ruling:
-    """A ruling as the viewer may see it. ``public``: its deal is over."""
-    event = recorded.event.seen_by(viewer, public)
-    assert isinstance(event, KnockUpheld | KnockDismissed), "a case is a ruling on a knock"
-    return event
 
 
 def ruling_of(kept: Kept) -> Ruling:
@@ -106,12 +71,12 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
     viewer = viewer_of(await service.match(match), token)
     must_be_seat(viewer, knock.seat)
-    outcome = await service.do(Command(match_id=match, actor=viewer, request=knock, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected))
     language = language_of(header(request, b"accept-language"))
     ruling, version = outcome.events[0], outcome.events[-1].originator_version
     fine = fine_in(outcome.events, ruling)
     seen = ruling_seen(ruling, viewer, public=False)
-    case = case_of(outcome.match, seen, ruling.originator_version, fine, version, language)
+    case = case_of(match_of(outcome.aggregate), seen, ruling.originator_version, fine, version, language)
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_in(language), **replayed(outcome)}
     return of_match(case, version, status=201, headers=headers)
 

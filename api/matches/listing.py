@@ -51,7 +51,7 @@ def _listed(entry: Listed) -> MatchListed:
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
-    """The time that a parameter gives, UTC; beyond the ends of time as near as can be."""
+    """The time that a parameter gives, in UTC; one out of range becomes the earliest or latest that there is."""
     if text is None:
         return None
     try:

@@ -1,23 +1,94 @@
 """Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
 
 import re
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
-from litestar import Request, post
+from litestar import post
+from msgspec import Meta
 
 from api.access.tokens import hash_of, new_token
+from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import described, link
+from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.service import service_of
-from api.wire import MatchMade, OpenMatch, SeatGiven, options_schema
-from referee.events import MatchOpened, Stakes
+from api.service import match_of, service_of
+from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.store.desk import Command
+from referee.value import Value
+
+POINTS_MAX = 1_000_000
+"""More than any match comes to, and small enough to be added up anywhere."""
+
+_SEATS = {
+    "minItems": min(rules.players_min for rules in RULESETS.values()),
+    "maxItems": max(rules.players_max for rules in RULESETS.values()),
+}
+_OPTIONS = {"anyOf": list(map(options_schema, RULESETS))}
+_DEALER = {"minimum": 0, "maximum": _SEATS["maxItems"] - 1}
+
+
+class Player(Value, forbid_unknown_fields=True):
+    """Somebody who plays."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+
+
+class StakesSet(Value, forbid_unknown_fields=True):
+    """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
+
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"])]
+    unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
+
+
+class Opening(Value, forbid_unknown_fields=True):
+    """Where a match begun on paper stands. ``pot`` only in games that have one."""
+
+    points: tuple[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)], ...]
+    pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
+
+
+class OpenMatch(Value, forbid_unknown_fields=True):
+    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot."""
+
+    ruleset: Annotated[str, Meta(extra_json_schema={"enum": list(RULESETS)})]
+    players: Annotated[tuple[Player, ...], Meta(description="By seat, clockwise.", extra_json_schema=_SEATS)]
+    options: Annotated[dict[str, Any], Meta(extra_json_schema=_OPTIONS)] = msgspec.field(default_factory=dict)
+    first_dealer: Annotated[int, Meta(extra_json_schema=_DEALER)] | None = None
+    dealing: Dealing = "house"
+    enforcement: Enforcement = "refuse"
+    stakes: StakesSet | None = None
+    opening: Opening | None = None
+
+
+class SeatGiven(Value):
+    """A seat and the token of whoever plays for it."""
+
+    seat: int
+    name: str
+    token: str
+
+
+class MatchMade(Value):
+    """A match just opened. The tokens are shown this once and kept only as hashes."""
+
+    id: UUID
+    version: int
+    ruleset: str
+    edition: int
+    options: dict[str, Any]
+    dealing: Dealing
+    enforcement: Enforcement
+    seats: tuple[SeatGiven, ...]
+    official_token: str
+    opened_at: datetime
+
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
 
@@ -135,14 +206,14 @@ def _match_links() -> dict[str, Any]:
         links=_match_links(),
     ),
 )
-async def open_match(request: Request[Any, Any, Any]) -> Reply:
+async def open_match(request: Req) -> Reply:
     """Opens a match."""
     body = await BODY.read(request)
     tokens, official = tuple(new_token() for _ in body.players), new_token()
     opened = opened_by(body, tokens, official)
     match_id: UUID = uuid4()
-    outcome = await service_of(request).do(Command(match_id=match_id, actor="official", request=opened))
-    match = outcome.match
+    outcome = await service_of(request).do(Command(id=match_id, actor="official", request=opened))
+    match = match_of(outcome.aggregate)
     made = MatchMade(
         id=match_id,
         version=match.version,

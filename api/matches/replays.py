@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import msgspec
 from litestar import get
 from litestar.params import QueryParameter
 
@@ -11,10 +10,20 @@ from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.service import in_thread, service_of
-from api.wire import Replayed, seen_fields
+from api.matches.shown import MatchSeen, seen_fields
+from api.service import in_thread, match_of, service_of
 from referee.events import Viewer
 from referee.store.match import Match
+
+
+class Replayed(MatchSeen, kw_only=True):
+    """A match as it stood after event ``version``, with what each seat could do then, as far as it may be known.
+
+    When the deal of that event is over, its cards lie open for everybody.
+    """
+
+    legal_acts: tuple[tuple[dict[str, Any], ...] | None, ...]
+    """By seat; ``null``: not for the caller to know."""
 
 
 def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
@@ -24,8 +33,7 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
         fields["hands"] = then.rules.view(then.state, "official").hands
     legal = then.rules.legal
     fields["legal_acts"] = [
-        [msgspec.to_builtins(act) for act in legal(then.state, seat)] if viewer in (seat, "official") else None
-        for seat in range(len(then.opened.players))
+        legal(then.state, seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
     ]
     return fields
 
@@ -52,5 +60,5 @@ async def replay_match(
     now, viewer = await service.seen(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
-    then = await in_thread(service.referee.replay, match, at)
+    then = match_of(await in_thread(service.referee.replay, match, at))
     return of_match(replay_fields(then, now, viewer), now.version)

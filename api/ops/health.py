@@ -1,5 +1,7 @@
 """For operators: is it up, is it ready, and how is it doing."""
 
+from typing import Literal
+
 from litestar import Router, get
 
 from api.http.describe import described
@@ -8,7 +10,14 @@ from api.http.problems import Problem
 from api.http.replies import Reply, reply, text
 from api.ops.metrics import MEDIA_TYPE, exposition
 from api.service import in_thread, service_of
-from api.wire import Health
+from referee.value import Value
+
+
+class Health(Value):
+    """That the service is up. ``follower_lag``, for readiness: how many events the books are behind."""
+
+    status: Literal["up"]
+    follower_lag: int | None = None
 
 
 @get(

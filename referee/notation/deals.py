@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from referee.actors import Actor
 from referee.acts import Request
 from referee.events import Dealing, Enforcement, Stakes
 from referee.value import Value
@@ -49,7 +50,7 @@ class Ruling(Value):
 class Done(Value):
     """Something that was done, by whom, and the ruling if it was a knock."""
 
-    actor: int | Literal["official"]
+    actor: Actor
     act: Request
     ruling: Ruling | None = None
 

@@ -1,16 +1,15 @@
-"""From what was recorded back to what was done: a search for the act that makes the recorded events.
+"""What was done in a deal, read from the record: each act stands there with the events that it made.
 
-So it needs to know no game's facts, and what it finds is sure to make them again.
+No rule is asked again: what was accepted under the rules of its day stays done, whatever they say now.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from referee.acts import Deal as DealAct
-from referee.acts import Draw, Knock, Request, RequestCards
+from referee.acts import Draw, RequestCards, request_of
 from referee.events import (
     CardDrawn,
     DealScored,
@@ -26,8 +25,7 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
-from referee.refusals import Refused
-from referee.ruleset import Moment, Ruleset
+from referee.ruleset import Ruleset
 
 
 class Step(NamedTuple):
@@ -37,14 +35,13 @@ class Step(NamedTuple):
     events: tuple[Recorded, ...]
 
 
-def steps_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> tuple[Step, ...]:
+def steps_of(history: Sequence[Recorded], deal: int) -> tuple[Step, ...]:
     """What was done in a finished deal.
 
     ``history`` is the match from its first event. :class:`LookupError` if there is no such deal.
     """
     first, last = place_of(history, deal)
-    rules = RULESETS[opened.ruleset]
-    return _steps(rules, _state_before(rules, opened, history[:first]), history[first : last + 1])[0]
+    return _steps(history[first : last + 1])[0]
 
 
 def _state_before(rules: Ruleset, opened: MatchOpened, before: Sequence[Recorded]) -> Any:
@@ -72,13 +69,13 @@ def of_history(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> D
     first, last = place_of(history, deal)
     rules = RULESETS[opened.ruleset]
     state = _state_before(rules, opened, history[:first])
-    steps, told = _steps(rules, state, history[first : last + 1])
+    steps, by_itself = _steps(history[first : last + 1])
     score = history[last].event
     before, carried = history[first - 1].event if deal > 1 else None, rules.carried(state)
     assert isinstance(score, DealScored)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
     return Deal(
-        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, told, carried),
+        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, carried),
         acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
         result=_result_of(score, won if isinstance(won, MatchWon) else None),
     )
@@ -88,11 +85,11 @@ def _header_of(
     opened: MatchOpened,
     before: DealScored | None,
     score: DealScored,
-    told: tuple[Event, ...],
+    by_itself: tuple[Event, ...],
     carried: dict[str, Any],
 ) -> Header:
     usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
-    duel = next((getattr(event, "seats", ()) for event in told if hasattr(event, "seats")), ())
+    duel = next((getattr(event, "seats", ()) for event in by_itself if hasattr(event, "seats")), ())
     return Header(
         ruleset=opened.ruleset,
         number=score.deal,
@@ -129,41 +126,33 @@ def _result_of(score: DealScored, won: MatchWon | None) -> Result:
     )
 
 
-def _steps(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
+def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
+    """What was done, and what happened by itself before anything was done."""
     steps: list[Step] = []
-    told: list[Event] = []
-    place = 0
-    while place < len(events):
-        one = events[place]
-        if isinstance(one.event, MatchOpened):
-            place += 1
-            continue
-        found = _act_of(rules, state, events[place:])
-        if found is None:
-            told.append(one.event)
-            if isinstance(one.event, CardDrawn):
-                steps.append(Step(_drawn(one.event), (one,)))
-            made = 1
+    by_itself: list[Event] = []
+    for asked, group in _acts(events):
+        if asked is None:
+            by_itself += (one.event for one in group)
+            steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
         else:
-            request, made = found
-            group = tuple(events[place : place + made])
-            steps.append(Step(Done(actor=_actor(one), act=request, ruling=_ruling_of(group)), group))
-        group = tuple(events[place : place + made])
-        if any(isinstance(recorded.event, FirstDealerDrawn) for recorded in group):
+            steps.append(Step(Done(actor=group[0].actor, act=request_of(asked), ruling=_ruling_of(group)), group))
+        if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps.clear()  # the header tells who deals
-        for recorded in group:
-            state = rules.evolve(state, recorded.event, recorded.originator_version)
-        place += made
-    return tuple(steps), tuple(told)
+    return tuple(steps), tuple(by_itself)
+
+
+def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
+    """What was asked each time, and the events that came of it; first with ``None`` those that nobody asked for."""
+    first = 0
+    for place in range(1, len(events) + 1):
+        if place == len(events) or events[place].request is not None:
+            yield events[first].request, tuple(events[first:place])
+            first = place
 
 
 def _drawn(event: CardDrawn) -> Done:
     """What the house drew, drawn by the seat itself."""
     return Done(actor=event.seat, act=Draw(seat=event.seat, card=event.card))
-
-
-def _actor(recorded: Recorded) -> int | Literal["official"]:
-    return "official" if isinstance(recorded.actor, str) else recorded.actor
 
 
 def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
@@ -175,80 +164,6 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
     if isinstance(ruling, KnockDismissed):
         return Ruling(verdict="dismissed", rule=fine.rule if fine else ruling.rule, payer=payer, points=points)
     return None
-
-
-def _act_of(rules: Ruleset, state: Any, events: Sequence[Recorded]) -> tuple[Request, int] | None:
-    """The act that makes these events now, and how many of them; ``None`` if they came by themselves."""
-    first = events[0]
-    seed = next((one.event.seed for one in events[:8] if getattr(one.event, "seed", None)), "")  # type: ignore[attr-defined]
-    moment = Moment(first.originator_version - 1, first.at, seed)
-    for request in chain(_deals(events), _candidates(rules, state, first)):
-        try:
-            made = rules.decide(state, request, moment)
-        except Refused:
-            continue
-        if made and all(event == one.event for event, one in zip(made, events, strict=False)):
-            return request, min(len(made), len(events))
-    return None
-
-
-def _candidates(rules: Ruleset, state: Any, first: Recorded) -> Iterator[Request]:
-    """Acts that may have made an event: what was legal, then whatever its fields can be the fields of."""
-    event, actor = first.event, first.actor
-    if isinstance(event, KnockUpheld | KnockDismissed):
-        named: Any = event.named
-        yield Knock(seat=event.seat, accused=event.accused, offence=named, note=event.note)
-        return
-    seats = {seat for seat in (actor, getattr(event, "seat", None)) if isinstance(seat, int)}
-    for viewer in (*seats, "official"):
-        yield from rules.legal(state, viewer)  # type: ignore[arg-type, misc]
-    fields = {name: getattr(event, name) for name in event.__struct_fields__}
-    for seat in sorted(seats):
-        fields["seat"] = seat
-        for kind in rules.acts:
-            yield from _built(kind, fields)
-
-
-def _deals(events: Sequence[Recorded]) -> Iterator[DealAct]:
-    """Deals that lay out the cards that these events tell of, in one of the first of them."""
-    for one in events[:3]:
-        cards: dict[str, Any] = {name: getattr(one.event, name, None) or None for name in DealAct.__struct_fields__}
-        if cards["hands"] is not None or cards["counts"] is not None:
-            cards["seat"] = getattr(one.event, "dealer", one.actor)
-            if cards["hands"] is not None:
-                cards["counts"] = None
-            if isinstance(cards["seat"], int):
-                yield DealAct(**cards)
-
-
-def _built(kind: Any, fields: dict[str, Any]) -> Iterator[Any]:
-    """Acts of a kind with the values of these fields: by name, else any that fits."""
-    required, optional = [], []
-    for field in msgspec.structs.fields(kind):
-        if field.name == "seat":
-            continue
-        names = sorted(fields, key=lambda name: name != field.name)
-        choices = [one for name in names for one in (fields[name], (fields[name],)) if _fits(one, field.type)]
-        if field.required:
-            required.append([(field.name, one) for one in choices])
-        else:
-            optional.append([(field.name, one) for one in choices])
-    by_name = [choice[0] for choice in optional if choice and choice[0][0] in fields]
-    spare = [[], by_name, *([one] for choice in optional for one in choice)]
-    seat = {"seat": fields["seat"]} if "seat" in kind.__struct_fields__ else {}
-    for given in product(*required):
-        for more in spare:
-            yield kind(**seat, **dict(given), **dict(more))
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    if value is None:
-        return False
-    try:
-        msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        return False
-    return True
 
 
 def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:

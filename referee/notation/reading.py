@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from referee import actors
+from referee.actors import Actor
 from referee.acts import Deal as DealAct
 from referee.acts import Knock
 from referee.events import Stakes
@@ -201,12 +203,10 @@ def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
     return cards
 
 
-def _read_by(text: str) -> tuple[str, Any]:
+def _read_by(text: str) -> tuple[str, Actor | None]:
     """The text without who did it, and who: ``None`` if that is the seat itself."""
-    found = re.fullmatch(r"(.*?) \((official|P[1-8])\)", text)
-    if found is None:
-        return text, None
-    return found[1], "official" if found[2] == "official" else int(found[2][1]) - 1
+    found = re.fullmatch(rf"(.*?) \(({actors.WRITTEN})\)", text)
+    return (text, None) if found is None else (found[1], actors.parse(found[2]))
 
 
 def _read_deal(lines: _Lines, seats: int) -> Done:
@@ -228,7 +228,7 @@ def _read_deal(lines: _Lines, seats: int) -> Done:
 
 
 _KNOCK = re.compile(
-    r"(P\d) on (P\d)(?: (\w+))?(?: \((official|P\d)\))?"
+    rf"(P\d) on (P\d)(?: (\w+))?(?: \(({actors.WRITTEN})\))?"
     r"(?:: (upheld|dismissed) by (\S+?)(?:, (P\d) up (\d+))?)?(?: (\".*\"))?"
 )
 
@@ -248,12 +248,11 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
         knock = msgspec.convert(told, Knock)
     except msgspec.ValidationError as error:
         raise lines.wrong(f"{found[3]!r} is no offence: {error}") from None
-    actor: Any = seat if found[4] is None else "official" if found[4] == "official" else int(found[4][1]) - 1
-    return Done(actor=actor, act=knock, ruling=ruling)
+    return Done(actor=actors.parse(found[4]) if found[4] else seat, act=knock, ruling=ruling)
 
 
 def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
-    text, actor = _read_by(item) if item.startswith("P") else (item, None)
+    text, actor = _read_by(item)
     names = BY_LINE[line]
     fields: dict[str, Any] = {}
     if names[0] not in OFFICIALS:

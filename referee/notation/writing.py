@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from referee import actors
 from referee.acts import Deal as DealAct
 from referee.acts import Knock, Play, act_name
 from referee.notation.deals import Deal, Done, Header, Result
@@ -36,7 +37,7 @@ def _by(done: Done) -> str:
     seat = getattr(done.act, "seat", "official")
     if seat == done.actor:
         return ""
-    return " (official)" if isinstance(done.actor, str) else f" (P{done.actor + 1})"
+    return f" ({actors.write(done.actor)})"
 
 
 def _header_lines(header: Header) -> Iterator[str]:

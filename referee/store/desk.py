@@ -1,8 +1,8 @@
 """The commit queue: one thread decides and commits all requests that wait, in one transaction.
 
 Nothing is answered before it is committed. On a conflict (another process was first) what was decided is dropped,
-the matches are loaded again, and the requests are decided one by one. An act's id is in its rows, so that a
-repeat, and an acknowledgement lost on the way back, are recognised from the match itself.
+the aggregates are loaded again, and the requests are decided one by one. An act's id is in its rows, so that a
+repeat, and an acknowledgement lost on the way back, are recognised from its rows.
 """
 
 import logging
@@ -16,19 +16,19 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
 from queue import Empty, SimpleQueue
+from typing import Any
 from uuid import UUID
 
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
 
-from referee.acts import Request
-from referee.events import DealScored, Event, MatchOpened, Recorded
-from referee.games import RULESETS
+from referee.actors import Actor
+from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.match import Match, fold
+from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
-from referee.store.store import Loaded, Referee, UnknownMatch
+from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.value import Value
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ OWN = "~"
 
 
 class Stale(Exception):
-    """The match has moved on from the version that the caller expected."""
+    """The aggregate has moved on from the version that the caller expected."""
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
@@ -62,22 +62,23 @@ class Busy(Exception):
 
 
 class Command(Value):
-    """A request as it reaches the desk. ``expected``: the version that ``If-Match`` names.
+    """A request to an aggregate as it reaches the desk; an event opens the aggregate that begins with it.
 
-    ``key`` is the client's Idempotency-Key; it may not begin with ``~``.
+    ``expected``: the version that ``If-Match`` names. ``key`` is the client's Idempotency-Key; it may not begin
+    with ``~``.
     """
 
-    match_id: UUID
-    actor: int | str
-    request: Request | MatchOpened
+    id: UUID
+    actor: Actor
+    request: Any
     key: str | None = None
     expected: int | None = None
 
 
 class Outcome(Value):
-    """What a request came to: the match after it, and the events it made."""
+    """What a request came to: the aggregate after it, and the events it made."""
 
-    match: Match
+    aggregate: Aggregate
     events: tuple[Recorded, ...]
     repeated: bool = False
 
@@ -91,24 +92,24 @@ class _Made(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A cached match, the hash of its last row, and its keyed acts if they have been read."""
+    """A cached aggregate, the hash of its last row, and its keyed acts if they have been read."""
 
-    match: Match
+    aggregate: Aggregate
     head: str
-    acts: dict[tuple[int | str, str], _Made] | None
+    acts: dict[tuple[Actor, str], _Made] | None
     """Touched by the writer's thread alone, and dropped with the entry when a transaction fails."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command on its way: ``act`` is its key or, without one, an id of the desk's own."""
+    """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own."""
 
     command: Command
-    act: str
+    act_id: str
     future: Future[Outcome]
 
 
 class _Work:
-    """What a transaction is about to store, and the matches as they would stand after it."""
+    """What a transaction is about to store, and the aggregates as they would stand after it."""
 
     def __init__(self) -> None:
         self.entries: dict[UUID, _Entry] = {}
@@ -116,9 +117,9 @@ class _Work:
         self.history: list[Recorded] = []
 
 
-def digest_of(request: Request | MatchOpened) -> str:
+def digest_of(asked: bytes) -> str:
     """What was asked, in few characters: to tell a repeat from another use of its key."""
-    return sha256(msgspec.json.encode(request)).hexdigest()[:16]
+    return sha256(asked).hexdigest()[:16]
 
 
 def utc_now() -> datetime:
@@ -142,14 +143,17 @@ class Desk:
         self,
         referee: Referee,
         *,
-        cache_matches: int = 2000,
+        cache_size: int = 2000,
         clock: Callable[[], datetime] = utc_now,
         seed: Callable[[], str] | None = None,
         committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``committed`` is called on the writer's thread with all that a transaction stored."""
+        """``cache_size``: how many aggregates stay at hand.
+
+        ``committed`` is called on the writer's thread with all that a transaction stored.
+        """
         self.referee = referee
-        self._cache_matches = cache_matches
+        self._cache_size = cache_size
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
         self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
@@ -166,42 +170,42 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`~referee.store.store.UnknownMatch` or :class:`Busy`."""
+        :class:`~referee.store.store.UnknownAggregate` or :class:`Busy`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
         self._waiting.put(_Job(command, command.key or f"{self._own}{next(self._numbers)}", future))
         return future
 
-    def cached(self, match_id: UUID) -> Match | None:
-        """The match, if it is at hand."""
+    def cached(self, aggregate_id: UUID) -> Aggregate | None:
+        """The aggregate, if it is at hand."""
         with self._lock:
-            entry = self._cache.get(match_id)
+            entry = self._cache.get(aggregate_id)
             if entry is None:
                 return None
-            self._cache.move_to_end(match_id)
-            return entry.match
+            self._cache.move_to_end(aggregate_id)
+            return entry.aggregate
 
-    def match(self, match_id: UUID, *, min_version: int = 0) -> Match:
-        """The match, from the cache or the store. Raises :class:`~referee.store.store.UnknownMatch`."""
-        match = self.cached(match_id)
-        if match is not None and match.version >= min_version:
-            return match
-        loaded = self.referee.load(match_id)
-        self._keep({match_id: _Entry(loaded.match, loaded.head, None)})
-        return loaded.match
+    def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
+        """The aggregate, from the cache or the store. Raises :class:`~referee.store.store.UnknownAggregate`."""
+        found = self.cached(aggregate_id)
+        if found is not None and found.version >= min_version:
+            return found
+        loaded = self.referee.load(aggregate_id)
+        self._keep({aggregate_id: _Entry(loaded.aggregate, loaded.head, None)})
+        return loaded.aggregate
 
-    def overtaken(self, match_id: UUID, version: int) -> None:
-        """Tells that event ``version`` of a match is stored: a cached match that is older is forgotten."""
+    def overtaken(self, aggregate_id: UUID, version: int) -> None:
+        """Tells that event ``version`` of an aggregate is stored: an older one in the cache is forgotten."""
         with self._lock:
-            entry = self._cache.get(match_id)
-            if entry is not None and entry.match.version < version:
-                del self._cache[match_id]
-            if entry is None or entry.match.version < version:
+            entry = self._cache.get(aggregate_id)
+            if entry is not None and entry.aggregate.version < version:
+                del self._cache[aggregate_id]
+            if entry is None or entry.aggregate.version < version:
                 # It may be on its way from the store to the cache, as it stood before.
-                self._overtaken[match_id] = version
-                self._overtaken.move_to_end(match_id)
-                while len(self._overtaken) > self._cache_matches:
+                self._overtaken[aggregate_id] = version
+                self._overtaken.move_to_end(aggregate_id)
+                while len(self._overtaken) > self._cache_size:
                     self._overtaken.popitem(last=False)
 
     @property
@@ -215,8 +219,8 @@ class Desk:
         return self._waiting.qsize()
 
     @property
-    def cached_matches(self) -> int:
-        """How many matches are at hand."""
+    def at_hand(self) -> int:
+        """How many aggregates are at hand."""
         return len(self._cache)
 
     def close(self) -> None:
@@ -234,7 +238,7 @@ class Desk:
                 self._commit(batch)
             except Exception:
                 log.exception("the desk could not answer %d requests", len(batch))
-                self._forget([job.command.match_id for job in batch])
+                self._forget([job.command.id for job in batch])
                 for job in batch:
                     if not job.future.done():
                         job.future.set_exception(Busy())
@@ -260,7 +264,7 @@ class Desk:
         return batch, True
 
     def _commit(self, batch: list[_Job], attempt: int = 1) -> None:
-        """Decides each in order, several of one match building on one another, and stores them at once."""
+        """Decides each in order, several of one aggregate building on one another, and stores them at once."""
         work, answers = _Work(), list[tuple[_Job, Outcome | Exception]]()
         for job in batch:
             try:
@@ -282,7 +286,7 @@ class Desk:
         self._keep(work.entries)
         for job, answer in answers:
             self._answer(job, answer)
-        self._told(work)
+        self._after_commit(work)
 
     def _is_stored(self, row: StoredEvent) -> bool:
         """Whether the transaction was stored after all, though its acknowledgement was lost on the way back.
@@ -293,7 +297,7 @@ class Desk:
         return row in self.referee.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """After a conflict: all at once, then one by one, so that nobody waits for a match that others fight over."""
+        """After a conflict: all at once, then one by one, so that nobody waits for what others fight over."""
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
             for job in jobs:
@@ -310,16 +314,16 @@ class Desk:
         else:
             job.future.set_result(answer)
 
-    def _told(self, work: _Work) -> None:
-        """After the answers: followers are woken, and a scored deal is marked for a snapshot."""
+    def _after_commit(self, work: _Work) -> None:
+        """After the answers: followers are woken, and what is worth a snapshot is marked for one."""
         if work.history:
             self._committed(work.history)
         for recorded in work.history:
-            if isinstance(recorded.event, DealScored):
-                entry = work.entries[recorded.originator_id]
+            entry = work.entries[recorded.originator_id]
+            if type(recorded.event) in entry.aggregate.SNAPSHOT_AFTER:
                 if not self._due:
                     self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
-                self._due[recorded.originator_id] = Loaded(entry.match, entry.head)
+                self._due[recorded.originator_id] = Loaded(entry.aggregate, entry.head)
 
     def _take_snapshots(self) -> None:
         """All that are due, in one transaction, when nobody waits or some time has passed."""
@@ -327,20 +331,20 @@ class Desk:
         try:
             self.referee.take_snapshots(due)
         except PersistenceError:
-            log.warning("no snapshots of %d matches", len(due), exc_info=True)
+            log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """The outcome of a request; what it changes goes into ``work``."""
         command, at = job.command, self._clock()
-        request, match_id = command.request, command.match_id
-        if isinstance(request, MatchOpened):
-            rules = RULESETS[request.ruleset]
+        request, aggregate_id = command.request, command.id
+        if isinstance(request, Event):
+            rules = KINDS[request.TOPIC].rules_for(request)
             moment = Moment(1, at, self._seed())
             return self._record(job, None, (request, *rules.begin(rules.start(request), moment)), at, work)
-        entry = work.entries.get(match_id)
+        entry = work.entries.get(aggregate_id)
         if entry is not None:
             return self._decide_on(job, entry, at, work)
-        entry = self._entry(match_id)
+        entry = self._entry(aggregate_id)
         try:
             return self._decide_on(job, entry, at, work)
         except (Refused, Stale):
@@ -351,100 +355,102 @@ class Desk:
 
     def _decide_on(self, job: _Job, entry: _Entry, at: datetime, work: _Work) -> Outcome:
         command, request = job.command, job.command.request
-        assert not isinstance(request, MatchOpened)
         if command.key is not None:
             if entry.acts is None:
                 entry = self._with_acts(entry)
-                self._keep({command.match_id: entry})
+                self._keep({command.id: entry})
             assert entry.acts is not None
             made = entry.acts.get((command.actor, command.key))
             if made is not None:
-                if made.digest != digest_of(request):
+                if made.digest != digest_of(msgspec.json.encode(request)):
                     raise KeyReused(command.key)
-                return self._again(entry.match, made, work)
-        match = entry.match
-        if command.expected is not None and command.expected != match.version:
-            raise Stale(match.version)
-        events = match.rules.decide(match.state, request, Moment(match.version, at, self._seed()))
+                return self._again(entry.aggregate, made, work)
+        aggregate = entry.aggregate
+        if command.expected is not None and command.expected != aggregate.version:
+            raise Stale(aggregate.version)
+        events = aggregate.rules.decide(aggregate.state, request, Moment(aggregate.version, at, self._seed()))
         return self._record(job, entry, events, at, work)
 
     def _caught_up(self, entry: _Entry) -> _Entry:
         """The entry, with what other processes have stored since: a refusal may not rest on an old state."""
-        rows = self.referee.rows(entry.match.id, after=entry.match.version)
+        rows = self.referee.rows(entry.aggregate.id, after=entry.aggregate.version)
         if not rows:
             return entry
-        return _Entry(fold(entry.match, map(from_row, rows)), row_hash(rows[-1]), None)
+        return _Entry(fold(entry.aggregate, map(from_row, rows)), row_hash(rows[-1]), None)
 
     def _record(
         self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work
     ) -> Outcome:
-        command, act = job.command, job.act
-        version, prev, acts = (entry.match.version, entry.head, entry.acts) if entry else (0, FIRST, {})
-        digest = digest_of(command.request)
+        command, act_id = job.command, job.act_id
+        version, prev, acts = (entry.aggregate.version, entry.head, entry.acts) if entry else (0, FIRST, {})
+        asked = msgspec.json.encode(command.request)
+        digest = digest_of(asked)
+        on_record = None if isinstance(command.request, Event) else asked  # an opening stands there as its own event
         rows: list[StoredEvent] = []
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.match_id, number, at, command.actor, act, digest, prev, event)
+            recorded = Recorded(command.id, number, at, command.actor, act_id, digest, prev, event, on_record)
+            on_record = None
             rows.append(to_row(recorded))
             prev = row_hash(rows[-1])
             history.append(recorded)
-        match = fold(entry.match if entry else None, history)
+        aggregate = fold(entry.aggregate if entry else None, history)
         work.rows += rows
         work.history += history
         if acts is not None and command.key is not None:
-            acts[command.actor, act] = _Made(version + 1, match.version, digest)
-        work.entries[command.match_id] = _Entry(match, prev, acts)
-        return Outcome(match=match, events=tuple(history))
+            acts[command.actor, act_id] = _Made(version + 1, aggregate.version, digest)
+        work.entries[command.id] = _Entry(aggregate, prev, acts)
+        return Outcome(aggregate=aggregate, events=tuple(history))
 
     # Acts that were answered before
 
-    def _again(self, match: Match, made: _Made, work: _Work) -> Outcome:
+    def _again(self, aggregate: Aggregate, made: _Made, work: _Work) -> Outcome:
         """The outcome of an act already decided: stored, or earlier in this batch."""
         numbers = range(made.first, made.last + 1)
         here = [
             recorded
             for recorded in work.history
-            if recorded.originator_id == match.id and recorded.originator_version in numbers
+            if recorded.originator_id == aggregate.id and recorded.originator_version in numbers
         ]
-        history = here or self.referee.history(match.id, after=made.first - 1, to=made.last)
-        return Outcome(match=match, events=tuple(history), repeated=True)
+        history = here or self.referee.history(aggregate.id, after=made.first - 1, to=made.last)
+        return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
     def _with_acts(self, entry: _Entry) -> _Entry:
-        """The entry with the keyed acts of its match, read from its rows."""
-        acts: dict[tuple[int | str, str], _Made] = {}
-        for row in self.referee.rows(entry.match.id, to=entry.match.version):
+        """The entry with the keyed acts of its aggregate, read from its rows."""
+        acts: dict[tuple[Actor, str], _Made] = {}
+        for row in self.referee.rows(entry.aggregate.id, to=entry.aggregate.version):
             act, number = act_of_row(row.state), row.originator_version
-            if not act.act.startswith(OWN):
-                before = acts.get((act.actor, act.act))
-                acts[act.actor, act.act] = _Made(before.first if before else number, number, act.digest)
-        return _Entry(entry.match, entry.head, acts)
+            if not act.act_id.startswith(OWN):
+                before = acts.get((act.actor, act.act_id))
+                acts[act.actor, act.act_id] = _Made(before.first if before else number, number, act.digest)
+        return _Entry(entry.aggregate, entry.head, acts)
 
     # The cache
 
-    def _entry(self, match_id: UUID) -> _Entry:
-        entry = self._cache.get(match_id)
+    def _entry(self, aggregate_id: UUID) -> _Entry:
+        entry = self._cache.get(aggregate_id)
         if entry is None:
-            loaded = self.referee.load(match_id)
-            entry = _Entry(loaded.match, loaded.head, None)
+            loaded = self.referee.load(aggregate_id)
+            entry = _Entry(loaded.aggregate, loaded.head, None)
         return entry
 
-    def _keep(self, work: dict[UUID, _Entry]) -> None:
+    def _keep(self, entries: dict[UUID, _Entry]) -> None:
         with self._lock:
-            for match_id, entry in work.items():
-                if entry.match.version < self._overtaken.get(match_id, 0):
+            for aggregate_id, entry in entries.items():
+                if entry.aggregate.version < self._overtaken.get(aggregate_id, 0):
                     continue
-                self._overtaken.pop(match_id, None)
-                cached = self._cache.get(match_id)
-                if cached is None or cached.match.version <= entry.match.version:
-                    self._cache[match_id] = entry
-                self._cache.move_to_end(match_id)
-            while len(self._cache) > self._cache_matches:
+                self._overtaken.pop(aggregate_id, None)
+                cached = self._cache.get(aggregate_id)
+                if cached is None or cached.aggregate.version <= entry.aggregate.version:
+                    self._cache[aggregate_id] = entry
+                self._cache.move_to_end(aggregate_id)
+            while len(self._cache) > self._cache_size:
                 self._cache.popitem(last=False)
 
-    def _forget(self, matches: Iterable[UUID]) -> None:
+    def _forget(self, ids: Iterable[UUID]) -> None:
         with self._lock:
-            for match_id in matches:
-                self._cache.pop(match_id, None)
+            for aggregate_id in ids:
+                self._cache.pop(aggregate_id, None)
 
 
-__all__ = ["Busy", "Command", "Desk", "KeyReused", "Outcome", "Stale", "UnknownMatch"]
+__all__ = ["Busy", "Command", "Desk", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]

@@ -1,32 +1,37 @@
-"""A match: a fold of its events and nothing else."""
+"""A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
 
-from collections.abc import Iterable
-from datetime import datetime
-from typing import Any
-from uuid import UUID
+from typing import ClassVar
 
 import msgspec
 
-from referee.events import DealScored, DealVoided, MatchClosed, MatchOpened, MatchWon, Recorded, Viewer
+from referee import events
+from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
-from referee.value import Value
-
-_DEAL_OVER = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
-"""After these the cards of the deal lie open."""
+from referee.store.aggregate import Aggregate
 
 
-class Match(Value):
+def _facts() -> tuple[type[Event], ...]:
+    """Those that all games have, and then those of each."""
+    kinds = [kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
+    return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
+
+
+class Match(Aggregate):
     """A match as it stands after event number ``version``."""
 
-    id: UUID
-    version: int
     opened: MatchOpened
-    opened_at: datetime
-    changed_at: datetime
-    state: Any
-    public_to: int = 0
-    """Up to this event all cards lie open: their deals are over."""
+
+    OPENING: ClassVar[type[Event]] = MatchOpened
+    FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
+    LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
+    SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
+
+    @classmethod
+    def rules_for(cls, opened: MatchOpened) -> Ruleset:
+        """The ruleset that a match so opened is played by."""
+        return RULESETS[opened.ruleset]
 
     @property
     def rules(self) -> Ruleset:
@@ -35,32 +40,5 @@ class Match(Value):
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""
-        event = recorded.event.seen_by(viewer, recorded.originator_version <= self.public_to)
+        event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
-
-
-def fold(match: Match | None, history: Iterable[Recorded]) -> Match:
-    """The match after this much more of its history; versions may have no gap."""
-    history = iter(history)
-    if match is None:
-        first = next(history)
-        assert first.originator_version == 1, "a history begins with event 1"
-        assert isinstance(first.event, MatchOpened), "a history begins with the opening"
-        match = Match(
-            id=first.originator_id,
-            version=1,
-            opened=first.event,
-            opened_at=first.at,
-            changed_at=first.at,
-            state=RULESETS[first.event.ruleset].start(first.event),
-        )
-    state, version, at, public_to = match.state, match.version, match.changed_at, match.public_to
-    evolve = match.rules.evolve
-    for recorded in history:
-        version += 1
-        assert recorded.originator_version == version, "a history has no gap"
-        event, at = recorded.event, recorded.at
-        state = evolve(state, event, version)
-        if type(event) in _DEAL_OVER:
-            public_to = version
-    return msgspec.structs.replace(match, state=state, version=version, changed_at=at, public_to=public_to)

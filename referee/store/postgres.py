@@ -2,8 +2,10 @@
 
 A batch is one statement. The library stores it by a pipeline of six, whose answers the writer takes one by one, each
 time asking anew for the interpreter's lock, and it writes each row as text in Python: twice the time for one row,
-five times the work for forty. Its own functions in the database (``POSTGRES_ENABLE_DB_FUNCTIONS``) do not lock the
-table, so that a follower can pass over an event that is committed late; ours does.
+five times the work for forty. Its own functions in the database (``POSTGRES_ENABLE_DB_FUNCTIONS``) do not wait for
+one another, so that a follower can pass over an event that is committed late; ours does. It takes an advisory
+lock, ``hashtextextended('public.referee_events', 0)`` (schema and table), for a lock on the table itself would wait
+for each VACUUM of it, and one against wraparound does not step aside.
 
 And tables are created by one process at a time, so that several can be started at once.
 """
@@ -39,7 +41,7 @@ class Recorder(PostgresApplicationRecorder):
             "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[])"
             " RETURNS void LANGUAGE plpgsql AS $knacka$ BEGIN"
             " SET LOCAL lock_timeout = '{seconds}s';"
-            " LOCK TABLE {table} IN EXCLUSIVE MODE;"  # so that positions are given in the order of the commits
+            " PERFORM pg_advisory_xact_lock({key});"  # so that positions are given in the order of the commits
             " NOTIFY {channel};"
             " INSERT INTO {table} (originator_id, originator_version, topic, state)"
             " SELECT * FROM unnest(ids, versions, topics, states);"
@@ -50,6 +52,7 @@ class Recorder(PostgresApplicationRecorder):
                 function=function,
                 table=Identifier(schema, self.events_table_name),
                 channel=Identifier(self.channel_name),
+                key=SQL("hashtextextended({}, 0)").format(f"{schema}.{self.events_table_name}"),
                 seconds=self.datastore.lock_timeout,
             )
         )

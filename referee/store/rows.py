@@ -1,12 +1,16 @@
 """Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "event"}``. ``prev`` is the SHA-256 over topic and stored bytes of the
-match's row before, so that a match's rows form a chain from its first event on.
+``{"at", "actor", "act", "digest", "prev", "request"?, "event"}``. ``request`` stands in the first row that an act
+made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
+so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
+topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
+another place.
 """
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -14,49 +18,47 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import Mapper, StoredEvent
 
-import referee.events as common
+from referee.actors import Actor
 from referee.events import Event, Recorded
-from referee.games import RULESETS
+from referee.store.aggregate import event_types
 
 FIRST = "0" * 64
-"""``prev`` of a match's first row."""
+"""``prev`` of an aggregate's first row."""
 
 
-class _Row(msgspec.Struct, frozen=True):
+_NOTHING = msgspec.Raw()
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     at: datetime
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
+    request: msgspec.Raw = _NOTHING
     event: msgspec.Raw
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
     """Only what tells whose act a row is."""
 
-    actor: int | str
-    act: str
+    actor: Actor
+    act_id: str = msgspec.field(name="act")
     digest: str
 
 
-def _event_types() -> dict[str, type[Event]]:
-    types = [kind for kind in vars(common).values() if isinstance(kind, type) and issubclass(kind, Event)]
-    for ruleset in RULESETS.values():
-        types += ruleset.events
-    topics: dict[str, type[Event]] = {}
-    for kind in types:
-        if kind is Event:
-            continue
-        assert topics.setdefault(kind.TOPIC, kind) is kind, f"topic {kind.TOPIC} stands for two types"
-    return topics
+class _Decoders(dict[str, Callable[[msgspec.Raw], Event]]):
+    """What reads the event of a row, by its topic; made when such a row is first read."""
 
+    def __missing__(self, topic: str) -> Callable[[msgspec.Raw], Event]:
+        decode: Callable[[msgspec.Raw], Event] = msgspec.json.Decoder(event_types()[topic]).decode
+        self[topic] = decode
+        return decode
 
-EVENT_TYPES: dict[str, type[Event]] = _event_types()
-"""Every topic ever stored, and the type that reads it."""
 
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 _row = msgspec.json.Decoder(_Row).decode
-_decoders = {topic: msgspec.json.Decoder(kind).decode for topic, kind in EVENT_TYPES.items()}
+_decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
 
 
@@ -64,35 +66,42 @@ def to_row(recorded: Recorded) -> StoredEvent:
     """The row that keeps a recorded event."""
     event = recorded.event
     row = _Row(
-        recorded.at,
-        recorded.actor,
-        recorded.act,
-        recorded.digest,
-        recorded.prev,
-        msgspec.Raw(_encode(event)),
+        at=recorded.at,
+        actor=recorded.actor,
+        act_id=recorded.act_id,
+        digest=recorded.digest,
+        prev=recorded.prev,
+        request=_NOTHING if recorded.request is None else msgspec.Raw(recorded.request),
+        event=msgspec.Raw(_encode(event)),
     )
     return StoredEvent(recorded.originator_id, recorded.originator_version, event.TOPIC, _encode(row))
 
 
 def from_row(stored: StoredEvent) -> Recorded:
     """The recorded event that a row keeps."""
-    row = _row(stored.state)
-    match_id = stored.originator_id
+    row, aggregate_id = _row(stored.state), stored.originator_id
     return Recorded(
-        match_id if isinstance(match_id, UUID) else UUID(match_id),
+        aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
         stored.originator_version,
         row.at,
         row.actor,
-        row.act,
+        row.act_id,
         row.digest,
         row.prev,
         _decoders[stored.topic](row.event),
+        None if row.request is _NOTHING else bytes(row.request),
     )
 
 
+@lru_cache(4096)  # to write an id takes longer than to hash the row
+def _written(aggregate_id: UUID | str) -> str:
+    return str(UUID(str(aggregate_id)))
+
+
 def row_hash(stored: StoredEvent) -> str:
-    """What the next row of the match names as ``prev``."""
-    return sha256(stored.topic.encode() + stored.state).hexdigest()
+    """What the next row of the aggregate names as ``prev``."""
+    place = f"\0{_written(stored.originator_id)}\n{stored.originator_version}\n{stored.topic}\n"
+    return sha256(place.encode() + stored.state).hexdigest()
 
 
 class JsonRows(Mapper[UUID]):

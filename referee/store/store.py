@@ -1,4 +1,4 @@
-"""The event store: rows of matches through the library's own recorders, and snapshots beside them."""
+"""The event store: rows of aggregates through the library's own recorders, and snapshots beside them."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,7 @@ from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.events import Recorded
-from referee.games import RULESETS
-from referee.store.match import Match, fold
+from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.rows import FIRST, JsonRows, from_row, row_hash
 
 PAGE = 500
@@ -24,39 +23,57 @@ PAGE = 500
 log = logging.getLogger(__name__)
 
 
-class UnknownMatch(LookupError):
-    """There is no match of this id."""
+class UnknownAggregate(LookupError):
+    """There is nothing of this id."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A match and the hash of its last row, which the next row names."""
+    """An aggregate and the hash of its last row, which the next row names."""
 
-    match: Match
+    aggregate: Aggregate
     head: str
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
-    ruleset: str
+    """``kind`` is the topic of the first event."""
+
+    kind: str
     shape: str
     head: str
-    match: msgspec.Raw
+    aggregate: msgspec.Raw
 
 
-SNAPSHOT_TOPIC = "match/snapshot"
+SNAPSHOT_TOPIC = "snapshot"
 
 
 @cache
-def shape_of(ruleset: str) -> str:
-    """The shape of a game's state in this release: a snapshot of another is of no use."""
-    schema = msgspec.json.schema(RULESETS[ruleset].state)
+def shape_of(state: Any) -> str:
+    """The shape of a type of states in this release: a snapshot of another is of no use."""
+    schema = msgspec.json.schema(state)
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
 
 def _snapshot_row(loaded: Loaded) -> StoredEvent:
-    match = loaded.match
-    ruleset = match.opened.ruleset
-    snapshot = _Snapshot(ruleset, shape_of(ruleset), loaded.head, msgspec.Raw(msgspec.json.encode(match)))
-    return StoredEvent(match.id, match.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
+    aggregate = loaded.aggregate
+    snapshot = _Snapshot(
+        aggregate.OPENING.TOPIC,
+        shape_of(aggregate.rules.state),
+        loaded.head,
+        msgspec.Raw(msgspec.json.encode(aggregate)),
+    )
+    return StoredEvent(aggregate.id, aggregate.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
+
+
+def _loaded(row: StoredEvent) -> Loaded | None:
+    """What a snapshot keeps, if it is of this release."""
+    snapshot = msgspec.json.decode(row.state, type=_Snapshot)
+    kind = KINDS[snapshot.kind]
+    raw = msgspec.json.decode(snapshot.aggregate)
+    aggregate = msgspec.convert({**raw, "state": None}, kind)
+    state = aggregate.rules.state
+    if snapshot.shape != shape_of(state):
+        return None
+    return Loaded(msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)), snapshot.head)
 
 
 def settings_for(url: str) -> dict[str, str]:
@@ -93,7 +110,7 @@ def settings_for(url: str) -> dict[str, str]:
 
 
 class Referee(Application[UUID]):
-    """All matches of one store."""
+    """All aggregates of one store."""
 
     name = "referee"
     is_snapshotting_enabled = True
@@ -102,39 +119,39 @@ class Referee(Application[UUID]):
         """Plain JSON rows."""
         return JsonRows(transcoder=self.factory.transcoder())
 
-    def rows(self, match_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
-        """The stored rows of a match in order; empty where there is none."""
-        return self.recorder.select_events(match_id, gt=after or None, lte=to)
+    def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
+        """The stored rows of an aggregate in order; empty where there is none."""
+        return self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
 
     def history(
-        self, match_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
+        self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """The recorded events of a match in order."""
-        stored = self.recorder.select_events(match_id, gt=after or None, lte=to, limit=limit)
+        """The recorded events of an aggregate in order."""
+        stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in stored]
 
-    def load(self, match_id: UUID) -> Loaded:
-        """The match as it stands: its last snapshot and what came after. Raises :class:`UnknownMatch`."""
-        loaded = self._snapshot(match_id)
-        rows = self.rows(match_id, after=loaded.match.version if loaded else 0)
+    def load(self, aggregate_id: UUID) -> Loaded:
+        """An aggregate as it stands: its last snapshot and what came after. Raises :class:`UnknownAggregate`."""
+        loaded = self._snapshot(aggregate_id)
+        rows = self.rows(aggregate_id, after=loaded.aggregate.version if loaded else 0)
         if not rows:
             if loaded is None:
-                raise UnknownMatch(str(match_id))
+                raise UnknownAggregate(str(aggregate_id))
             return loaded
-        match = fold(loaded.match if loaded else None, map(from_row, rows))
-        return Loaded(match, row_hash(rows[-1]))
+        aggregate = fold(loaded.aggregate if loaded else None, map(from_row, rows))
+        return Loaded(aggregate, row_hash(rows[-1]))
 
-    def replay(self, match_id: UUID, at: int) -> Match:
-        """The match as it stood after event ``at``, folded from its first event."""
-        history = self.history(match_id, to=at)
+    def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
+        """An aggregate as it stood after event ``at``, folded from its first event."""
+        history = self.history(aggregate_id, to=at)
         if not history:
-            raise UnknownMatch(str(match_id))
+            raise UnknownAggregate(str(aggregate_id))
         return fold(None, history)
 
-    def take_snapshots(self, matches: Sequence[Loaded]) -> None:
-        """Keeps matches so that loading them need not begin at their first event."""
+    def take_snapshots(self, due: Sequence[Loaded]) -> None:
+        """Keeps aggregates so that loading them need not begin at their first event."""
         assert self.snapshots is not None
-        rows = [_snapshot_row(loaded) for loaded in matches]
+        rows = [_snapshot_row(loaded) for loaded in due]
         try:
             self.snapshots.recorder.insert_events(rows)
         except IntegrityError:
@@ -142,27 +159,19 @@ class Referee(Application[UUID]):
                 with suppress(IntegrityError):
                     self.snapshots.recorder.insert_events([row])
 
-    def _snapshot(self, match_id: UUID) -> Loaded | None:
+    def _snapshot(self, aggregate_id: UUID) -> Loaded | None:
         assert self.snapshots is not None
-        rows = self.snapshots.recorder.select_events(match_id, desc=True, limit=1)
-        if not rows:
-            return None
-        try:
-            snapshot = msgspec.json.decode(rows[0].state, type=_Snapshot)
-            if snapshot.shape != shape_of(snapshot.ruleset):
-                return None
-            raw = msgspec.json.decode(snapshot.match)
-            state = msgspec.convert(raw["state"], RULESETS[snapshot.ruleset].state)
-            match = msgspec.convert({**raw, "state": None}, Match)
-            return Loaded(msgspec.structs.replace(match, state=state), snapshot.head)
-        except (msgspec.MsgspecError, KeyError, TypeError):
-            log.info("snapshot of match %s is of another release: folding its history", match_id)
-            return None
+        for row in self.snapshots.recorder.select_events(aggregate_id, desc=True, limit=1):
+            try:
+                return _loaded(row)
+            except (msgspec.MsgspecError, KeyError, TypeError):
+                log.info("the snapshot of %s is of another release: folding its history", aggregate_id)
+        return None
 
-    def chain(self, match_id: UUID) -> Iterator[tuple[int, bool]]:
+    def chain(self, aggregate_id: UUID) -> Iterator[tuple[int, bool]]:
         """Each row's number, and whether it names the hash of the row before it."""
         prev = FIRST
-        for row in self.rows(match_id):
+        for row in self.rows(aggregate_id):
             yield row.originator_version, from_row(row).prev == prev
             prev = row_hash(row)
 

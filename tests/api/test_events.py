@@ -68,6 +68,20 @@ class TestPages:
             for event in playing.get("/events", who).json()["events"]:
                 assert event.keys() == {"number", "at", "actor", "act", "topic", "event"}
 
+    def test_the_official_sees_what_was_asked_and_nobody_else(self, playing: Table) -> None:
+        playing.play("SA", "S2", "S4", first=0)
+        knock = {"act": "knock", "seat": 0, "accused": 2, "note": "I saw it"}
+        assert playing.post("/knocks", knock, 0).status_code == 201
+        events = playing.get("/events", "official").json()["events"]
+        asked = {event["topic"]: event["request"] for event in events if "request" in event}
+        assert asked["knock/dismissed"] == knock
+        assert asked["card/played"] == {"act": "play", "seat": 2, "card": "S4"}
+        assert asked["deal/dealt"] == {"act": "deal", "seat": 0, "hands": HANDS}
+        assert asked.keys().isdisjoint({"match/opened", "auction/won", "trick/taken"}), "came by themselves"
+        for who in (None, 0, 2):
+            assert not [event for event in playing.get("/events", who).json()["events"] if "request" in event]
+            assert b'"request"' not in playing.get("/events", who, Accept="application/x-ndjson").content
+
 
 class TestStream:
     def test_what_happened_comes_first_and_then_what_happens(self, playing: Table, http: httpx.Client) -> None:

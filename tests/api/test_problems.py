@@ -12,6 +12,7 @@ from litestar.testing import TestClient
 
 from api.http.problems import TEXTS
 from referee.games import RULESETS
+from referee.sentences import fields
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, KORTOXEN, Table
 
@@ -396,5 +397,4 @@ def test_every_problem_that_is_raised_has_its_texts() -> None:
 
 def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
     for text in TEXTS.values():
-        english, swedish = ({part.split("}")[0] for part in detail.split("{")[1:]} for detail in text.detail)
-        assert english == swedish
+        assert fields(text.en) == fields(text.sv)

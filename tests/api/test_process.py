@@ -63,6 +63,9 @@ class TestStopping:
             players = [threading.Thread(target=play, args=(process.address, stop)) for _ in range(4)]
             for player in players:
                 player.start()
+            until = time.monotonic() + 20  # a loaded machine may need long for the first answer
+            while not answered and time.monotonic() < until:
+                time.sleep(0.01)
             time.sleep(0.5)
             process.end(signal.SIGKILL, 5)
             stop.set()

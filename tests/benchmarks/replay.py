@@ -11,8 +11,8 @@ from referee.acts import Deal, Knock
 from referee.events import Recorded
 from referee.games import RULESETS
 from referee.ruleset import Moment
+from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk
-from referee.store.match import fold
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.store.store import construct
 from tests.benchmarks.measure import floor, side_by_side, table
@@ -49,7 +49,7 @@ def cold(url: str, rows: Sequence[StoredEvent]) -> tuple[float, float]:
         match_id = UUID(int=7)
 
         def load() -> int:
-            assert referee.load(match_id).match.version == EVENTS
+            assert referee.load(match_id).aggregate.version == EVENTS
             return 1
 
         without = side_by_side({"": load})[""]
@@ -68,7 +68,7 @@ def growth() -> tuple[float, float]:
 
         def refused(match_id: UUID) -> int:
             for _ in range(20):
-                desk.submit(Command(match_id=match_id, actor=1, request=Knock(seat=1, accused=2))).result()
+                desk.submit(Command(id=match_id, actor=1, request=Knock(seat=1, accused=2))).result()
             return 20
 
         rates = side_by_side({"young": lambda: refused(young), "old": lambda: refused(old)})

@@ -6,13 +6,12 @@ the matches is described in ``README.md`` beside the data.
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
-from uuid import UUID
+from typing import Any, Protocol, TypedDict
 
 import msgspec
 
+from referee.actors import Actor
 from referee.acts import AnyAct, Knock, Request
 from referee.events import (
     DealScored,
@@ -20,20 +19,18 @@ from referee.events import (
     KnockDismissed,
     KnockUpheld,
     MatchClosed,
-    MatchOpened,
     MatchWon,
     PenaltyImposed,
     Recorded,
+    Stakes,
 )
-from referee.games import RULESETS
 from referee.refusals import Refused, WrongPhase
-from referee.ruleset import Moment
-from referee.store.match import Match, fold
+from tests.given import Table
+from tests.played import opening
 
 HERE = Path(__file__).parent
 ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "balances")
 """What is compared of the end of a match, where it is expected."""
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def matches(ruleset: str) -> Iterator[dict[str, Any]]:
@@ -50,16 +47,23 @@ class Refusal(Exception):
         self.rule, self.phase = rule, phase
 
 
+class TakenOver(TypedDict, total=False):
+    """What a match taken over from paper begins with."""
+
+    points: tuple[int, ...]
+    pot: int
+
+
 class Player(Protocol):
     """Something that a match can be played on."""
 
-    def act(self, actor: int | str, body: dict[str, Any]) -> None:
+    def act(self, actor: Actor, body: dict[str, Any]) -> None:
         """Sends an act; raises :class:`Refusal`."""
 
-    def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
+    def knock(self, actor: Actor, body: dict[str, Any]) -> dict[str, Any]:
         """Sends a knock, gives ``verdict``, ``rule``, ``penalty`` and ``payer``; raises :class:`Refusal`."""
 
-    def legal(self, actor: int | str) -> list[dict[str, Any]]:
+    def legal(self, actor: Actor) -> list[dict[str, Any]]:
         """The legal acts of an actor."""
 
     def line(self) -> dict[str, Any] | None:
@@ -73,52 +77,32 @@ class Direct:
     """The match in memory: decide, evolve, nothing else."""
 
     def __init__(self, given: dict[str, Any]) -> None:
-        rules = RULESETS[given["ruleset"]]
-        options = msgspec.to_builtins(msgspec.convert(given["options"], rules.options))
-        opening = given["opening"] or {"points": [rules.start_points] * given["players"]}
-        opened = MatchOpened(
-            ruleset=rules.key,
-            edition=rules.edition,
-            options=options,
-            players=tuple(f"P{seat + 1}" for seat in range(given["players"])),
-            dealing=given["dealing"],
-            enforcement=given["enforcement"],
-            points=tuple(opening["points"]),
-            pot=opening.get("pot", 0),
-            first_dealer=given["first_dealer"],
-            stakes=msgspec.convert(given["stakes"], MatchOpened.__annotations__["stakes"]),
-            tokens=(),
-            official="",
+        names = ("ruleset", "players", "dealing", "enforcement", "first_dealer")
+        self.table = Table(
+            opening(
+                **{name: given[name] for name in names},
+                **msgspec.convert(given["opening"] or {}, TakenOver),
+                stakes=msgspec.convert(given["stakes"], Stakes | None),
+                **given["options"],
+            )
         )
-        rules.opening(opened)
-        self.history: list[Recorded] = []
-        self.match: Match | None = None
-        self._stand((opened,), "official")
 
-    def _stand(self, events: tuple[Event, ...], actor: int | str) -> None:
-        version = len(self.history)
-        new = [
-            Recorded(UUID(int=1), number, NOW, actor, "", "", "", event)
-            for number, event in enumerate(events, version + 1)
-        ]
-        self.history += new
-        self.match = fold(self.match, new)
+    @property
+    def history(self) -> list[Recorded]:
+        """All that has happened."""
+        return self.table.history
 
-    def _decide(self, actor: int | str, request: Request) -> tuple[Event, ...]:
-        match = self.match
-        assert match is not None
+    def _do(self, request: Request) -> tuple[Event, ...]:
         try:
-            events = match.rules.decide(match.state, request, Moment(match.version, NOW, "seed"))
+            return self.table.do(request)
         except Refused as refused:
             raise Refusal(refused.rule, isinstance(refused, WrongPhase)) from None
-        self._stand(events, actor)
-        return events
 
     def act(self, actor: int | str, body: dict[str, Any]) -> None:
-        self._decide(actor, msgspec.convert(body, AnyAct))
+        self._do(msgspec.convert(body, AnyAct))
 
     def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
-        ruling, *imposed = self._decide(actor, msgspec.convert(body, Knock))
+        ruling, *imposed = self._do(msgspec.convert(body, Knock))
         if isinstance(ruling, KnockUpheld):
             return {"verdict": "upheld", "rule": ruling.rule, "penalty": ruling.penalty, "payer": ruling.payer}
         assert isinstance(ruling, KnockDismissed)
@@ -128,16 +112,15 @@ class Direct:
         return {"verdict": "dismissed"}
 
     def legal(self, actor: int | str) -> list[dict[str, Any]]:
-        assert self.match is not None
         viewer: Any = actor
-        return [msgspec.to_builtins(act) for act in self.match.rules.legal(self.match.state, viewer)]
+        return [msgspec.to_builtins(act) for act in self.table.legal(viewer)]
 
     def line(self) -> dict[str, Any] | None:
-        lines = [recorded.event for recorded in self.history if isinstance(recorded.event, DealScored)]
+        lines = self.table.happened(DealScored)
         return msgspec.to_builtins(lines[-1]) if lines else None
 
     def end(self) -> dict[str, Any] | None:
-        last = self.history[-1].event
+        last = self.table.events[-1]
         if isinstance(last, MatchClosed):
             return {
                 "final_pot": last.pot_before,
@@ -235,7 +218,7 @@ def _book(player: Player, book: dict[str, Any]) -> Iterator[str]:
     for name, value in book.items():
         if name == "unsure":
             continue
-        got = line.get(name)
+        got: Any = line.get(name)
         if name == "eliminated":
             got = sorted(line.get("eliminated", ()))
         if name in ("before", "points"):

@@ -1,46 +1,23 @@
 """A table of Kalabrias to put acts to: hands made from the few cards that a test cares about, and words in turn."""
 
-from datetime import UTC, datetime
 from random import Random
-from typing import Any
-from uuid import UUID
+from typing import Any, Self
 
-import pytest
-
-from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Play, Reply, Request, Respond, Score
-from referee.cards import SUITS, cards_of
-from referee.events import DealScored, Event, MatchOpened, MatchWon, Recorded, Viewer
-from referee.games.kalabrias import RULESET
-from referee.games.kalabrias.ranks import PACK, runs
-from referee.refusals import Refused
-from referee.ruleset import Moment, Shown
+from referee.acts import Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score
+from referee.cards import SUITS, cards_of, texts_of
+from referee.events import DealScored, MatchOpened
+from referee.games import RULESETS
+from referee.games.kalabrias.ranks import runs
+from tests import given
+from tests.given import P1, Hands, deal
 from tests.played import opening
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-MATCH = UUID(int=1)
-P1, P2, P3, P4 = range(4)
 
-Hands = tuple[tuple[str, ...], ...]
-
-
-def opened(
-    *,
-    players: int = 2,
-    dealer: int | None = None,
-    dealing: str = "table",
-    enforcement: str = "refuse",
-    points: tuple[int, ...] | None = None,
-    **options: Any,
-) -> MatchOpened:
+def opened(*, players: int = 2, dealer: int | None = None, **match: Any) -> MatchOpened:
     """The opening of a match; the last seat deals, so that P1 is forehand."""
+    match = {"dealing": "table", "enforcement": "refuse", **match}
     return opening(
-        ruleset="kalabrias",
-        players=players,
-        dealing=dealing,  # type: ignore[arg-type]
-        enforcement=enforcement,  # type: ignore[arg-type]
-        first_dealer=players - 1 if dealer is None else dealer,
-        points=points,
-        **options,
+        ruleset="kalabrias", players=players, first_dealer=players - 1 if dealer is None else dealer, **match
     )
 
 
@@ -54,13 +31,13 @@ def hands(text: str, turn_up: str, *, declarer: int = P1, seed: int = 1) -> Hand
 
     With four the turned-up card is the declarer's eighth, and not among the seven that are dealt.
     """
-    begun = [tuple(cards.split()) for cards in text.split("|")]
+    begun = deal(text)
     wanted = [9 if len(begun) < 4 else 8 - (seat == declarer) for seat in range(len(begun))]
     own = [(turn_up,) if len(begun) == 4 and seat == declarer else () for seat in range(len(begun))]
     chance = Random(seed)
     taken = {turn_up, *(card for hand in begun for card in hand)}
     assert len(taken) == 1 + sum(map(len, begun)), "each card once"
-    left = [card for card in PACK if card not in taken]
+    left = [card for card in RULESETS["kalabrias"].pack if card not in taken]
     for _ in range(50_000):
         chance.shuffle(left)
         rest, full = list(left), []
@@ -73,46 +50,23 @@ def hands(text: str, turn_up: str, *, declarer: int = P1, seed: int = 1) -> Hand
     raise AssertionError("no such hands were found")
 
 
-class Table:
-    """A match in memory. What leads up to a test gives back the table; ``do`` gives back the events."""
+class Table(given.Table):
+    """A match of Kalabrias."""
 
-    def __init__(self, opening: MatchOpened) -> None:
-        RULESET.opening(opening)
-        self.opening = opening
-        self.state: Any = RULESET.start(opening)
-        self.history = [Recorded(MATCH, 1, NOON, "official", "", "", "", opening)]
-        self.later_hands: Hands = ()
-        self._happened(RULESET.begin(self.state, self.moment()), "official")
+    later_hands: Hands = ()
 
-    def moment(self) -> Moment:
-        """What a decision gets from outside."""
-        return Moment(len(self.history), NOON, f"seed {len(self.history)}")
-
-    def do(self, act: Request) -> tuple[Event, ...]:
-        """The events that an act makes; they have happened."""
-        events = RULESET.decide(self.state, act, self.moment())
-        self._happened(events, getattr(act, "seat", "official"))
-        return events
-
-    def _happened(self, events: tuple[Event, ...], actor: int | str) -> None:
-        for event in events:
-            version = len(self.history) + 1
-            self.history.append(Recorded(MATCH, version, NOON, actor, "", "", "", event))
-            self.state = RULESET.evolve(self.state, event, version)
-
-    def dealt(self, full: Hands, turn_up: str) -> "Table":
+    def dealt(self, full: Hands, turn_up: str) -> Self:
         """Six of each hand dealt; the rest comes when trumps are made."""
-        seats = range(len(full))
-        self.do(Deal(seat=self.dealer, hands=tuple(full[seat][:6] for seat in seats), turn_up=turn_up))
-        self.later_hands = tuple(full[seat][6:] for seat in seats)
+        self.do(Deal(seat=self.dealer, hands=tuple(hand[:6] for hand in full), turn_up=turn_up))
+        self.later_hands = tuple(hand[6:] for hand in full)
         return self
 
-    def closed(self, turn_up: str = "S9") -> "Table":
+    def closed(self, turn_up: str = "S9") -> Self:
         """Six to each, and only how many."""
-        self.do(Deal(seat=self.dealer, counts=(6,) * len(self.points), turn_up=turn_up))
+        self.do(Deal(seat=self.dealer, counts=(6,) * len(self.seats), turn_up=turn_up))
         return self
 
-    def calls(self, words: str) -> "Table":
+    def calls(self, words: str) -> Self:
         """Calls and answers from whoever is to speak: ``"pass redeal yes no S take"``; then the later cards."""
         for word in words.split():
             if word in ("yes", "no"):
@@ -123,11 +77,14 @@ class Table:
             self.later()
         return self
 
-    def later(self) -> "Table":
-        """The later cards, as they were dealt for; with four the declarer gets one."""
-        dealer, seats = self.dealer, len(self.points)
+    def later_counts(self) -> tuple[int, ...]:
+        """How many later cards each seat gets; with four the declarer gets one."""
         declarer = self.seen().declarer
-        counts = tuple(3 if seats < 4 else 2 - (seat == declarer) for seat in range(seats))
+        return tuple(3 if len(self.seats) < 4 else 2 - (seat == declarer) for seat in self.seats)
+
+    def later(self) -> Self:
+        """The later cards, as they were dealt for."""
+        dealer, counts = self.dealer, self.later_counts()
         if not self.later_hands:
             self.do(Deal(seat=dealer, counts=counts))
         else:
@@ -135,19 +92,13 @@ class Table:
             self.do(Deal(seat=dealer, hands=more))
         return self
 
-    def says(self, words: str) -> "Table":
+    def says(self, words: str) -> Self:
         """Of sequences, from whoever is to speak: ``"small equal K better"``, ``"trumps"``, ``"plain"``."""
         for word in words.split():
             self.do(said(self.turn, word))
         return self
 
-    def plays(self, cards: str) -> "Table":
-        """These cards, from whoever is to play."""
-        for card in cards.split():
-            self.do(Play(seat=self.turn, card=card))
-        return self
-
-    def played_out(self, seed: int = 1) -> "Table":
+    def played_out(self, seed: int = 1) -> Self:
         """Legal cards, and sequences kept quiet, until the deal is over."""
         chance = Random(seed)
         while self.phase == "declaring":
@@ -157,13 +108,13 @@ class Table:
             self.do(chance.choice([act for act in self.legal(self.turn) if isinstance(act, Play)]))
         return self
 
-    def plays_high(self) -> "Table":
+    def plays_high(self) -> Self:
         """P1 leads from the top and the others give their first card, until the deal is over."""
         while self.phase == "playing":
             self.plays(self.cards(self.turn)[0])
         return self
 
-    def bella(self, seat: int) -> "Table":
+    def bella(self, seat: int) -> Self:
         """King and queen of trumps."""
         self.do(Bella(seat=seat))
         return self
@@ -174,32 +125,9 @@ class Table:
             self.do(Score(seat=0))
         return self.line
 
-    def refused(
-        self, act: Request, *, rule: str | None, kind: type[Refused] = Refused, code: str | None = None
-    ) -> Refused:
-        """The refusal of an act; nothing has happened."""
-        with pytest.raises(kind) as caught:
-            RULESET.decide(self.state, act, self.moment())
-        refusal = caught.value
-        assert refusal.rule == rule, f"refused by {refusal.rule} ({refusal.code}), not by {rule}"
-        assert code in (None, refusal.code), f"{refusal.code}, not {code}"
-        return refusal
-
-    def seen(self, viewer: Viewer = "official") -> Shown:
-        """The match as somebody sees it."""
-        return RULESET.view(self.state, viewer)
-
-    def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """What somebody may do."""
-        return RULESET.legal(self.state, viewer)
-
-    def happened(self, kind: type[Event]) -> list[Any]:
-        """All events of a kind, in order."""
-        return [recorded.event for recorded in self.history if isinstance(recorded.event, kind)]
-
-    def cards(self, seat: int) -> list[str]:
-        """The cards that a seat may play."""
-        return [act.card for act in self.legal(seat) if isinstance(act, Play)]
+    def may_hold(self, seat: int) -> set[str]:
+        """What a seat holds, or with closed hands may hold, while cards are played."""
+        return set(texts_of(self.playing.hand(seat)))
 
     def words(self, seat: int) -> list[Any]:
         """What a seat may say of sequences."""
@@ -210,40 +138,6 @@ class Table:
             elif isinstance(act, Declare):
                 words.append(act.sequence or act.top or {True: "trumps", False: "plain"}.get(act.trumps))  # type: ignore[arg-type]
         return words
-
-    @property
-    def turn(self) -> int:
-        """The seat that is awaited."""
-        return self.seen().to_act[0]
-
-    @property
-    def dealer(self) -> int:
-        """The dealer's seat."""
-        dealer = self.seen().dealer
-        assert dealer is not None
-        return dealer
-
-    @property
-    def phase(self) -> str:
-        """The phase of the match."""
-        return self.seen().phase
-
-    @property
-    def points(self) -> tuple[int | float, ...]:
-        """The protocol."""
-        return self.seen().points
-
-    @property
-    def line(self) -> DealScored:
-        """The last line of the protocol."""
-        line: DealScored = self.happened(DealScored)[-1]
-        return line
-
-    @property
-    def won(self) -> MatchWon | None:
-        """How the match was won."""
-        won = self.happened(MatchWon)
-        return won[-1] if won else None
 
 
 def said(seat: int, word: str) -> Declare | Respond:

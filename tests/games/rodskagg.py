@@ -1,211 +1,253 @@
-"""A match of Rödskägg at a real table, for tests: given, when, then, in the words of the worked examples."""
+"""A table of Rödskägg, any of the three: tricks as a test wishes for them, calls in turn, the question, knocks."""
 
-import re
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-import msgspec
-import pytest
+from referee.acts import (
+    Announce,
+    Answer,
+    Ask,
+    Bid,
+    Deal,
+    KeepCards,
+    Knock,
+    KnockForCards,
+    KnockOut,
+    PickUp,
+    Play,
+    Score,
+)
+from referee.cards import RANKS, SUITS
+from referee.events import DealScored, Event, KnockDismissed, KnockUpheld, MatchOpened, TrickTaken
+from tests import given
+from tests.given import P4, Hands
+from tests.played import KORTOXEN, opening
 
-from referee.acts import Act, Announce, Answer, Ask, Bid, Deal, KeepCards, Knock, Play, Score
-from referee.events import DealScored, Event, MatchOpened, MatchWon, Viewer
-from referee.games import RULESETS
-from referee.refusals import Refused
-from referee.ruleset import Moment
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-P1, P2, P3, P4, P5, P6, P7, P8 = range(8)
+class Tricks(NamedTuple):
+    """Hands by seat, and for each of six tricks the card that a seat plays to it."""
+
+    hands: Hands
+    cards: tuple[dict[int, str], ...]
 
 
-class Match:
-    """A match in memory: what was done, what came of it, and how it stands."""
+def bids(text: str) -> tuple[int | str, ...]:
+    """Calls in the order they are spoken: ``"2 pass 3 pass"``."""
+    return tuple(int(word) if word.lstrip("-").isdigit() else word for word in text.split())
 
-    def __init__(
-        self,
-        ruleset: str,
-        points: tuple[int, ...] = (12, 12, 12, 12),
-        *,
-        dealer: int | None = P4,
-        enforcement: str = "refuse",
-        dealing: str = "table",
-        luck: int = 0,
-        **options: Any,
-    ) -> None:
-        self.rules = RULESETS[ruleset]
-        self.opened = MatchOpened(
-            ruleset=ruleset,
-            edition=1,
-            options=msgspec.to_builtins(msgspec.convert(options, self.rules.options)),
-            players=tuple(f"P{seat + 1}" for seat in range(len(points))),
-            dealing=dealing,  # type: ignore[arg-type]
-            enforcement=enforcement,  # type: ignore[arg-type]
-            points=points,
-            first_dealer=dealer,
-            tokens=(),
-            official="",
-        )
-        self.rules.opening(self.opened)
-        self.state: Any = self.rules.start(self.opened)
-        self.events: list[Event] = [self.opened]
-        self.now, self.luck = NOW, luck
-        self.board: list[dict[int, str]] = []
-        self._stand(self.rules.begin(self.state, self.moment))
 
-    @property
-    def moment(self) -> Moment:
-        return Moment(len(self.events), self.now, f"seed {self.luck} {len(self.events)}")
+def tricks(winners: str, seats: tuple[int, ...] = (0, 1, 2, 3), players: int | None = None) -> Tricks:
+    """Hands for ``seats`` by which these players take the six tricks, whoever leads: ``"3 1 3 3 | 2 3"``.
 
-    def _stand(self, events: tuple[Event, ...]) -> None:
-        for event in events:
-            self.events.append(event)
-            self.state = self.rules.evolve(self.state, event, len(self.events))
+    Whoever is named last takes those that nobody is named for. Each trick is played in one suit (spades, hearts,
+    diamonds, clubs, spades, hearts), which all follow; its winner has the highest card of it. At most six players,
+    for a suit has thirteen cards.
+    """
+    taken = [int(player) - 1 for player in winners.replace("|", " ").split()]
+    taken += taken[-1:] * (6 - len(taken))
+    assert len(taken) == 6, "six tricks"
+    assert set(taken) <= set(seats), "taken by players in the deal"
+    left = {suit: [suit + rank for rank in reversed(RANKS)] for suit in SUITS}
+    cards = []
+    for number, winner in enumerate(taken):
+        suit = left[SUITS[number % len(SUITS)]]
+        cards.append({seat: suit.pop(0) for seat in (winner, *(seat for seat in seats if seat != winner))})
+    everybody = range(max(seats) + 1 if players is None else players)
+    return Tricks(tuple(tuple(trick[seat] for trick in cards if seat in trick) for seat in everybody), tuple(cards))
 
-    def do(self, *acts: Act | Knock) -> "Match":
-        """Each of the acts is accepted."""
-        for act in acts:
-            self._stand(self.rules.decide(self.state, act, self.moment))
+
+def opened(
+    ruleset: str = KORTOXEN,
+    *,
+    players: int | None = None,
+    points: tuple[int, ...] | None = None,
+    dealer: int | None = P4,
+    **match: Any,
+) -> MatchOpened:
+    """The opening of a match, its options resolved; all else as usual."""
+    match = {"dealing": "table", "enforcement": "refuse", **match}
+    players = players or len(points or "1234")
+    return opening(ruleset=ruleset, players=players, points=points, first_dealer=dealer, **match)
+
+
+class Table(given.Table):
+    """A match of Rödskägg."""
+
+    plan = Tricks((), ())
+
+    # When
+
+    def dealt(
+        self, cards: str | Hands | None = None, *, closed: bool = False, ritual: bool = True, stock: bool = False
+    ) -> Self:
+        """Dealt by the dealer so that these tricks can be played, or these hands; then, with ``ritual``, knocked for
+        and picked up. ``closed``: the referee is told no cards; ``stock``: it is told those that are left, too."""
+        dealer = self.dealer
+        if self.opening.dealing == "house":
+            self.do(Deal(seat=dealer))
+        elif cards is not None and not isinstance(cards, str):
+            self.do(Deal(seat=dealer, hands=cards))
+        else:
+            self.plan = tricks(cards or "1", self.in_deal, len(self.seats))
+            hands, counts = self.plan.hands, tuple(map(len, self.plan.hands))
+            held = {card for hand in hands for card in hand}
+            left = tuple(card for card in self.rules.pack if card not in held) if stock else None
+            self.do(Deal(seat=dealer, counts=counts) if closed else Deal(seat=dealer, hands=hands, stock=left))
+        if ritual and (formula := KnockForCards(seat=dealer)) in self.legal(dealer):
+            self.do(formula)
+            self.all_pick_up()
         return self
 
-    def refused(self, act: Act | Knock, rule: str | None, code: str | None = None) -> Refused:
-        """The act is refused by this rule, and nothing has happened."""
-        with pytest.raises(Refused) as caught:
-            self.rules.decide(self.state, act, self.moment)
-        assert caught.value.rule == rule, caught.value.code
-        assert code is None or caught.value.code == code
-        return caught.value
-
-    def wait(self, seconds: int) -> "Match":
-        self.now += timedelta(seconds=seconds)
+    def all_pick_up(self) -> Self:
+        """Those whose cards lie face down take them up."""
+        for seat in self.to_act:
+            self.do(PickUp(seat=seat))
         return self
 
-    def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        return self.rules.legal(self.state, viewer)
-
-    def view(self, viewer: Viewer) -> Any:
-        return self.rules.view(self.state, viewer)
-
-    def of(self, kind: type[Event]) -> list[Any]:
-        """All events of a kind, in order."""
-        return [event for event in self.events if type(event) is kind]
-
-    @property
-    def phase(self) -> str:
-        return str(self.view("spectator").phase)
-
-    @property
-    def line(self) -> DealScored:
-        """The last line of the protocol."""
-        line: DealScored = self.of(DealScored)[-1]
-        return line
-
-    @property
-    def points(self) -> tuple[int, ...]:
-        points: tuple[int, ...] = self.state.table.points
-        return points
-
-    @property
-    def won(self) -> tuple[int | None, str] | None:
-        """Who has won and how, when the match is over."""
-        last = self.events[-1]
-        return (last.seat, last.by) if isinstance(last, MatchWon) else None
-
-    # The stages of a deal
-
-    def deal(self, tricks: str = "1 1 1 1 | 1 1", stock: bool = False) -> "Match":
-        """Deals hands in which everybody follows suit throughout and the tricks go as said."""
-        table = self.state.table
-        self.board = board(tricks, table.playing)
-        given = [tuple(trick[seat] for trick in self.board) for seat in table.playing]
-        hands = tuple(
-            given[table.playing.index(seat)] if seat in table.playing else () for seat in range(table.seats)
-        )
-        left = tuple(card for card in self.rules.pack if card not in {card for hand in given for card in hand})
-        return self.do(Deal(seat=table.dealer, hands=hands, stock=left if stock else None))
-
-    def keep(self) -> "Match":
+    def keep(self) -> Self:
         """Nobody asks for new cards."""
         while self.phase == "exchanging":
-            self.do(KeepCards(seat=self.state.to_speak[0]))
+            self.do(KeepCards(seat=self.turn))
         return self
 
-    def bid(self, calls: str) -> "Match":
-        """``"2 pass 3 pass"``, in the order in which they speak."""
+    def bid(self, calls: str) -> Self:
+        """These calls, from whoever is to speak; all keep their cards."""
         self.keep()
-        for call in calls.split():
-            bid: Any = int(call) if call.isdigit() else call
-            self.do(Bid(seat=self.state.to_speak[0], bid=bid))
+        for call in bids(calls):
+            self.do(Bid(seat=self.turn, bid=call))  # type: ignore[arg-type]
         return self
 
-    def trick(self, *, announce: bool = True) -> "Match":
-        """One trick as the board has it; what must be announced first is announced."""
-        number = len(self.state.won)
-        self.announce(announce)
-        for _ in range(len(self.state.order)):
-            seat = self.state.turn
-            self.do(Play(seat=seat, card=self.board[number][seat]))
+    def declares(self, seat: int, contract: int | str) -> Self:
+        """The others pass; this seat gets the contract."""
+        while self.phase == "auction":
+            self.bid(str(contract) if self.turn == seat else "pass")
         return self
 
-    def announce(self, announce: bool = True) -> "Match":
+    def announce(self) -> Self:
         """Whoever owes it says that he is near zero."""
-        playing = getattr(self.state, "play", self.state)
-        for seat in getattr(playing, "owed", ()) if announce else ():
+        for seat in self.more.get("near_zero", ()):
             self.do(Announce(seat=seat, what="near_zero"))
         return self
 
-    def tricks(self, many: int, *, announce: bool = True) -> "Match":
-        for _ in range(many):
+    def card(self) -> tuple[Event, ...]:
+        """The next card as it was dealt for."""
+        seat = self.turn_to_play
+        return self.do(Play(seat=seat, card=self.plan.cards[len(self.winners)][seat]))
+
+    def trick(self, *, announce: bool = True) -> Self:
+        """One trick as it was dealt for; what must be announced first is announced."""
+        if announce:
+            self.announce()
+        while not any(isinstance(event, TrickTaken) for event in self.card()):
+            pass
+        return self
+
+    def tricks(self, number: int = 1, *, announce: bool = True) -> Self:
+        """So many tricks as they were dealt for."""
+        for _ in range(number):
             self.trick(announce=announce)
         return self
 
-    def ask(self, answers: str = "") -> "Match":
-        """The declarer asks; ``"P2 play"`` or ``"P2"`` for those who go along, the others fold."""
-        self.do(Ask(seat=self.state.contract.declarer))
-        while self.phase == "playing" and self.state.question.pending:
-            seat = self.state.question.pending[0]
-            along = f"P{seat + 1}" in answers
-            self.do(Answer(seat=seat, answer="play" if along else "fold"))
+    def asks(self, seat: int, answers: str = "") -> Self:
+        """The question, and these answers in turn."""
+        self.do(Ask(seat=seat))
+        for answer in answers.split():
+            self.do(Answer(seat=self.turn, answer=answer))  # type: ignore[arg-type]
         return self
 
-    def play_deal(
-        self,
-        bids: str,
-        tricks: str,
-        *,
-        join: str = "",
-        ask: bool = True,
-        announce: bool = True,
-    ) -> "Match":
+    def ask(self, along: str = "") -> Self:
+        """The declarer asks; these go along (``"P2 P3"``), and the others fold."""
+        declarer = self.seen().declarer
+        assert declarer is not None
+        self.asks(declarer)
+        while self.phase == "playing" and self.due("answer"):
+            self.do(Answer(seat=self.turn, answer="play" if f"P{self.turn + 1}" in along else "fold"))
+        return self
+
+    def knocks_out(self, seat: int) -> Self:
+        """ "Knack för min utgång"."""
+        self.do(KnockOut(seat=seat))
+        return self
+
+    def score(self) -> DealScored:
+        """The line of the deal, written now where the referee does not write it by itself."""
+        if self.opening.enforcement == "penalise":
+            self.do(Score(seat=self.in_deal[0]))
+        return self.line
+
+    def play_deal(self, calls: str, wanted: str, *, join: str = "", ask: bool = True, announce: bool = True) -> Self:
         """A whole deal; ``join``: who goes along when asked. Under ``penalise`` it is scored at the end."""
-        self.deal(tricks)
-        if bids:
-            self.bid(bids)
+        self.dealt(wanted).bid(calls)
         while self.phase == "playing":
-            if ask and len(self.state.won) == 4 and not self.state.trick and self.due("ask"):
+            if ask and len(self.winners) == 4 and not self.seen().trick and self.due("ask"):
                 self.ask(join)
             else:
                 self.trick(announce=announce)
+        if self.phase == "played" and announce:
+            self.announce()
         if self.phase == "played":
-            self.announce(announce)
-        if self.phase == "played":
-            self.do(Score(seat=self.state.table.playing[0]))
+            self.score()
         return self
 
+    def knock(self, seat: int, accused: int, offence: str | None = None) -> KnockUpheld | KnockDismissed:
+        """The ruling on a knock."""
+        ruling = self.do(Knock(seat=seat, accused=accused, offence=offence))[0]  # type: ignore[arg-type]
+        assert isinstance(ruling, KnockUpheld | KnockDismissed)
+        return ruling
+
+    # Then
+
+    def upheld(
+        self, seat: int, accused: int, offence: str | None = None, *, rule: str, payer: int | None = None
+    ) -> tuple[Event, ...]:
+        """The events that the ruling rests on: the knock was right, and five points are the payer's."""
+        payer = accused if payer is None else payer
+        before = self.penalties
+        ruling = self.knock(seat, accused, offence)
+        assert isinstance(ruling, KnockUpheld), f"dismissed: {ruling}"
+        assert (ruling.rule, ruling.payer, ruling.penalty) == (rule, payer, 5)
+        assert offence in (None, ruling.offence)
+        after = tuple(points + 5 * (other == payer) for other, points in enumerate(before))
+        assert self.penalties == after
+        return tuple(self.event(number) for number in ruling.rests_on)
+
+    def dismissed(self, seat: int, accused: int, offence: str | None = None, *, reason: str) -> KnockDismissed:
+        """The ruling: the knock was wrong, and why."""
+        ruling = self.knock(seat, accused, offence)
+        assert isinstance(ruling, KnockDismissed), f"upheld: {ruling}"
+        assert ruling.reason == reason
+        return ruling
+
     def due(self, act: str) -> bool:
-        return act in self.view("spectator").due
+        """Whether the rules demand this before the play goes on."""
+        return act in self.seen("spectator").due
+
+    @property
+    def in_deal(self) -> tuple[int, ...]:
+        """The seats that are dealt to."""
+        return tuple(self.more.get("duel") or self.seen().active)
+
+    @property
+    def penalties(self) -> tuple[int, ...]:
+        """What was knocked up in this deal."""
+        return self.seen().penalties
 
 
-def board(tricks: str, seats: tuple[int, ...]) -> list[dict[int, str]]:
-    """A card for each seat in each trick, all of one suit, the winner's highest: ``"3 1 3 3 | 2 3"``."""
-    winners = [int(seat) - 1 for seat in re.findall(r"\d", tricks)]
-    winners += [winners[-1]] * (6 - len(winners))
-    many = len(seats)
-    a_suit = 13 // many
-    cards: list[dict[int, str]] = []
-    for number, winner in enumerate(winners):
-        suit, block = "SHDC"[number // a_suit], number % a_suit
-        ranks = "AKQJT98765432"[block * many : (block + 1) * many]
-        others = [seat for seat in seats if seat != winner]
-        cards.append(
-            {winner: suit + ranks[0], **{seat: suit + rank for seat, rank in zip(others, ranks[1:], strict=True)}}
-        )
-    return cards
+def table(ruleset: str = KORTOXEN, *, seed: str = "seed ", **match: Any) -> Table:
+    """A table of a match that has just been opened; see :func:`opened` for what can be said about it."""
+    return Table(opened(ruleset, **match), seed)
+
+
+SIX_EACH = tricks("1 2 3 4 | 1 2").hands
+SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
+
+
+def penalising(**match: Any) -> Table:
+    """A table where errors stand until somebody knocks."""
+    return table(enforcement="penalise", **match)
+
+
+def misdealt(**match: Any) -> Table:
+    """P3 was dealt seven cards, and nothing has been said or picked up yet."""
+    t = penalising(**match)
+    t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
+    return t

@@ -6,18 +6,19 @@ from referee.acts import Ask, Bid, Deal, Play, Score, Void
 from referee.events import DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg import DuelCalled
 from referee.refusals import NotInPlay, WrongPhase
-from tests.games.rodskagg import P1, P2, P3, P4, Match
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 
-def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Match:
-    return Match("rodskagg-alga", points, **match)  # type: ignore[arg-type]
+def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
+    return table("rodskagg-alga", points=points, **match)  # type: ignore[arg-type]
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:
     return [(entry.points, entry.rule) for entry in line.entries if entry.seat == seat]
 
 
-def duel(tricks: str, bids: str, before: str = "1 4 2 1 | 4 1", **match: object) -> Match:
+def duel(tricks: str, bids: str, before: str = "1 4 2 1 | 4 1", **match: object) -> Table:
     """A-X9 up to its duel between P1 and P4, and that duel."""
     first = alga((3, 9, 11, 2), dealer=P2, **match).play_deal("pass pass 3 pass", before)
     assert first.points == (0, 8, 11, 0)
@@ -32,7 +33,7 @@ class TestOrdinaryDeals:
         assert match.line.answers == ("in", "play", None, "fold")
         assert (match.line.detail["joined"], match.line.detail["folded"]) == ([P2], [P4])
         assert entries(match.line, P2) == [(-2, "A41")]
-        assert match.view(P1).dealer == P1
+        assert match.seen(P1).dealer == P1
 
     @pytest.mark.rule("A-X3", "A44", "A35")
     def test_joined_without_a_trick(self):
@@ -58,8 +59,8 @@ class TestOrdinaryDeals:
     @pytest.mark.rule("A-X15", "A28", "A-O22")
     def test_six_is_not_rodskagg(self):
         match = alga((9, 12, 12, 12)).play_deal("6 pass pass pass", "1 1 1 1 | 1 1", join="P2")
-        assert (match.points[P1], match.won) == (3, None)
-        assert alga((6, 12, 12, 12)).play_deal("6 pass pass pass", "1 1 1 1 | 1 1").won == (P1, "zero")
+        assert (match.points[P1], match.won_by) == (3, None)
+        assert alga((6, 12, 12, 12)).play_deal("6 pass pass pass", "1 1 1 1 | 1 1").won_by == (P1, "zero")
 
     @pytest.mark.rule("A-X17", "A53", "A-O12")
     def test_everybody_folds(self):
@@ -72,18 +73,18 @@ class TestOrdinaryDeals:
 
     @pytest.mark.rule("A-O28")
     def test_under_penalise_it_is_written_by_any_seat(self):
-        match = alga(enforcement="penalise").deal("1 1 1 2 | 1 1").bid("2 pass pass pass").tricks(4).ask().tricks(2)
+        match = alga(enforcement="penalise").dealt("1 1 1 2 | 1 1").bid("2 pass pass pass").tricks(4).ask().tricks(2)
         assert match.phase == "played"
         assert match.legal(P3) == (Score(seat=P3),)
-        assert match.view(P1).to_act == (P1, P2, P3, P4)
-        match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), "A-O28", "deal_not_scored")
+        assert match.seen(P1).to_act == (P1, P2, P3, P4)
+        match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), rule="A-O28", code="deal_not_scored")
         match.do(Score(seat=P3))
-        assert isinstance(match.refused(Score(seat=P3), "A-O28", "wrong_phase"), WrongPhase)
+        match.refused(Score(seat=P3), rule="A-O28", code="wrong_phase", kind=WrongPhase)
 
     @pytest.mark.rule("A-O23")
     def test_under_refuse_it_is_scored_by_itself(self):
-        match = alga().deal().bid("2 pass pass pass").tricks(3)
-        assert isinstance(match.refused(Score(seat=P1), "A-O28", "wrong_phase"), WrongPhase)
+        match = alga().dealt().bid("2 pass pass pass").tricks(3)
+        match.refused(Score(seat=P1), rule="A-O28", code="wrong_phase", kind=WrongPhase)
 
     @pytest.mark.rule("A51")
     def test_a_deal_is_played_out_though_somebody_has_reached_zero(self):
@@ -93,7 +94,7 @@ class TestOrdinaryDeals:
 
 @pytest.mark.rule("A45", "A46", "A47", "A-O8", "A-O9", "A-O10", "A-O27")
 class TestForgottenQuestion:
-    def forgotten(self, tricks: str, **options: object) -> Match:
+    def forgotten(self, tricks: str, **options: object) -> Table:
         match = alga((9, 6, 7, 12), enforcement="penalise", **options)
         return match.play_deal("3 pass pass pass", tricks, ask=False)
 
@@ -125,9 +126,9 @@ class TestRodskagg:
     @pytest.mark.rule("A-X7", "A48", "A23")
     def test_made_it_wins_the_game(self):
         match = alga((12, 17, 12, 12)).play_deal("pass rodskagg", "2 2 2 2 | 2 2")
-        assert match.won == (P2, "rodskagg")
+        assert match.won_by == (P2, "rodskagg")
         assert match.points == (12, 17, 12, 12)
-        assert match.of(MatchWon)[0].rule == "A48"
+        assert match.happened(MatchWon)[0].rule == "A48"
         assert match.line.kind == "rodskagg_made"
 
     @pytest.mark.rule("A49", "A50", "A39", "A-O1", "A-O2", "A-O19", "A-O29", "A51")
@@ -136,10 +137,10 @@ class TestRodskagg:
         assert match.line.kind == "rodskagg_failed"
         assert match.line.tricks == (5, 0, 1, 0)
         assert match.points == (4, 12, 1, 12)
-        assert match.of(PlayerEliminated)[0].rule == "A49"
-        view = match.view(P2)
+        assert match.happened(PlayerEliminated)[0].rule == "A49"
+        view = match.seen(P2)
         assert (view.active, view.dealer) == ((P2, P3, P4), P2)
-        assert isinstance(match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), "A49", "eliminated"), NotInPlay)
+        match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), rule="A49", code="eliminated", kind=NotInPlay)
         match.play_deal("pass pass 2", "2 2 3 4 | 2 2")
         assert match.line.eliminated == (P1,)
 
@@ -148,7 +149,7 @@ class TestRodskagg:
         match = alga((4, 12, 1, 12), rodskagg_defenders_score="one_per_trick")
         match.play_deal("rodskagg", "1 3 1 2 | 1 1")
         assert match.points == (4, 11, 0, 12)
-        assert match.won == (P3, "zero")
+        assert match.won_by == (P3, "zero")
 
     @pytest.mark.rule("A-O2")
     def test_it_may_stop_at_the_first_loss(self):
@@ -160,26 +161,26 @@ class TestRodskagg:
     @pytest.mark.rule("A-O18")
     def test_who_is_alone_has_won(self):
         match = alga((9, 6), dealer=P1).play_deal("rodskagg", "1 2 2 2 | 2 2")
-        assert match.won == (P1, "last_standing")
+        assert match.won_by == (P1, "last_standing")
 
 
 class TestBelowZero:
     @pytest.mark.rule("A7", "A52")
     def test_exactly_zero_wins(self):
         match = alga((3, 12, 12, 12)).play_deal("3 pass pass pass", "1 1 1 2 | 3 3", join="P3")
-        assert match.won == (P1, "zero")
-        assert match.of(MatchWon)[0].rule == "A52"
+        assert match.won_by == (P1, "zero")
+        assert match.happened(MatchWon)[0].rule == "A52"
 
     @pytest.mark.rule("A-X13", "A54", "A-O11")
     @pytest.mark.parametrize(("before", "after", "won"), [(-2, 4, None), (-6, 0, (P1, "zero"))])
     def test_the_six_are_earned(self, before: int, after: int, won: object):
         match = alga((before, 12, 12, 12)).play_deal("pass 4 pass pass", "2 2 2 3 | 2 2", join="P1")
-        assert (match.points[P1], match.won) == (after, won)
+        assert (match.points[P1], match.won_by) == (after, won)
 
     @pytest.mark.rule("A-X13", "A53", "A54")
     def test_a_failed_contract_may_lead_back(self):
         match = alga((-2, 12, 12, 12)).play_deal("6 pass pass pass", "1 1 2 1 | 1 2")
-        assert match.won == (P1, "zero")
+        assert match.won_by == (P1, "zero")
 
 
 class TestDuels:
@@ -187,86 +188,89 @@ class TestDuels:
     def test_two_at_zero(self):
         match = alga((3, 9, 11, 2), dealer=P2).play_deal("pass pass 3 pass", "1 4 2 1 | 4 1")
         assert match.points == (0, 8, 11, 0)
-        called = match.of(DuelCalled)[0]
+        called = match.happened(DuelCalled)[0]
         assert (called.seats, called.dealer, called.rule) == ((P1, P4), P4, "A55")
-        assert match.view(P2).more == {"duel": [P1, P4]}
-        match.deal("1 4 4 1 | 4 4").keep()
-        assert match.view(P1).to_act == (P1,)
-        assert isinstance(match.refused(Bid(seat=P2, bid=4), "A55", "not_in_duel"), NotInPlay)
+        assert match.seen(P2).more == {"duel": [P1, P4]}
+        match.dealt("1 4 4 1 | 4 4").keep()
+        assert match.seen(P1).to_act == (P1,)
+        match.refused(Bid(seat=P2, bid=4), rule="A55", code="not_in_duel", kind=NotInPlay)
         match.bid("3 pass").tricks(4)
         assert not match.due("ask")
-        match.refused(Ask(seat=P1), "A-O4", "no_question_in_duel")
+        match.refused(Ask(seat=P1), rule="A-O4", code="no_question_in_duel")
         match.tricks(2)
-        assert match.won == (P4, "duel")
+        assert match.won_by == (P4, "duel")
         assert match.points == (0, 8, 11, 0)
         assert match.line.detail["duel"] == [P1, P4]
-        assert match.of(MatchWon)[0].rule == "A58"
+        assert match.happened(MatchWon)[0].rule == "A58"
 
     @pytest.mark.rule("A-X11", "A60", "A-O5", "A-O21")
     def test_a_duel_tied_and_one_passed_out(self):
         match = duel("1 1 1 4 | 4 4", "3 pass")
-        assert [called.dealer for called in match.of(DuelCalled)] == [P4, P1]
+        assert [called.dealer for called in match.happened(DuelCalled)] == [P4, P1]
         match.play_deal("pass pass", "1 1 1 1 | 1 1")
         assert match.line.kind == "passed_out"
-        assert [(called.dealer, called.rule) for called in match.of(DuelCalled)[1:]] == [(P1, "A60"), (P4, "A-O5")]
+        assert [(called.dealer, called.rule) for called in match.happened(DuelCalled)[1:]] == [
+            (P1, "A60"),
+            (P4, "A-O5"),
+        ]
 
     @pytest.mark.rule("A59")
     def test_a_contract_made_leaves_it_to_most_tricks(self):
         match = duel("1 4 4 4 | 4 4", "1 pass")
-        assert match.won == (P4, "duel")
-        assert match.of(MatchWon)[0].rule == "A59"
+        assert match.won_by == (P4, "duel")
+        assert match.happened(MatchWon)[0].rule == "A59"
 
     @pytest.mark.rule("A48", "A-O6")
     def test_rodskagg_made_in_a_duel(self):
-        assert duel("1 1 1 1 | 1 1", "rodskagg").won == (P1, "rodskagg")
+        assert duel("1 1 1 1 | 1 1", "rodskagg").won_by == (P1, "rodskagg")
 
     @pytest.mark.rule("A-O6", "A58")
     def test_rodskagg_failed_in_a_duel(self):
         match = duel("1 1 1 1 | 1 4", "rodskagg")
-        assert match.won == (P4, "duel")
-        assert match.of(PlayerEliminated)[0].seat == P1
+        assert match.won_by == (P4, "duel")
+        assert match.happened(PlayerEliminated)[0].seat == P1
 
     @pytest.mark.rule("A58", "A-O3", "A60")
     def test_opponents_who_are_level_duel_without_the_declarer(self):
         match = alga((2, 2, 2, 12)).play_deal("2 pass pass pass", "1 1 2 2 | 3 3", join="P3")
         assert match.points == (0, 0, -2, 12)
         match = alga((2, 2, 4, 12)).play_deal("2 pass pass pass", "1 1 2 2 | 3 3", join="P3")
-        assert match.of(DuelCalled)[0].seats == (P1, P2, P3)
+        assert match.happened(DuelCalled)[0].seats == (P1, P2, P3)
         match.play_deal("pass 4 pass", "1 1 2 2 | 3 3")
-        assert match.of(DuelCalled)[1].seats == (P1, P2), "two each, but P3 has failed"
+        assert match.happened(DuelCalled)[1].seats == (P1, P2), "two each, but P3 has failed"
 
     @pytest.mark.rule("A-O4", "A-O25")
     def test_the_question_may_be_put_in_a_duel(self):
         match = alga((3, 9, 11, 2), dealer=P2, duel_fold_question=True)
         match.play_deal("pass pass 3 pass", "1 4 2 1 | 4 1")
-        match.deal("1 1 1 1 | 1 1").bid("1 pass").tricks(4)
+        match.dealt("1 1 1 1 | 1 1").bid("1 pass").tricks(4)
         assert match.due("ask")
         match.ask()
-        assert match.won == (P1, "duel")
+        assert match.won_by == (P1, "duel")
         assert match.line.detail["folded"] == [P4]
 
     @pytest.mark.rule("A-O25")
     def test_forgetting_it_there_has_no_effect(self):
         match = alga((3, 9, 11, 2), dealer=P2, duel_fold_question=True, enforcement="penalise")
         match.play_deal("pass pass 3 pass", "1 4 2 1 | 4 1").play_deal("1 pass", "1 1 1 1 | 1 1", ask=False)
-        assert match.won == (P1, "duel")
+        assert match.won_by == (P1, "duel")
         assert match.points == (0, 8, 11, 0)
 
     @pytest.mark.rule("A-O25", "A-O24")
     def test_new_cards_may_be_asked_for_and_the_cap_does_not_apply(self):
         match = alga((3, 9, 11, 2), dealer=P2, bid_cap_by_score=True)
-        match.play_deal("pass pass 3 pass", "1 4 2 1 | 4 1").deal("1 1 1 1 | 1 1")
+        match.play_deal("pass pass 3 pass", "1 4 2 1 | 4 1").dealt("1 1 1 1 | 1 1")
         assert match.phase == "exchanging"
         match.bid("6")
-        assert match.view(P1).contract is None
+        assert match.seen(P1).contract is None
 
     def test_void_keeps_the_duel(self):
-        match = alga((3, 9, 11, 2), dealer=P2).play_deal("pass pass 3 pass", "1 4 2 1 | 4 1").deal("1 1 1 1 | 1 1")
+        match = alga((3, 9, 11, 2), dealer=P2).play_deal("pass pass 3 pass", "1 4 2 1 | 4 1").dealt("1 1 1 1 | 1 1")
         match.do(Void())
-        assert match.view(P1).more == {"duel": [P1, P4]}
-        assert match.view(P1).to_act == (P4,)
+        assert match.seen(P1).more == {"duel": [P1, P4]}
+        assert match.seen(P1).to_act == (P4,)
 
 
 def test_a_card_has_no_place_after_the_last_trick():
-    match = alga(enforcement="penalise").deal("1 2 3 4 | 1 1").bid("2 pass pass pass").tricks(6)
-    match.refused(Play(seat=P1, card="S2"), "A-O28", "deal_not_scored")
+    match = alga(enforcement="penalise").dealt("1 2 3 4 | 1 1").bid("2 pass pass pass").tricks(6)
+    match.refused(Play(seat=P1, card="S2"), rule="A-O28", code="deal_not_scored")

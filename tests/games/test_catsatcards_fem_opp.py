@@ -3,10 +3,11 @@
 import pytest
 
 from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
-from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld
+from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld, seen
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from tests.games.rodskagg import P1, P2, P3, P4, Match
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 MIXED = (
     ("S2", "SA", "H5", "H6", "D7", "D8"),
@@ -16,43 +17,43 @@ MIXED = (
 )
 
 
-def fem(points: tuple[int, ...] = (12, 12, 12, 12), *, ritual: bool = False, **match: object) -> Match:
+def fem(points: tuple[int, ...] = (12, 12, 12, 12), *, ritual: bool = False, **match: object) -> Table:
     match = {"enforcement": "penalise", **match}
-    return Match("rodskagg-catsatcards", points, fem_opp=True, deal_ritual=ritual, **match)  # type: ignore[arg-type]
+    return table("rodskagg-catsatcards", points=points, fem_opp=True, deal_ritual=ritual, **match)  # type: ignore[arg-type]
 
 
-def upheld(match: Match, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:
+def upheld(match: Table, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:
     match.do(Knock(seat=seat, accused=accused, offence=offence))  # type: ignore[arg-type]
-    ruling: KnockUpheld = match.of(KnockUpheld)[-1]
+    ruling: KnockUpheld = match.happened(KnockUpheld)[-1]
     return ruling
 
 
-def dismissed(match: Match, seat: int, accused: int, offence: str | None = None) -> str:
-    many = len(match.of(KnockDismissed))
+def dismissed(match: Table, seat: int, accused: int, offence: str | None = None) -> str:
+    many = len(match.happened(KnockDismissed))
     match.do(Knock(seat=seat, accused=accused, offence=offence))  # type: ignore[arg-type]
-    assert len(match.of(KnockDismissed)) == many + 1
-    reason: str = match.of(KnockDismissed)[-1].reason
+    assert len(match.happened(KnockDismissed)) == many + 1
+    reason: str = match.happened(KnockDismissed)[-1].reason
     return reason
 
 
-def revoked(**match: object) -> Match:
+def revoked(**match: object) -> Table:
     """P2 has just revoked in trick one."""
-    at = fem(**match).do(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
-    return at.do(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
+    at = fem(**match).after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
+    return at.after(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
 
 
 @pytest.mark.rule("C57", "C58", "C59", "C60")
 class TestRevoke:
     def test_it_stands_until_somebody_knocks(self):
         match = revoked()
-        breach = match.of(CardPlayed)[-1].breaches[0]
+        breach = match.happened(CardPlayed)[-1].breaches[0]
         assert (breach.offence, breach.rule, breach.points, breach.closes_after) == ("revoke", "C26", 5, 2)
-        assert match.of(CardPlayed)[-1].seen_by(P1, public=False).breaches == ()
-        assert [open_["offence"] for open_ in match.view("official").breaches] == ["revoke"]
+        assert seen(match.happened(CardPlayed)[-1], P1, public=False).breaches == ()
+        assert [open_["offence"] for open_ in match.seen("official").breaches] == ["revoke"]
         ruling = upheld(match, P3, P2)
         assert (ruling.rule, ruling.payer, ruling.penalty) == ("C26", P2, 5)
-        assert match.view(P1).penalties == (0, 5, 0, 0)
-        assert match.view("official").breaches == ()
+        assert match.seen(P1).penalties == (0, 5, 0, 0)
+        assert match.seen("official").breaches == ()
 
     @pytest.mark.rule("C62")
     def test_the_penalty_is_in_the_line(self):
@@ -63,7 +64,10 @@ class TestRevoke:
             ("D2", "D3", "D4", "D5", "D6", "DJ"),
         )
         match = (
-            fem().do(Deal(seat=P4, hands=hands)).bid("5 0 0 0").do(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
+            fem()
+            .after(Deal(seat=P4, hands=hands))
+            .bid("5 0 0 0")
+            .after(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
         )
         upheld(match, P4, P2)
         match.do(Play(seat=P3, card="C2"), Play(seat=P4, card="D2"))
@@ -77,16 +81,16 @@ class TestRevoke:
 
     @pytest.mark.rule("C61", "C-O12")
     def test_it_can_be_knocked_for_until_the_next_trick_is_complete(self):
-        match = revoked().do(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"))
+        match = revoked().after(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"))
         match.do(Play(seat=P1, card="H5"), Play(seat=P2, card="H4"), Play(seat=P3, card="CJ"))
         match.do(Play(seat=P4, card="HA"))
         assert dismissed(match, P3, P2) == "late"
-        again = revoked().do(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"), Play(seat=P1, card="H5"))
+        again = revoked().after(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"), Play(seat=P1, card="H5"))
         assert upheld(again, P3, P2).rests_on
 
     @pytest.mark.rule("C61", "C-O12")
     def test_or_until_the_scoring(self):
-        match = revoked(knock_window="deal_end").do(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"))
+        match = revoked(knock_window="deal_end").after(Play(seat=P3, card="S3"), Play(seat=P4, card="SK"))
         match.do(Play(seat=P1, card="H5"), Play(seat=P2, card="H4"), Play(seat=P3, card="CJ"))
         match.do(Play(seat=P4, card="HA"))
         assert upheld(match, P3, P2).offence == "revoke"
@@ -94,19 +98,21 @@ class TestRevoke:
     @pytest.mark.rule("C60")
     def test_the_table_is_data(self):
         assert upheld(revoked(fem_opp_penalties={"revoke": 3}), P1, P2).penalty == 3
-        none = fem(fem_opp_penalties={"revoke": 0}).do(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
+        none = fem(fem_opp_penalties={"revoke": 0}).after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
         none.do(Play(seat=P1, card="SA"))
-        none.refused(Play(seat=P2, card="H2"), "C26", "must_follow_suit")
+        none.refused(Play(seat=P2, card="H2"), rule="C26", code="must_follow_suit")
 
     def test_with_closed_hands_it_is_proved_when_the_suit_turns_up(self):
-        match = fem().do(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0")
+        match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0")
         for seat, card in ((P1, "SA"), (P2, "H2"), (P3, "S3"), (P4, "SK"), (P1, "S2"), (P2, "S9")):
             match.do(Play(seat=seat, card=card))
         assert len(upheld(match, P1, P2).rests_on) == 3
 
     def test_where_errors_are_refused_there_is_none(self):
-        match = fem(enforcement="refuse").do(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0").do(Play(seat=P1, card="SA"))
-        match.refused(Play(seat=P2, card="H2"), "C26", "must_follow_suit")
+        match = (
+            fem(enforcement="refuse").after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0").after(Play(seat=P1, card="SA"))
+        )
+        match.refused(Play(seat=P2, card="H2"), rule="C26", code="must_follow_suit")
         assert dismissed(match, P1, P2) == "enforced"
 
 
@@ -114,50 +120,50 @@ class TestRevoke:
 class TestKnocks:
     def test_not_for_oneself_nor_for_a_stranger(self):
         match = revoked()
-        assert isinstance(match.refused(Knock(seat=P2, accused=P2), "C59", "knocks_on_oneself"), AgainstTheRules)
-        assert isinstance(match.refused(Knock(seat=P2, accused=7), None, "no_such_seat"), NotInPlay)
+        match.refused(Knock(seat=P2, accused=P2), rule="C59", code="knocks_on_oneself", kind=AgainstTheRules)
+        match.refused(Knock(seat=P2, accused=7), rule=None, code="no_such_seat", kind=NotInPlay)
 
     def test_a_second_knock_and_one_for_nothing(self):
         match = revoked(false_knock_penalty=5)
         upheld(match, P1, P2)
         assert dismissed(match, P3, P2, "revoke") == "again"
-        assert match.view(P1).penalties == (0, 5, 0, 0)
+        assert match.seen(P1).penalties == (0, 5, 0, 0)
         assert dismissed(match, P3, P1) == "nothing"
-        assert match.view(P1).penalties == (0, 5, 5, 0)
+        assert match.seen(P1).penalties == (0, 5, 5, 0)
 
     @pytest.mark.rule("C-O26")
     def test_without_fem_opp_a_knock_leads_to_nothing_and_costs_nothing(self):
-        match = Match("rodskagg-catsatcards", enforcement="penalise", false_knock_penalty=5).deal()
+        match = table("rodskagg-catsatcards", enforcement="penalise", false_knock_penalty=5).dealt()
         assert dismissed(match, P1, P2) == "nothing"
-        assert match.view(P1).penalties == (0, 0, 0, 0)
+        assert match.seen(P1).penalties == (0, 0, 0, 0)
 
     def test_after_the_scoring_it_is_too_late(self):
         match = fem(enforcement="penalise").play_deal("3 0 0 0", "1 1 2 3 | 1 1", ask=False)
         assert dismissed(match, P2, P1) == "late"
 
     def test_what_was_punished_in_the_deal_before_is_meant_only_by_name(self):
-        match = fem(false_knock_penalty=5).deal("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
-        match.do(Play(seat=P3, card=match.board[4][P3]))
+        match = fem(false_knock_penalty=5).dealt("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
+        match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
         upheld(match, P2, P1)
         for seat in (P4, P1, P2):
-            match.do(Play(seat=seat, card=match.board[4][seat]))
+            match.do(Play(seat=seat, card=match.plan.cards[4][seat]))
         match.trick().do(Score(seat=P1))
         assert dismissed(match, P2, P1, "fold_question") == "again"
         assert dismissed(match, P2, P1) == "nothing"
-        assert match.view(P1).penalties == (0, 5, 0, 0)
+        assert match.seen(P1).penalties == (0, 5, 0, 0)
 
     @pytest.mark.rule("C-O23")
     def test_and_not_at_all_once_the_next_is_dealt(self):
         """Else a player could be accused for nothing, deal after deal, of what he paid for once."""
-        match = fem(false_knock_penalty=5).deal("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
-        match.do(Play(seat=P3, card=match.board[4][P3]))
+        match = fem(false_knock_penalty=5).dealt("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
+        match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
         upheld(match, P2, P1)
         for seat in (P4, P1, P2):
-            match.do(Play(seat=seat, card=match.board[4][seat]))
+            match.do(Play(seat=seat, card=match.plan.cards[4][seat]))
         match.trick().do(Score(seat=P1))
-        match.deal("1 1 2 3 | 1 1")
+        match.dealt("1 1 2 3 | 1 1")
         assert dismissed(match, P2, P1, "fold_question") == "nothing"
-        assert match.view(P1).penalties == (0, 5, 0, 0)
+        assert match.seen(P1).penalties == (0, 5, 0, 0)
 
     @pytest.mark.rule("C61", "C-O12", "C-O33")
     @pytest.mark.parametrize("uncontested", ["to_declarer", "void"])
@@ -168,63 +174,63 @@ class TestKnocks:
             ("S2", "S3", "S4", "S5", "H2", "D2"),
             ("S6", "S7", "S8", "H3", "H4", "D3"),
         )
-        match.do(Deal(seat=P3, hands=hands)).bid("4 0 0")
+        match.after(Deal(seat=P3, hands=hands)).bid("4 0 0")
         for cards in ("SA S2 S6", "SK S3 S7", "SQ S4 S8", "HA D2 H3"):
             for seat, card in enumerate(cards.split()):
                 match.do(Play(seat=seat, card=card))
         match.do(Ask(seat=P1), Answer(seat=P2, answer="fold"), Answer(seat=P3, answer="fold"))
         assert match.phase == "played"
-        assert [open_["offence"] for open_ in match.view("official").breaches] == ["revoke"]
+        assert [open_["offence"] for open_ in match.seen("official").breaches] == ["revoke"]
         assert upheld(match, P1, P2).offence == "revoke"
 
 
 @pytest.mark.rule("C-X15", "C30", "C37", "C-O15")
 class TestForgottenQuestion:
     def test_the_declarer_pays_and_nothing_else_changes(self):
-        match = fem().deal("1 1 2 3 | 1 4").bid("3 0 0 0").tricks(4)
-        match.do(Play(seat=P3, card=match.board[4][P3]))
+        match = fem().dealt("1 1 2 3 | 1 4").bid("3 0 0 0").tricks(4)
+        match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
         ruling = upheld(match, P3, P1)
         assert (ruling.offence, ruling.rule, ruling.penalty) == ("fold_question", "C30", 5)
         for seat in (P4, P1, P2):
-            match.do(Play(seat=seat, card=match.board[4][seat]))
+            match.do(Play(seat=seat, card=match.plan.cards[4][seat]))
         match.trick().do(Score(seat=P1))
         assert match.points == (14, 11, 11, 11)
         assert [entry.rule for entry in match.line.entries if entry.seat == P1] == ["C30", "C38"]
 
     @pytest.mark.rule("C61", "C-O24")
     def test_its_window_is_the_trick_that_was_led(self):
-        match = fem().deal("1 1 2 3 | 1 4").bid("3 0 0 0").tricks(5)
+        match = fem().dealt("1 1 2 3 | 1 4").bid("3 0 0 0").tricks(5)
         assert dismissed(match, P3, P1) == "late"
 
 
 @pytest.mark.rule("C49", "C-O10", "C-O24")
 class TestNearZero:
     def test_one_passed_over_is_one_offence(self):
-        match = fem((2, 12, 12, 12)).deal("1 2 3 4 | 1 1").bid("2 0 0 0").trick()
-        match.do(Play(seat=P1, card=match.board[1][P1]))
+        match = fem((2, 12, 12, 12)).dealt("1 2 3 4 | 1 1").bid("2 0 0 0").trick()
+        match.do(Play(seat=P1, card=match.plan.cards[1][P1]))
         ruling = upheld(match, P2, P1)
         assert (ruling.offence, ruling.rule) == ("near_zero", "C49")
         for seat in (P2, P3, P4):
-            match.do(Play(seat=seat, card=match.board[1][seat]))
-        match.do(Play(seat=P2, card=match.board[2][P2]))
+            match.do(Play(seat=seat, card=match.plan.cards[1][seat]))
+        match.do(Play(seat=P2, card=match.plan.cards[2][P2]))
         assert dismissed(match, P2, P1) == "again"
 
     def test_several_owe_it_at_once(self):
-        match = fem((2, 1, 1, 12)).deal("1 2 3 4 | 1 1").bid("2 0 0 0")
-        match.do(Play(seat=P1, card=match.board[0][P1]))
-        assert {breach.seat for breach in match.of(CardPlayed)[0].breaches} == {P2, P3}
+        match = fem((2, 1, 1, 12)).dealt("1 2 3 4 | 1 1").bid("2 0 0 0")
+        match.do(Play(seat=P1, card=match.plan.cards[0][P1]))
+        assert {breach.seat for breach in match.happened(CardPlayed)[0].breaches} == {P2, P3}
         assert upheld(match, P1, P3).payer == P3
         assert upheld(match, P1, P2).payer == P2
 
     def test_a_penalty_may_end_the_duty_or_bring_it(self):
-        match = fem((12, -4, 12, 12)).do(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
+        match = fem((12, -4, 12, 12)).after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
         match.do(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
         upheld(match, P1, P2)
-        assert match.view(P1).more["near_zero"] == [P2], "-4 + 5"
-        ends = fem((12, 1, 12, 12)).do(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
+        assert match.seen(P1).more["near_zero"] == [P2], "-4 + 5"
+        ends = fem((12, 1, 12, 12)).after(Deal(seat=P4, hands=MIXED)).bid("2 0 0 0")
         ends.announce().do(Play(seat=P1, card="SA"), Play(seat=P2, card="H2"))
         upheld(ends, P1, P2)
-        assert ends.view(P1).more["near_zero"] == []
+        assert ends.seen(P1).more["near_zero"] == []
 
 
 @pytest.mark.rule("C10", "C60")
@@ -233,107 +239,109 @@ class TestCut:
         match = fem(ritual=True)
         assert match.legal(P4) == (Cut(seat=P4), Deal(seat=P4))
         match.do(Cut(seat=P4))
-        assert isinstance(match.refused(Cut(seat=P4), "C10", "already_cut"), WrongPhase)
+        match.refused(Cut(seat=P4), rule="C10", code="already_cut", kind=WrongPhase)
         match.do(Cut(seat=P3))
         ruling = upheld(match, P1, P3)
         assert (ruling.offence, ruling.rule, ruling.payer) == ("wrong_cut", "C10", P3)
 
     def test_or_the_dealer_for_letting_it_happen(self):
-        match = fem(ritual=True, wrong_cut_penalty_to="dealer").do(Cut(seat=P3))
+        match = fem(ritual=True, wrong_cut_penalty_to="dealer").after(Cut(seat=P3))
         assert upheld(match, P1, P3).payer == P4
 
     def test_where_it_is_not_punished_it_is_refused(self):
-        fem(ritual=True, enforcement="refuse").refused(Cut(seat=P3), "C10", "only_dealer_cuts")
-        fem(ritual=True, fem_opp_penalties={"wrong_cut": 0}).refused(Cut(seat=P3), "C10", "only_dealer_cuts")
+        fem(ritual=True, enforcement="refuse").refused(Cut(seat=P3), rule="C10", code="only_dealer_cuts")
+        fem(ritual=True, fem_opp_penalties={"wrong_cut": 0}).refused(
+            Cut(seat=P3), rule="C10", code="only_dealer_cuts"
+        )
 
     def test_after_the_deal_it_has_no_place(self):
-        match = fem(ritual=True).deal()
-        match.refused(Deal(seat=P4, counts=(6, 6, 6, 6)), "C9", "already_dealt")
-        match.refused(Cut(seat=P4), "C10", "already_dealt")
+        match = fem(ritual=True).dealt(ritual=False)
+        match.refused(Deal(seat=P4, counts=(6, 6, 6, 6)), rule="C9", code="already_dealt")
+        match.refused(Cut(seat=P4), rule="C10", code="already_dealt")
 
 
 @pytest.mark.rule("C60", "C-O23")
 class TestRitual:
-    def dealt(self, **match: object) -> Match:
-        return fem(ritual=True, **match).deal()
+    def dealt(self, **match: object) -> Table:
+        return fem(ritual=True, **match).dealt(ritual=False)
 
     def test_formula_then_picking_up_then_the_bidding(self):
         match = self.dealt(enforcement="refuse")
-        assert match.view(P1).hand is None
+        assert match.seen(P1).hand is None
         assert match.legal(P4) == (KnockForCards(seat=P4),)
-        match.refused(PickUp(seat=P1), "C60", "before_the_formula")
-        match.refused(KnockForCards(seat=P1), "C60", "only_dealer_says_it")
-        match.refused(Bid(seat=P1, bid=1), "C16", "cards_down")
+        match.refused(PickUp(seat=P1), rule="C60", code="before_the_formula")
+        match.refused(KnockForCards(seat=P1), rule="C60", code="only_dealer_says_it")
+        match.refused(Bid(seat=P1, bid=1), rule="C16", code="cards_down")
         match.do(KnockForCards(seat=P4))
-        assert isinstance(match.refused(KnockForCards(seat=P4), "C60", "already_said"), WrongPhase)
+        match.refused(KnockForCards(seat=P4), rule="C60", code="already_said", kind=WrongPhase)
         match.do(PickUp(seat=P1))
-        assert match.view(P1).hand is not None
-        match.refused(PickUp(seat=P1), "C60", "already_picked_up")
+        assert match.seen(P1).hand is not None
+        match.refused(PickUp(seat=P1), rule="C60", code="already_picked_up")
         match.do(PickUp(seat=P2), PickUp(seat=P3), PickUp(seat=P4))
         assert match.phase == "auction"
 
     def test_picking_up_early(self):
-        match = self.dealt().do(PickUp(seat=P2))
-        assert match.of(PickedUp)[0].seen_by(P1, public=False).hand is None
+        match = self.dealt().after(PickUp(seat=P2))
+        assert seen(match.happened(PickedUp)[0], P1, public=False).hand is None
         assert upheld(match, P1, P2).offence == "early_pick_up"
         match.do(PickUp(seat=P4))
-        match.refused(KnockForCards(seat=P4), "C60", "formula_too_late")
+        match.refused(KnockForCards(seat=P4), rule="C60", code="formula_too_late")
         assert upheld(match, P1, P4).payer == P4
         assert PickUp(seat=P1) in match.legal(P1), "nobody can say the formula any more"
 
     def test_without_the_ritual_there_is_nothing_to_say(self):
-        match = fem().do(Deal(seat=P4, counts=(6, 6, 6, 5)))
-        match.refused(KnockForCards(seat=P4), "C60", "no_ritual")
-        match.refused(PickUp(seat=P4), "C60", "no_ritual")
+        match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 5)))
+        match.refused(KnockForCards(seat=P4), rule="C60", code="no_ritual")
+        match.refused(PickUp(seat=P4), rule="C60", code="no_ritual")
 
     def test_a_misdeal_found_by_who_picks_up(self):
-        match = fem(ritual=True).do(Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P4), PickUp(seat=P2))
-        assert match.of(MisdealFound)[0].seat == P2
-        match.refused(Bid(seat=P1, bid=1), "C16", "misdealt")
+        match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P4), PickUp(seat=P2))
+        assert match.happened(MisdealFound)[0].seat == P2
+        match.refused(Bid(seat=P1, bid=1), rule="C16", code="misdealt")
         assert [upheld(match, P1, P4).offence for _ in range(2)] == ["misdeal", "early_pick_up"]
         assert match.legal(P4) == (Cut(seat=P4), Deal(seat=P4))
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
-        assert match.view(P1).penalties == (0, 0, 0, 10)
+        assert match.seen(P1).penalties == (0, 0, 0, 10)
 
     def test_a_wrong_number_lies_face_down_until_it_is_picked_up(self):
-        match = fem(ritual=True).do(Deal(seat=P4, counts=(6, 7, 6, 6)))
-        (dealt,) = match.of(Dealt)
+        match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)))
+        (dealt,) = match.happened(Dealt)
         for viewer in (P1, P2, P4, "spectator"):
-            assert match.view(viewer).cards_left == (6, 6, 6, 6)
-            assert dealt.seen_by(viewer, False).counts == (6, 6, 6, 6)
-        assert match.view("official").cards_left == (6, 7, 6, 6)
+            assert match.seen(viewer).cards_left == (6, 6, 6, 6)
+            assert seen(dealt, viewer, False).counts == (6, 6, 6, 6)
+        assert match.seen("official").cards_left == (6, 7, 6, 6)
 
     def test_with_the_formula_said_a_misdeal_is_free(self):
-        match = fem(ritual=True).do(Deal(seat=P4, counts=(6, 7, 6, 6)), KnockForCards(seat=P4), PickUp(seat=P2))
-        assert match.of(MisdealFound)
+        match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)), KnockForCards(seat=P4), PickUp(seat=P2))
+        assert match.happened(MisdealFound)
         assert dismissed(match, P1, P4) == "nothing"
 
     def test_the_dealer_who_says_nothing_and_deals_again(self):
-        match = fem(ritual=True).do(
+        match = fem(ritual=True).after(
             Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P2), Deal(seat=P4, counts=(6,) * 4)
         )
-        assert [breach.offence for breach in match.of(Dealt)[1].breaches] == ["misdeal"]
+        assert [breach.offence for breach in match.happened(Dealt)[1].breaches] == ["misdeal"]
 
     def test_without_the_ritual_a_misdeal_is_dealt_again_for_nothing(self):
-        match = fem().do(Deal(seat=P4, counts=(6, 7, 6, 6)))
-        assert match.of(MisdealFound)[0].rule == "C12"
-        assert match.view(P1).to_act == (P4,)
+        match = fem().after(Deal(seat=P4, counts=(6, 7, 6, 6)))
+        assert match.happened(MisdealFound)[0].rule == "C12"
+        assert match.seen(P1).to_act == (P4,)
         assert dismissed(match, P1, P4) == "nothing"
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
 
 
 @pytest.mark.rule("C59", "C60", "C-O23")
 class TestReports:
-    def closed(self, **match: object) -> Match:
-        return fem(ritual=True, **match).do(Deal(seat=P4, counts=(6, 6, 6, 6)))
+    def closed(self, **match: object) -> Table:
+        return fem(ritual=True, **match).after(Deal(seat=P4, counts=(6, 6, 6, 6)))
 
     def test_a_misdeal_that_the_table_has_found(self):
-        match = self.closed().do(PickUp(seat=P4), Report(seat=P1, accused=P2, fault="misdeal"))
-        assert match.of(MisdealFound)[0].breaches[0].payer == P4
-        match.refused(Report(seat=P1, accused=P2, fault="misdeal"), "C12", "nothing_dealt")
+        match = self.closed().after(PickUp(seat=P4), Report(seat=P1, accused=P2, fault="misdeal"))
+        assert match.happened(MisdealFound)[0].breaches[0].payer == P4
+        match.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="C12", code="nothing_dealt")
 
     def test_what_the_referee_could_not_see(self):
-        match = fem(ritual=True).do(Report(seat=P1, accused=P3, fault="wrong_cut"))
+        match = fem(ritual=True).after(Report(seat=P1, accused=P3, fault="wrong_cut"))
         assert upheld(match, P1, P3).offence == "wrong_cut"
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)), Report(seat=P1, accused=P2, fault="early_pick_up"))
         assert upheld(match, P1, P2).offence == "early_pick_up"
@@ -342,32 +350,32 @@ class TestReports:
     def test_only_while_it_can_be_so_and_once(self):
         """A report opens no window that has closed, and adds nothing to what is on record."""
         match = self.closed()
-        match.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), "C60", "acts_tell")
+        match.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), rule="C60", code="acts_tell")
         match.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
-        match.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), "C-O23", "already_reported")
+        match.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), rule="C-O23", code="already_reported")
         match.do(PickUp(seat=P2))
-        match.refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "acts_tell")
+        match.refused(Report(seat=P1, accused=P2, fault="early_pick_up"), rule="C60", code="acts_tell")
         assert upheld(match, P1, P2).penalty == 5
         assert dismissed(match, P1, P2) == "again"
         match.do(KnockForCards(seat=P4))
-        match.refused(Report(seat=P1, accused=P3, fault="early_pick_up"), "C60", "acts_tell")
+        match.refused(Report(seat=P1, accused=P3, fault="early_pick_up"), rule="C60", code="acts_tell")
 
     def test_a_misdeal_may_be_found_late(self):
-        match = fem().do(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0").do(Play(seat=P1, card="SA"))
+        match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0").after(Play(seat=P1, card="SA"))
         match.do(Report(seat=P1, accused=P2, fault="wrong_count"))
-        assert match.view(P1).to_act == (P4,)
+        assert match.seen(P1).to_act == (P4,)
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert match.phase == "auction"
 
     def test_what_is_refused(self):
         match = self.closed()
-        match.refused(Report(seat=P1, accused=7, fault="misdeal"), "C42", "not_in_match")
-        match.refused(Report(seat=P1, accused=P2, fault="exposed_card"), "C60", "nothing_to_punish")
-        match.refused(Report(seat=P1, accused=P4, fault="wrong_cut"), "C10", "dealer_may_cut")
-        fem(ritual=True).refused(Report(seat=P1, accused=P2, fault="early_pick_up"), "C60", "acts_tell")
-        fem().deal().refused(Report(seat=P1, accused=P2, fault="wrong_count"), "C12", "hands_known")
-        house = fem(dealing="house").do(Deal(seat=P4))
-        house.refused(Report(seat=P1, accused=P2, fault="misdeal"), None, "house_sees")
+        match.refused(Report(seat=P1, accused=7, fault="misdeal"), rule="C42", code="not_in_match")
+        match.refused(Report(seat=P1, accused=P2, fault="exposed_card"), rule="C60", code="nothing_to_punish")
+        match.refused(Report(seat=P1, accused=P4, fault="wrong_cut"), rule="C10", code="dealer_may_cut")
+        fem(ritual=True).refused(Report(seat=P1, accused=P2, fault="early_pick_up"), rule="C60", code="acts_tell")
+        fem().dealt().refused(Report(seat=P1, accused=P2, fault="wrong_count"), rule="C12", code="hands_known")
+        house = fem(dealing="house").after(Deal(seat=P4))
+        house.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule=None, code="house_sees")
 
 
 class TestVoid:
@@ -376,7 +384,7 @@ class TestVoid:
         match = revoked()
         upheld(match, P1, P2)
         match.do(Void())
-        voided = match.of(DealVoided)[0]
+        voided = match.happened(DealVoided)[0]
         assert (voided.before, voided.points) == ((12, 12, 12, 12), (12, 17, 12, 12))
         assert [(entry.seat, entry.points, entry.rule) for entry in voided.entries] == [(P2, 5, "C26")]
         assert match.points == (12, 17, 12, 12)
@@ -393,8 +401,8 @@ class TestAfterTheLastTrick:
         ("H6", "H7", "D4", "C5", "C6", "SQ"),
     )
 
-    def revoked(self, bids: str) -> Match:
-        match = fem((12, -4, 12, 12), knock_window="deal_end").do(Deal(seat=P4, hands=self.HANDS)).bid(bids)
+    def revoked(self, bids: str) -> Table:
+        match = fem((12, -4, 12, 12), knock_window="deal_end").after(Deal(seat=P4, hands=self.HANDS)).bid(bids)
         for number in range(4):
             match.do(*(Play(seat=seat, card=hand[number]) for seat, hand in enumerate(self.HANDS)))
         match.ask("P2")
@@ -407,7 +415,7 @@ class TestAfterTheLastTrick:
     def test_knocks_are_heard_until_the_scoring_and_may_bring_the_duty(self):
         match = self.revoked("5 0 0 0")
         assert upheld(match, P3, P2).offence == "revoke"
-        assert match.view(P1).more["near_zero"] == [P2], "-4 + 5"
+        assert match.seen(P1).more["near_zero"] == [P2], "-4 + 5"
         match.announce().do(Score(seat=P1))
         assert match.points == (12 + 5 - 6, -4 + 5 + 6, 12, 12)
 
@@ -415,8 +423,8 @@ class TestAfterTheLastTrick:
     def test_not_after_a_redbeard_made(self):
         match = self.revoked("rodskagg 0 0 0")
         upheld(match, P3, P2)
-        assert match.view(P1).more["near_zero"] == []
-        assert match.do(Score(seat=P1)).won == (P1, "redbeard")
+        assert match.seen(P1).more["near_zero"] == []
+        assert match.after(Score(seat=P1)).won_by == (P1, "redbeard")
         assert match.points == (12, 1, 12, 12)
 
 
@@ -434,11 +442,11 @@ class TestInADuel:
         for two, four in (("SA", "D3"), ("S2", "D2"), ("D8", "H3"), ("D7", "H2")):
             match.do(Play(seat=P2, card=two), Play(seat=P4, card=four))
         match.do(Score(seat=P2))
-        assert match.won == (P2, "duel")
+        assert match.won_by == (P2, "duel")
         assert match.points[P2] == 3
 
 
 @pytest.mark.rule("C1", "C58", "C62")
 def test_apart_from_the_penalties_it_is_the_same_game():
-    plain = Match("rodskagg-catsatcards").play_deal("2 0 2 1", "3 1 2 3 | 1 3")
+    plain = table("rodskagg-catsatcards").play_deal("2 0 2 1", "3 1 2 3 | 1 3")
     assert fem(enforcement="refuse").play_deal("2 0 2 1", "3 1 2 3 | 1 3").points == plain.points

@@ -6,11 +6,12 @@ from referee.acts import Ask, Bid, Deal, Draw, KeepCards, Play, Remind, Score, V
 from referee.events import CardDrawn, DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg import DuelCalled, LeadDrawn
 from referee.refusals import NotInPlay, WrongPhase
-from tests.games.rodskagg import P1, P2, P3, P4, Match
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 
-def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Match:
-    return Match("rodskagg-catsatcards", points, **match)  # type: ignore[arg-type]
+def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
+    return table("rodskagg-catsatcards", points=points, **match)  # type: ignore[arg-type]
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:
@@ -39,7 +40,7 @@ class TestOrdinaryHands:
     @pytest.mark.rule("C34", "C35", "C-O1", "C-X17")
     def test_playing_on(self):
         match = cats((12, 12, 12, 2)).play_deal("2 0 0 0", "1 1 2 3 | 4 1", join="P4")
-        assert match.won == (P4, "zero"), "2 - 2"
+        assert match.won_by == (P4, "zero"), "2 - 2"
         match = cats().play_deal("3 0 0 0", "1 1 1 2 | 2 2", join="P3 P4")
         assert match.points == (9, 9, 18, 18)
         assert entries(match.line, P3) == [(6, "C35")]
@@ -75,43 +76,43 @@ class TestOrdinaryHands:
     @pytest.mark.rule("C50", "C51", "C-X11")
     def test_below_zero_and_back(self):
         match = cats((12, 1, 12, 12)).play_deal("1 0 0 0", "2 2 2 1 | 3 3", join="P3")
-        assert (match.points[P2], match.won) == (-2, None)
+        assert (match.points[P2], match.won_by) == (-2, None)
         match.play_deal("4 0 0 0", "2 2 2 1 | 3 3", join="P3")
-        assert match.won == (P2, "zero")
+        assert match.won_by == (P2, "zero")
 
     @pytest.mark.rule("C43")
     def test_exactly_zero_wins(self):
         match = cats((3, 12, 12, 12)).play_deal("3 0 0 0", "1 1 1 2 | 3 3", join="P3")
-        assert match.of(MatchWon)[0].rule == "C43"
+        assert match.happened(MatchWon)[0].rule == "C43"
 
     @pytest.mark.rule("C-O23")
     def test_who_writes_it_down(self):
-        match = cats(enforcement="penalise").deal("1 2 3 4 | 1 1").bid("3 0 0 0").tricks(6)
+        match = cats(enforcement="penalise").dealt("1 2 3 4 | 1 1").bid("3 0 0 0").tricks(6)
         assert match.legal(P2) == (Score(seat=P2),)
         match.do(Score(seat=P2))
-        assert isinstance(match.refused(Score(seat=P2), "C-O23", "wrong_phase"), WrongPhase)
+        match.refused(Score(seat=P2), rule="C-O23", code="wrong_phase", kind=WrongPhase)
 
 
 class TestRedbeard:
     @pytest.mark.rule("C41", "C-O24")
     def test_made_it_wins_at_once_whatever_the_score(self):
         match = cats((17, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1", join="P2")
-        assert match.won == (P1, "redbeard")
+        assert match.won_by == (P1, "redbeard")
         assert match.line.kind == "redbeard_made"
         assert match.points == (17, 12, 12, 12)
 
     @pytest.mark.rule("C-O6", "C-O34")
     def test_with_everybody_folded_it_is_made(self):
-        assert cats().play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1").won == (P1, "redbeard")
+        assert cats().play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1").won_by == (P1, "redbeard")
 
     @pytest.mark.rule("C42", "C-O7", "C-O27", "C-O28")
     def test_failed_it_is_played_out_and_the_others_score(self):
         match = cats().play_deal("rodskagg 0 0 0", "1 1 1 2 | 3 1", join="P3 P4")
         assert match.line.kind == "redbeard_failed"
         assert match.points == (12, 11, 10, 18)
-        assert match.of(PlayerEliminated)[0].rule == "C42"
-        assert match.view(P2).active == (P2, P3, P4)
-        assert isinstance(match.refused(Bid(seat=P1, bid=1), "C42", "eliminated"), NotInPlay)
+        assert match.happened(PlayerEliminated)[0].rule == "C42"
+        assert match.seen(P2).active == (P2, P3, P4)
+        match.refused(Bid(seat=P1, bid=1), rule="C42", code="eliminated", kind=NotInPlay)
 
     @pytest.mark.rule("C-O7", "C38")
     def test_the_others_may_score_nothing(self):
@@ -123,7 +124,7 @@ class TestRedbeard:
         match = cats().play_deal("rodskagg rodskagg 0 0", "1 1 1 1 | 1 2", join="P2")
         assert match.line.eliminated == (P1, P2)
         second = cats().play_deal("rodskagg rodskagg 0 0", "2 2 2 2 | 2 2")
-        assert second.won == (P2, "redbeard")
+        assert second.won_by == (P2, "redbeard")
 
     @pytest.mark.rule("C-O6")
     def test_a_redbeard_who_folds_is_out(self):
@@ -142,18 +143,18 @@ class TestRedbeard:
     def test_who_is_out_does_not_win_at_zero(self):
         match = cats((3, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 2 | 3 4", join="P3 P4")
         assert match.points[P1] == 3
-        assert match.won is None
+        assert match.won_by is None
 
     @pytest.mark.rule("C-O23")
     def test_who_is_alone_has_won(self):
         match = cats((12, 12, 12), dealer=P3).play_deal("rodskagg rodskagg 0", "1 1 3 1 | 3 3", join="P2")
-        assert match.won == (P3, "last_standing")
+        assert match.won_by == (P3, "last_standing")
 
     @pytest.mark.rule("C-O34")
     def test_nobody_may_be_left(self):
         match = cats((12, 12, 12), dealer=P3).play_deal("rodskagg rodskagg rodskagg", "1 2 3 1 | 2 3")
-        assert match.won == (None, "nobody_left")
-        assert match.view(P1).winner is None
+        assert match.won_by == (None, "nobody_left")
+        assert match.seen(P1).winner is None
         assert match.phase == "over"
 
 
@@ -162,12 +163,12 @@ class TestZeros:
     def test_the_declarer_among_several_wins(self):
         match = cats((3, 2, 12, 12)).play_deal("3 0 0 0", "1 2 2 1 | 1 3", join="P3")
         assert match.points[:2] == (0, 0)
-        assert match.won == (P1, "zero")
-        assert match.of(MatchWon)[0].rule == "C45"
+        assert match.won_by == (P1, "zero")
+        assert match.happened(MatchWon)[0].rule == "C45"
 
 
 class TestDuel:
-    def zeros(self, **match: object) -> Match:
+    def zeros(self, **match: object) -> Table:
         """P2 and P4 at zero, P1 declared; P4 dealt."""
         at = cats((12, 2, 12, 1), **match).play_deal("3 0 0 0", "2 2 4 1 | 1 3", join="P3")
         assert (at.points[P2], at.points[P4]) == (0, 0)
@@ -176,74 +177,76 @@ class TestDuel:
     @pytest.mark.rule("C46", "C48", "C-O8", "C-O9", "C-O31")
     def test_cards_are_drawn_for_the_lead_before_the_deal(self):
         match = self.zeros()
-        called = match.of(DuelCalled)[0]
+        called = match.happened(DuelCalled)[0]
         assert (called.seats, called.dealer) == ((P2, P4), P1), "the deal moves on as usual"
         assert match.phase == "drawing"
-        match.refused(Draw(seat=P1, card="SA"), "C46", "not_in_duel")
-        match.refused(Deal(seat=P1, counts=(0, 6, 0, 6)), "C9", "wrong_phase")
-        match.refused(Draw(seat=P4, card="SA"), "C48", "out_of_turn")
+        match.refused(Draw(seat=P1, card="SA"), rule="C46", code="not_in_duel")
+        match.refused(Deal(seat=P1, counts=(0, 6, 0, 6)), rule="C9", code="wrong_phase")
+        match.refused(Draw(seat=P4, card="SA"), rule="C48", code="out_of_turn")
         match.do(
             Draw(seat=P2, card="S9"), Draw(seat=P4, card="H9"), Draw(seat=P2, card="C2"), Draw(seat=P4, card="CA")
         )
-        assert match.of(LeadDrawn)[0].seat == P4
-        match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), "C12", "six_cards_each")
-        match.deal("2 2 2 4 | 4 4")
-        assert match.view(P1).more["lead"] == P4
-        assert match.view(P1).to_act == (P4,)
+        assert match.happened(LeadDrawn)[0].seat == P4
+        match.refused(Deal(seat=P1, counts=(6, 6, 6, 6)), rule="C12", code="six_cards_each")
+        match.dealt("2 2 2 4 | 4 4")
+        assert match.seen(P1).more["lead"] == P4
+        assert match.seen(P1).to_act == (P4,)
 
     @pytest.mark.rule("C47", "C-O9", "C-O24", "C-O31")
     def test_no_bidding_no_question_most_tricks_win(self):
-        match = self.zeros().do(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).deal("2 2 2 4 | 2 4")
-        match.refused(Bid(seat=P2, bid=1), "C16", "wrong_phase")
-        match.refused(Play(seat=P2, card=match.board[0][P2]), "C48", "not_on_lead")
-        match.refused(Play(seat=P1, card="SA"), "C46", "not_in_duel")
+        match = self.zeros().after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 2 4")
+        match.refused(Bid(seat=P2, bid=1), rule="C16", code="wrong_phase")
+        match.refused(Play(seat=P2, card=match.plan.cards[0][P2]), rule="C48", code="not_on_lead")
+        match.refused(Play(seat=P1, card="SA"), rule="C46", code="not_in_duel")
         assert not match.due("announce")
         match.tricks(6)
-        assert match.won == (P2, "duel")
+        assert match.won_by == (P2, "duel")
         assert match.line.kind == "duel"
         assert (match.line.declarer, match.line.contract, match.line.detail["bids"]) == (None, None, [])
         assert match.points == match.line.before
 
     @pytest.mark.rule("C-O9")
     def test_those_level_play_another(self):
-        match = self.zeros().do(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).deal("2 2 2 4 | 4 4").tricks(6)
-        assert match.won is None
-        assert [called.rule for called in match.of(DuelCalled)] == ["C46", "C-O9"]
-        assert match.view(P1).dealer == P2
+        match = (
+            self.zeros().after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 4 4").tricks(6)
+        )
+        assert match.won_by is None
+        assert [called.rule for called in match.happened(DuelCalled)] == ["C46", "C-O9"]
+        assert match.seen(P1).dealer == P2
         match.do(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA"))
 
     @pytest.mark.rule("C-O31")
     def test_there_is_neither_ritual_nor_question_nor_replacement(self):
         match = self.zeros(enforcement="penalise", fem_opp=True, deal_ritual=False)
         match.do(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA"))
-        match.refused(Deal(seat=P1, counts=(0, 7, 0, 6)), "C12", "six_cards_each")
-        match.deal("2 2 2 4 | 4 4").tricks(4)
-        match.refused(Ask(seat=P2), "C-O9", "no_question_in_duel")
-        match.refused(Remind(seat=P2), "C-O9", "no_question_in_duel")
-        match.refused(KeepCards(seat=P2), "C13", "wrong_phase")
+        match.refused(Deal(seat=P1, counts=(0, 7, 0, 6)), rule="C12", code="six_cards_each")
+        match.dealt("2 2 2 4 | 4 4").tricks(4)
+        match.refused(Ask(seat=P2), rule="C-O9", code="no_question_in_duel")
+        match.refused(Remind(seat=P2), rule="C-O9", code="no_question_in_duel")
+        match.refused(KeepCards(seat=P2), rule="C13", code="wrong_phase")
 
     def test_the_house_draws_by_itself(self):
         for luck in range(200):
-            match = cats((1, 1, 1, 12), dealing="house", luck=luck)
-            while not match.of(DealScored):
+            match = cats((1, 1, 1, 12), dealing="house", seed=f"{luck} ")
+            while not match.happened(DealScored):
                 choice = [act for seat in range(4) for act in match.legal(seat)]
                 match.do(choice[(luck + len(match.events)) % len(choice)])
-            if match.of(DuelCalled):
+            if match.happened(DuelCalled):
                 break
-        assert match.of(CardDrawn)
-        assert match.of(LeadDrawn)
+        assert match.happened(CardDrawn)
+        assert match.happened(LeadDrawn)
         assert match.phase == "undealt"
 
     def test_void_keeps_the_duel_and_its_lead(self):
-        match = self.zeros().do(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).deal("2 2 2 4 | 4 4")
+        match = self.zeros().after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 4 4")
         match.do(Void())
-        assert match.view(P1).more == {"duel": [P2, P4], "lead": P4}
-        match.deal("2 2 2 4 | 2 4").tricks(6)
-        assert match.won == (P2, "duel")
+        assert match.seen(P1).more == {"duel": [P2, P4], "lead": P4}
+        match.dealt("2 2 2 4 | 2 4").tricks(6)
+        assert match.won_by == (P2, "duel")
 
 
 class TestExactTricks:
-    def exact(self, points: tuple[int, ...] = (12, 12, 12, 12), **options: object) -> Match:
+    def exact(self, points: tuple[int, ...] = (12, 12, 12, 12), **options: object) -> Table:
         return cats(points, exact_tricks_for_all=True, **options)
 
     @pytest.mark.rule("C52", "C53", "C56", "C-O16")
@@ -269,22 +272,22 @@ class TestExactTricks:
 
     @pytest.mark.rule("C55", "C-X13", "C-O18")
     def test_zero_in_mid_hand_wins_at_once(self):
-        match = self.exact((12, 12, 2, 12)).deal("3 3 1 1 | 1 1").bid("0 0 3 0").trick()
+        match = self.exact((12, 12, 2, 12)).dealt("3 3 1 1 | 1 1").bid("0 0 3 0").trick()
         match.announce().trick()
-        assert match.won == (P3, "zero_at_once")
+        assert match.won_by == (P3, "zero_at_once")
         assert match.line.kind == "zero_at_once"
         assert match.points == (12, 12, 0, 12), "the missed bid is not reckoned"
-        assert match.of(MatchWon)[0].rule == "C55"
+        assert match.happened(MatchWon)[0].rule == "C55"
 
     @pytest.mark.rule("C55", "C-O18")
     def test_it_is_at_once_under_penalise_too(self):
-        match = self.exact((12, 12, 1, 12), enforcement="penalise").deal("3 3 1 1 | 1 1").bid("0 0 3 0")
-        assert match.trick().won == (P3, "zero_at_once")
+        match = self.exact((12, 12, 1, 12), enforcement="penalise").dealt("3 3 1 1 | 1 1").bid("0 0 3 0")
+        assert match.trick().won_by == (P3, "zero_at_once")
 
     @pytest.mark.rule("C-O35")
     def test_a_credited_trick_wins(self):
-        match = self.exact((5, 12, 12, 12)).deal("1 1 1 1 | 1 1").bid("4 0 0 0").tricks(4).announce().ask()
-        assert match.won == (P1, "zero_at_once")
+        match = self.exact((5, 12, 12, 12)).dealt("1 1 1 1 | 1 1").bid("4 0 0 0").tricks(4).announce().ask()
+        assert match.won_by == (P1, "zero_at_once")
         assert match.line.tricks == (5, 0, 0, 0)
 
     @pytest.mark.rule("C-O35")
@@ -297,15 +300,15 @@ class TestExactTricks:
     @pytest.mark.parametrize(("redbeards", "won"), [("rodskagg 0 0 0", None), ("1 0 0 0", (P1, "zero_at_once"))])
     def test_a_redbeard_who_has_lost_a_trick_does_not_win_at_zero(self, redbeards: str, won: object):
         match = self.exact((2, 12, 12, 12), rodskagg_stop_at_first_loss=False)
-        match.deal("1 2 1 3 | 2 3").bid(redbeards).trick().announce().tricks(2)
-        assert match.won == won
+        match.dealt("1 2 1 3 | 2 3").bid(redbeards).trick().announce().tricks(2)
+        assert match.won_by == won
 
     def test_all_six_in_redbeard_stay_a_redbeard(self):
         match = self.exact((6, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1", join="P2")
-        assert match.won == (P1, "redbeard")
+        assert match.won_by == (P1, "redbeard")
 
     @pytest.mark.rule("C-O35")
     def test_zero_without_the_option_waits_for_the_end(self):
-        match = cats((12, 12, 2, 12)).deal("3 3 1 1 | 1 1").bid("0 0 3 0").trick()
+        match = cats((12, 12, 2, 12)).dealt("3 3 1 1 | 1 1").bid("0 0 3 0").trick()
         match.announce().trick()
-        assert match.won is None
+        assert match.won_by is None

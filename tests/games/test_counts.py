@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from referee.acts import Act, Bid, Deal, Declare, Play
-from referee.events import CardPlayed, DealScored
-from referee.games import RULESETS
+from referee.events import DealScored
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from tests.given import NOON
+from tests.given import NOON, Table, deal
 from tests.played import opening
 from tests.playouts import every_act
 
@@ -70,60 +69,42 @@ DEALS = (
 )
 
 
-def hands_of(text: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(hand.split()) for hand in text.split("|"))
-
-
-class Position:
+class Position(Table):
     """A deal under way."""
 
     def __init__(self, small: Small) -> None:
-        self.rules = RULESETS[small.ruleset]
-        hands = hands_of(small.hands)
-        seats = len(hands)
-        opened = opening(
-            ruleset=small.ruleset,
-            players=seats,
-            dealing="table",
-            enforcement="refuse",
-            first_dealer=seats - 1,
-            **small.options,
+        hands = deal(small.hands)
+        super().__init__(
+            opening(
+                ruleset=small.ruleset,
+                players=len(hands),
+                dealing="table",
+                enforcement="refuse",
+                first_dealer=len(hands) - 1,
+                **small.options,
+            )
         )
-        self.state, self.version = self.rules.start(opened), 1
-        widow = tuple(small.widow.split()) or None
-        self.do(Deal(seat=seats - 1, hands=hands, widow=widow, turn_up=small.turn_up))
+        self.do(Deal(seat=self.dealer, hands=hands, widow=tuple(small.widow.split()) or None, turn_up=small.turn_up))
         for call in small.calls.split():
             bid: Any = int(call) if call.isdigit() else call
-            self.do(Bid(seat=self.rules.to_act(self.state)[0], bid=bid))
+            self.do(Bid(seat=self.turn, bid=bid))
         if small.later:
-            self.do(Deal(seat=seats - 1, hands=hands_of(small.later)))
-            hands = tuple(map(tuple.__add__, hands, hands_of(small.later)))
+            self.do(Deal(seat=self.dealer, hands=deal(small.later)))
+            hands = tuple(map(tuple.__add__, hands, deal(small.later)))
         while self.phase == "declaring":
-            self.do(Declare(seat=self.rules.to_act(self.state)[0], sequence="none"))
+            self.do(Declare(seat=self.turn, sequence="none"))
         self.left = [list(hand) for hand in hands]
-        for _ in range(small.tricks * seats):
+        for _ in range(small.tricks * len(hands)):
             self.one_card()
-
-    @property
-    def phase(self) -> str:
-        return str(self.state.__struct_config__.tag)
-
-    def do(self, act: Act) -> None:
-        for event in self.rules.decide(self.state, act, Moment(self.version, NOON, "")):
-            self.version += 1
-            self.state = self.rules.evolve(self.state, event, self.version)
-            if isinstance(event, CardPlayed):
-                self.left[event.seat].remove(event.card)
 
     def one_card(self) -> None:
         """Whoever is in turn plays the first card that is accepted."""
-        seat = self.rules.to_act(self.state)[0]
-        for card in self.left[seat]:
-            try:
-                return self.do(Play(seat=seat, card=card))
-            except Refused:
-                continue
-        raise AssertionError(f"seat {seat} can play none of {self.left[seat]}")
+        for card in self.left[self.turn]:
+            if self.accepted(play := Play(seat=self.turn, card=card)):
+                self.left[play.seat].remove(card)
+                self.do(play)
+                return
+        raise AssertionError(f"seat {self.turn} can play none of {self.left[self.turn]}")
 
 
 # Counted by the referee's own list, and by trying everything
@@ -241,4 +222,4 @@ def test_playing_by_rules_written_anew_finds_the_same_ways(small: Small) -> None
     call = small.calls.split()[-1]
     trumps = None if small.turn_up is None else call if call in "SHDC" else small.turn_up[0]
     game = Cards(small.ruleset, trumps, 0 if small.ruleset == "rodskagg-alga" else None)
-    assert card_ways(game, position.left, position.rules.to_act(position.state)[0]) == small.ways
+    assert card_ways(game, position.left, position.turn) == small.ways

@@ -1,19 +1,20 @@
 """Wherever a replay may stop, each of the games can be looked at: after every event, also within one act."""
 
 import random
-from datetime import UTC, datetime
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
 
 from referee.acts import Draw
-from referee.events import Event, MatchOpened, Viewer
+from referee.events import Event, MatchOpened
 from referee.games import RULESETS
 from referee.refusals import Refused
-from referee.ruleset import Moment, Ruleset
+from referee.ruleset import Ruleset
+from tests.given import Table
+from tests.played import opening
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MATCHES = 30
 ACTS = 250
 
@@ -46,17 +47,13 @@ def some_opening(chance: random.Random, rules: Ruleset) -> MatchOpened:
     """A match that this game can be played as."""
     while True:
         players = chance.randint(rules.players_min, rules.players_max)
-        opened = MatchOpened(
+        opened = opening(
             ruleset=rules.key,
-            edition=rules.edition,
-            options=msgspec.to_builtins(msgspec.convert(some_options(chance, rules), rules.options)),
-            players=tuple(f"P{seat + 1}" for seat in range(players)),
-            dealing="house",
+            players=players,
+            **some_options(chance, rules),
             enforcement=chance.choice(("refuse", "penalise")),
             points=some_points(chance, rules, players),
             first_dealer=chance.choice((None, chance.randrange(players))),
-            tokens=("",) * players,
-            official="",
         )
         try:
             rules.opening(opened)
@@ -65,53 +62,37 @@ def some_opening(chance: random.Random, rules: Ruleset) -> MatchOpened:
         return opened
 
 
-class Watched:
+class Watched(Table):
     """A match that is looked at by everybody after each of its events."""
 
-    def __init__(self, opened: MatchOpened) -> None:
-        self.rules = RULESETS[opened.ruleset]
-        self.viewers: tuple[Viewer, ...] = (*range(len(opened.players)), "official", "spectator")
-        self.version = 1
-        self.state: Any = self.rules.start(opened)
-        self.phase = ""
-        self.watch()
-        self.stand(self.rules.begin(self.state, self.moment))
+    def stand(self, events: tuple[Event, ...], actor: int | str) -> None:
+        if self.version == 1:  # only opened
+            self.watch()
+        super().stand(events, actor)
 
-    @property
-    def moment(self) -> Moment:
-        return Moment(self.version, NOON, f"seed {self.version}")
+    def evolved(self, event: Event) -> None:
+        super().evolved(event)
+        self.watch()
 
     def watch(self) -> None:
-        awaited = self.rules.to_act(self.state)
-        for viewer in self.viewers:
-            self.rules.legal(self.state, viewer)
-            shown = self.rules.view(self.state, viewer)
+        for viewer in (*self.seats, "official", "spectator"):
+            self.legal(viewer)
+            shown = self.seen(viewer)
             assert msgspec.json.encode(shown)
-            assert shown.to_act == awaited
-            self.phase = shown.phase
-
-    def stand(self, events: tuple[Event, ...]) -> None:
-        for event in events:
-            self.version += 1
-            self.state = self.rules.evolve(self.state, event, self.version)
-            self.watch()
+            assert shown.to_act == self.to_act
 
     def act(self, chance: random.Random) -> None:
         """Something that may be done now."""
-        acts: list[Any] = [act for viewer in self.viewers[:-2] for act in self.rules.legal(self.state, viewer)]
+        acts: list[Any] = [act for seat in self.seats for act in self.legal(seat)]
         if chance.random() < 0.01:
-            acts = [*self.rules.legal(self.state, "official")] or acts
+            acts = [*self.legal("official")] or acts
         if not acts and self.phase == "drawing":  # which card, is the table's to say
-            seat = self.rules.to_act(self.state)[0]
-            acts = [Draw(seat=seat, card=card) for card in self.rules.pack]
+            acts = [Draw(seat=self.turn, card=card) for card in self.rules.pack]
         chance.shuffle(acts)
         for act in acts:
-            try:
-                events = self.rules.decide(self.state, act, self.moment)
-            except Refused:
-                continue
-            self.stand(events)
-            return
+            with suppress(Refused):
+                self.do(act)
+                return
         raise AssertionError(f"nothing can be done in {self.phase}")
 
 

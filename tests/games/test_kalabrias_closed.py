@@ -7,12 +7,12 @@ import pytest
 
 from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
 from referee.cards import cards_of, texts_of
-from referee.events import Dealt
+from referee.events import Dealt, seen
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
 from referee.games.kalabrias.play import playable
-from referee.games.kalabrias.ranks import ALL
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, P4, Hands, Table, hands, table
+from tests.games.kalabrias_table import Table, hands, table
+from tests.given import P1, P2, P3, P4, Hands
 
 
 class Closed:
@@ -32,10 +32,10 @@ class Closed:
     def play(self, cards: int | None = None) -> "Closed":
         """So many cards, or all, as the rules have it."""
         left = [cards_of(hand) for hand in self.hands]
-        gone = self.t.state.gone
+        gone = self.t.playing.gone
         while self.t.phase == "playing" and cards != 0:
             seat = self.t.turn
-            duty = playable(self.t.state, left[seat] & ~gone)
+            duty = playable(self.t.playing, left[seat] & ~gone)
             card = texts_of(duty)[0]
             self.t.do(Play(seat=seat, card=card))
             gone |= cards_of([card])
@@ -58,7 +58,7 @@ class TestCards:
         assert c.t.seen("official").hands is None
         assert c.t.seen(P1).hand is None
         assert c.t.seen(P1).cards_left == (9, 9)
-        assert later.seen_by(P1, False) == later
+        assert seen(later, P1, False) == later
 
     @pytest.mark.rule("E-O32")
     def test_the_later_cards_are_closed_too(self):
@@ -83,16 +83,16 @@ class TestCards:
     @pytest.mark.rule("E51")
     def test_the_declarer_of_four_has_the_turn_up(self):
         c = Closed("|||").says("none none none none")
-        assert [("S9" in texts_of(c.t.state.hand(seat))) for seat in range(4)] == [True, False, False, False]
+        assert [("S9" in c.t.may_hold(seat)) for seat in range(4)] == [True, False, False, False]
 
     @pytest.mark.rule("E51")
     @pytest.mark.parametrize("seed", range(5))
     def test_whoever_took_the_turn_up_plays_it_at_last(self, seed: int):
         c, chance = Closed("|||").says("none none none none"), Random(seed)
-        while c.t.turn != P1 or len(c.t.state.won) < 7:
+        while c.t.turn != P1 or len(c.t.winners) < 7:
             c.t.plays(chance.choice([card for card in c.t.cards(c.t.turn) if card != "S9"]))
         assert c.t.cards(P1) == ["S9"]
-        for card in texts_of(c.t.state.hand(P1) & ~cards_of(["S9"])):
+        for card in c.t.may_hold(P1) - {"S9"}:
             c.t.refused(Play(seat=P1, card=card), rule="E51", kind=NoSuchCard, code="turn_up_still_held")
         c.t.plays("S9")
 
@@ -266,7 +266,7 @@ class TestShowing:
         assert c.detail["sequence_points"] == [20, 0, 50, 0]
         c = Closed(full).says("none small better enough")
         c.t.refused(Declare(seat=P1, cards=("HQ", "HJ", "HT")), rule="E-O34", code="nothing_to_show")
-        assert P4 not in c.t.state.sequences.refrained
+        assert P4 not in c.t.playing.sequences.refrained
 
     def test_nobody_declared(self):
         c = Closed("D7 D8 D9 | ").says("none none")
@@ -310,7 +310,7 @@ def test_the_seven_of_trumps() -> None:
     assert "S7" not in c.t.cards(P1)
     c.t.plays("S9")
     c.t.refused(Play(seat=P2, card="S7"), rule="E2", code="card_seen")
-    assert c.t.state.hand(P2) & ~ALL == 0
+    assert c.t.may_hold(P2) <= set(c.t.rules.pack)
 
 
 @pytest.mark.rule("E-O16")
@@ -318,7 +318,7 @@ def test_the_card_taken_for_the_seven_is_played_at_last() -> None:
     c = Closed("S7 | ", trump_seven_exchange=True)
     c.t.do(Exchange(seat=P1, card="S7"))
     c.says("none none")
-    while c.t.turn != P1 or len(c.t.state.won) < 8:
+    while c.t.turn != P1 or len(c.t.winners) < 8:
         c.t.plays(next(card for card in c.t.cards(c.t.turn) if card != "S9"))
     assert c.t.cards(P1) == ["S9"]
-    c.t.refused(Play(seat=P1, card=texts_of(c.t.state.hand(P2))[0]), rule="E-O16", code="turn_up_still_held")
+    c.t.refused(Play(seat=P1, card=min(c.t.may_hold(P2))), rule="E-O16", code="turn_up_still_held")

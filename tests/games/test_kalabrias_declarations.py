@@ -4,6 +4,7 @@ import pytest
 
 from referee.acts import Bella, Declare, Exchange, Respond
 from referee.cards import cards_of
+from referee.events import seen
 from referee.games.kalabrias.facts import (
     BellaDeclared,
     SequenceAnswered,
@@ -13,7 +14,8 @@ from referee.games.kalabrias.facts import (
 )
 from referee.games.kalabrias.ranks import RANKS, Sequence, cut, is_sequence, runs, strongest
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, Table, declaring, hands, table
+from tests.games.kalabrias_table import Table, declaring, hands, table
+from tests.given import P1, P2, P3
 
 
 def compared(t: Table) -> tuple[int | None, tuple[int, ...]]:
@@ -222,9 +224,9 @@ class TestComparing:
         t = declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")
         answered = t.happened(SequenceAnswered)[-1]
         assert answered.refrains is True
-        assert answered.seen_by(P2, False).refrains is answered.seen_by("official", False).refrains is True
-        assert answered.seen_by(P1, False).refrains is answered.seen_by("spectator", False).refrains is False
-        assert answered.seen_by(P1, True).refrains is True
+        assert seen(answered, P2, False).refrains is seen(answered, "official", False).refrains is True
+        assert seen(answered, P1, False).refrains is seen(answered, "spectator", False).refrains is False
+        assert seen(answered, P1, True).refrains is True
 
 
 class TestTheTruth:

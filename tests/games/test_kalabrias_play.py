@@ -10,7 +10,8 @@ from referee.events import CardPlayed, PlayEnded, TrickTaken
 from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.ranks import BEATERS, CARD_POINTS, LAST_TRICK, PACK, POINTS
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, P4, Table, declaring, hands, table
+from tests.games.kalabrias_table import Table, declaring, hands, table
+from tests.given import P1, P2, P3, P4
 
 
 def playing(text: str, **match: object) -> Table:

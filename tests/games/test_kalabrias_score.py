@@ -12,7 +12,8 @@ from referee.games.kalabrias.facts import BellaDeclared, SequenceDeclared, Trump
 from referee.games.kalabrias.scoring import scored
 from referee.games.kalabrias.states import Played
 from referee.refusals import WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, P4, Table, declaring, hands, table
+from tests.games.kalabrias_table import Table, declaring, hands, table
+from tests.given import P1, P2, P3, P4
 
 
 def line(

@@ -8,7 +8,8 @@ from referee.acts import Ask, Bid, Cut, Deal, KnockForCards, Play, Void
 from referee.events import PlayEnded
 from referee.games._rodskagg import AuctionWon, BidMade
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 LADDER: tuple[Any, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])

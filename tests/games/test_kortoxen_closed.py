@@ -6,7 +6,8 @@ from referee.acts import Play, Void
 from referee.events import CardPlayed, Dealt
 from referee.games._rodskagg import PickedUp
 from referee.refusals import NoSuchCard
-from tests.given import P1, P2, P3, P4, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 

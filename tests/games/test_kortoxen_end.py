@@ -8,7 +8,8 @@ from referee.acts import Bid, Cut, Deal, Knock, KnockOut, PickUp, Play, Score, V
 from referee.events import CardPlayed, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import KnockedOut
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
-from tests.given import P1, P2, P3, P4, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 

@@ -15,10 +15,12 @@ from referee.events import (
     PenaltyImposed,
     Reported,
     TrickTaken,
+    seen,
 )
 from referee.games._rodskagg import CardsCut, PickedUp
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
-from tests.given import P1, P2, P3, P4, P8, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4, P8
 
 
 class Error(NamedTuple):
@@ -99,10 +101,10 @@ def after(error: Error, **match: Any) -> Table:
 def go_on(t: Table) -> None:
     """The next act within the rules; forehand declares one trick, and all go along."""
     seat = t.turn
-    if t.phase == "undealt" or (t.phase == "picking_up" and t.state.found):
+    if t.phase == "undealt" or Deal(seat=t.dealer) in t.legal(t.dealer):
         t.dealt("2 2 1 2 | 2 2", ritual=False)
     elif t.phase == "picking_up":
-        t.do(PickUp(seat=next(seat for seat in t.seen().active if seat not in t.state.picked)))
+        t.do(PickUp(seat=next(seat for seat in t.seen().active if seat not in (t.seen().picked_up or ()))))
     elif t.phase == "auction":
         t.do(Bid(seat=seat, bid="pass" if t.seen().bids else 1))
     else:
@@ -167,7 +169,7 @@ class TestFiveUp:
         for viewer in (*range(4), "spectator"):
             assert t.seen(viewer).breaches is None  # type: ignore[arg-type]
             for recorded in t.history:
-                assert not getattr(recorded.event.seen_by(viewer, False), "breaches", ())  # type: ignore[arg-type]
+                assert not getattr(seen(recorded.event, viewer, False), "breaches", ())  # type: ignore[arg-type]
 
 
 @pytest.mark.rule("B-O2")
@@ -232,7 +234,7 @@ class TestWindow:
         revokes(t)
         while tricks_done(t) < closes - 1:
             go_on(t)
-        while not (tricks_done(t) == closes - 1 and len(t.playing.trick) == 3):
+        while not (tricks_done(t) == closes - 1 and len(t.seen().trick or ()) == 3):
             go_on(t)
         assert {breach["offence"] for breach in t.seen().breaches or ()} == {"revoke"}
         go_on(t)
@@ -277,22 +279,22 @@ class TestWindow:
         ruling = t.dismissed(P1, P2, "wrong_cut", reason="late")
         for_nothing = t.dismissed(P1, P3, "wrong_cut", reason="nothing")
         for viewer in (*range(4), "spectator"):
-            seen = ruling.seen_by(viewer, False)  # type: ignore[arg-type]
-            assert isinstance(seen, KnockDismissed)
-            assert (seen.reason, seen.offence, seen.rests_on) == ("nothing", None, ())
-            assert seen.rule == for_nothing.rule
-            assert seen.within_deal == for_nothing.within_deal
-            assert ruling.seen_by(viewer, True) == ruling  # type: ignore[arg-type]
-        assert ruling.seen_by("official", False) == ruling
+            told = seen(ruling, viewer, False)  # type: ignore[arg-type]
+            assert isinstance(told, KnockDismissed)
+            assert (told.reason, told.offence, told.rests_on) == ("nothing", None, ())
+            assert told.rule == for_nothing.rule
+            assert told.within_deal == for_nothing.within_deal
+            assert seen(ruling, viewer, True) == ruling  # type: ignore[arg-type]
+        assert seen(ruling, "official", False) == ruling
 
 
 def tricks_done(t: Table) -> int:
-    return len(getattr(t.playing, "won", ()))
+    return len(t.winners)
 
 
 def revokes(t: Table) -> None:
     """P3 has the suit led, and plays another."""
-    while t.turn != P3 or not t.playing.trick:
+    while t.turn != P3 or not t.seen().trick:
         go_on(t)
     follow = {act.card for act in t.legal(P3)}
     held = t.seen().hands

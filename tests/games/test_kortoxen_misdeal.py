@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from referee.acts import Bid, Deal, KnockForCards, PickUp, Report
-from referee.events import Reported
+from referee.events import Reported, seen
 from referee.games._rodskagg import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, SEVEN_FOR_P3, SIX_EACH, misdealt, penalising, table
+from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, misdealt, penalising, table
+from tests.given import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B-O8")
@@ -75,9 +76,9 @@ class TestMisdeal:
         t = penalising()
         t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
         for viewer in (P1, P2, P4, "spectator"):
-            assert t.rules.view(t.state, viewer).cards_left == (6, 6, 6, 6)
-            assert t.history[-1].event.seen_by(viewer, False).counts == (6, 6, 6, 6)
-        assert t.rules.view(t.state, "official").cards_left == (7, 6, 6, 6)
+            assert t.seen(viewer).cards_left == (6, 6, 6, 6)
+            assert seen(t.history[-1].event, viewer, False).counts == (6, 6, 6, 6)
+        assert t.seen().cards_left == (7, 6, 6, 6)
 
     @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])
     def test_where_the_hands_are_known_the_referee_finds_it(self, hands: tuple[tuple[str, ...], ...]):

@@ -6,7 +6,8 @@ import pytest
 
 from referee.acts import Cut
 from referee.events import MatchWon, Stakes
-from tests.given import P1, P2, P3, P4, Table, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 ORE = Stakes(currency="SEK", unit=2)
 """Two öre a point."""

@@ -7,11 +7,12 @@ import pytest
 
 from referee.acts import Bid, Cut, Deal, KeepCards, KnockForCards, PickUp, Play, RequestCards
 from referee.cards import PACK
-from referee.events import Dealt, Event, PlayEnded, TrickTaken
+from referee.events import Dealt, Event, PlayEnded, TrickTaken, seen
 from referee.games._rodskagg import HandKept, HandRequested, MisdealFound, NewHands
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, Table, deal, table, tricks
+from tests.games.rodskagg import Table, table, tricks
+from tests.given import P1, P2, P3, P4, deal
 
 DEFAULTS = {
     "rodskagg_defenders_score": "none",
@@ -291,9 +292,9 @@ class TestHonourRedeal:
             t.do(KeepCards(seat=seat))
         (new,) = t.happened(NewHands)
         for viewer in (P2, P3, "spectator"):
-            assert not any(new.seen_by(viewer, False).hands)
-            assert new.seen_by(viewer, False).stock == ()
-        assert new.seen_by(P1, False).hands[P1] == new.hands[P1]
+            assert not any(seen(new, viewer, False).hands)
+            assert seen(new, viewer, False).stock == ()
+        assert seen(new, P1, False).hands[P1] == new.hands[P1]
 
     def test_in_house_dealing(self):
         t = table(honour_redeal=True, dealing="house", players=6, dealer=P1)
@@ -349,8 +350,8 @@ class TestDealRitual:
         assert t.phase == "auction"
         (dealt,) = t.happened(Dealt)
         assert dealt.face_up
-        assert dealt.seen_by(P1, False).hands == (NO_HONOUR[P1], (), (), ())
-        assert dealt.seen_by("spectator", False).hands == ((), (), (), ())
+        assert seen(dealt, P1, False).hands == (NO_HONOUR[P1], (), (), ())
+        assert seen(dealt, "spectator", False).hands == ((), (), (), ())
 
     @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
     def test_without_it_there_is_no_cut_no_formula_and_no_picking_up(self, enforcement: str):
@@ -384,5 +385,5 @@ class TestDealRitual:
         t = table()
         t.do(Deal(seat=P4, hands=NO_HONOUR))
         (dealt,) = t.happened(Dealt)
-        assert dealt.seen_by(P1, False).hands is None
+        assert seen(dealt, P1, False).hands is None
         t.refused(Play(seat=P1, card="S2"), rule="B41", kind=WrongPhase)

@@ -8,7 +8,8 @@ from referee.acts import Answer, Ask, Play, Report, Void
 from referee.events import CardPlayed, Reported, TrickTaken
 from referee.games._rodskagg import QuestionAnswered, QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, Table, deal, table
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4, deal
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
 MIXED = deal("S2 SA H5 H6 D7 D8 | S9 H2 H3 H4 D2 D3 | S3 S4 C2 C3 C4 C5 | SK DA DK DQ DJ HA")
@@ -435,17 +436,17 @@ class TestGrace:
 
     @pytest.mark.parametrize("after", [0, 1, 29.9])
     def test_a_lead_by_another_is_refused(self, after: float):
-        t = self.waiting().later(after)
+        t = self.waiting().wait(after)
         t.refused(Play(seat=P2, card=t.plan.cards[4][P2]), rule="B-O29", kind=AgainstTheRules)
         assert t.seen().breaches == ()
 
     def test_the_asker_has_time_to_ask(self):
-        t = self.waiting().later(29).asks(P1, "play play").tricks(2)
+        t = self.waiting().wait(29).asks(P1, "play play").tricks(2)
         t.dismissed(P2, P1, reason="nothing")
 
     @pytest.mark.parametrize("after", [30, 31, 600])
     def test_after_it_the_lead_stands_and_the_asker_is_late(self, after: float):
-        t = self.waiting().later(after)
+        t = self.waiting().wait(after)
         t.card()
         t.upheld(P2, P1, "fold_question", rule="B54")
 

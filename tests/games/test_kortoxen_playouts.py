@@ -23,13 +23,24 @@ from referee.acts import (
     Score,
 )
 from referee.cards import PACK
-from referee.events import CardPlayed, DealScored, Dealt, KnockUpheld, MatchWon, PenaltyImposed, Recorded, TrickTaken
+from referee.events import (
+    CardPlayed,
+    DealScored,
+    Dealt,
+    KnockUpheld,
+    MatchWon,
+    PenaltyImposed,
+    Recorded,
+    TrickTaken,
+    seen,
+)
 from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
-from referee.store.match import fold
-from tests.given import NOON, Table, table
+from referee.store.aggregate import fold
+from tests.games.rodskagg import Table, table
+from tests.given import NOON
 
 MATCHES = 250
 DEALS = 4
@@ -87,7 +98,7 @@ def candidates(t: Table) -> list[Any]:
 def accepted(t: Table, act: Any) -> bool:
     """Whether the match takes an act now; a refusal cites a rule that there is."""
     try:
-        t.rules.decide(t.state, act, t.moment())
+        t.decide(act)
     except Refused as refusal:
         rule = refusal.rule
     else:
@@ -125,7 +136,7 @@ class Playout:
     def step(self) -> None:
         """One act: mostly within the rules, sometimes one that only stands where errors stand, sometimes a knock."""
         t, luck = self.t, self.luck
-        t.later(luck.choice([0, 1, 10]))
+        t.wait(luck.choice([0, 1, 10]))
         if luck.random() < (0.3 if t.seen().breaches else 0.05):
             self.knock()
             return
@@ -209,11 +220,11 @@ class Playout:
         official = t.seen()
         dealt = [number for number, recorded in enumerate(t.history) if isinstance(recorded.event, Dealt)]
         events = [recorded.event for recorded in t.history[dealt[-1] if dealt else 0 :]]
-        assert all(event.seen_by("official", False) is event for event in events[1:])
+        assert all(seen(event, "official", False) is event for event in events[1:])
         if official.hands is None or any(getattr(event, "seed", None) for event in events[1:]):
             return  # closed, or thrown-in cards were shuffled in: they have been seen by others
         for viewer in (*range(len(t.points)), "spectator"):
-            told = [event.seen_by(viewer, False) for event in events]  # type: ignore[arg-type]
+            told = [seen(event, viewer, False) for event in events]  # type: ignore[arg-type]
             text = msgspec.json.encode([t.seen(viewer), told]).decode()  # type: ignore[arg-type]
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
             own |= {card for _, card in official.trick or ()}

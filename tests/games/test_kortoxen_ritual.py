@@ -6,7 +6,8 @@ from referee.acts import Cut, Deal, KnockForCards, PickUp, Void
 from referee.events import Dealt
 from referee.games._rodskagg import CardsCut, KnockedForCards, PickedUp
 from referee.refusals import AgainstTheRules, WrongPhase
-from tests.given import P1, P2, P3, P4, SIX_EACH, misdealt, penalising, table
+from tests.games.rodskagg import SIX_EACH, misdealt, penalising, table
+from tests.given import P1, P2, P3, P4
 
 
 @pytest.mark.rule("B16")

@@ -11,7 +11,8 @@ from referee.games.rams_english.deal import pack_of
 from referee.games.rams_english.states import PACK, Staked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.rulebook import load
-from tests.games.rams_table import P1, P2, P3, P4, P6, Table
+from tests.games.rams_table import Table
+from tests.given import P1, P2, P3, P4, P6
 
 # The game, the pack, the stake
 
@@ -20,7 +21,7 @@ from tests.games.rams_table import P1, P2, P3, P4, P6, Table
 def test_three_to_five_play_or_six():
     assert (RULESET.players_min, RULESET.players_max) == (3, 6)
     for players in (3, 4, 5, 6):
-        assert Table(players).state.table.seats == players
+        assert len(Table(players).points) == players
 
 
 @pytest.mark.rule("D2", "D-O9")
@@ -73,9 +74,9 @@ def test_cards_are_turned_up_clockwise_until_a_jack():
     assert t.legal(P1) == ()
     for seat, card in ((P1, "SA"), (P2, "H7"), (P3, "DQ"), (P1, "CT")):
         assert t.do(Draw(seat=seat, card=card)) == (CardDrawn(seat=seat, card=card),)
-    assert RULESET.to_act(t.state) == (P2,)
+    assert t.to_act == (P2,)
     assert t.do(Draw(seat=P2, card="SJ"))[1:] == (FirstDealerDrawn(seat=P2, rule="D13"),)
-    assert RULESET.to_act(t.state) == (P2,)
+    assert t.to_act == (P2,)
     assert t.legal(P2) == (Deal(seat=P2),)
 
 
@@ -83,11 +84,11 @@ def test_cards_are_turned_up_clockwise_until_a_jack():
 def test_what_cannot_be_turned_up():
     t = Table(3, dealer=None)
     t.do(Draw(seat=P1, card="SA"))
-    t.refused(Draw(seat=P3, card="H7"), "out_of_turn", "D12", OutOfTurn)
-    t.refused(Draw(seat=P2), "card_needed", "D11", AgainstTheRules)
-    t.refused(Draw(seat=P2, card="SA"), "card_seen", "D6", NoSuchCard)
-    t.refused(Draw(seat=P2, card="S6"), "not_in_pack", "D7", NoSuchCard)
-    t.refused(Deal(seat=P1), "wrong_phase", "D14", WrongPhase)
+    t.refused(Draw(seat=P3, card="H7"), code="out_of_turn", rule="D12", kind=OutOfTurn)
+    t.refused(Draw(seat=P2), code="card_needed", rule="D11", kind=AgainstTheRules)
+    t.refused(Draw(seat=P2, card="SA"), code="card_seen", rule="D6", kind=NoSuchCard)
+    t.refused(Draw(seat=P2, card="S6"), code="not_in_pack", rule="D7", kind=NoSuchCard)
+    t.refused(Deal(seat=P1), code="wrong_phase", rule="D14", kind=WrongPhase)
 
 
 @pytest.mark.rule("D11", "D12", "D13")
@@ -101,7 +102,7 @@ def test_the_house_turns_cards_up_by_itself():
         assert jack.card[1] == "J"
         assert not any(event.card[1] == "J" for event in others)
         assert t.history[-1].event == FirstDealerDrawn(seat=jack.seat, rule="D13")
-        assert t.state.table.dealer == jack.seat
+        assert t.dealer == jack.seat
 
 
 # Staking and dealing
@@ -111,12 +112,12 @@ def test_the_house_turns_cards_up_by_itself():
 def test_the_deal_goes_round_and_each_dealer_stakes():
     t = Table(3)
     for dealer in (P3, P1, P2, P3):
-        t.refused(Deal(seat=(dealer + 1) % 3), "not_dealer", "D14", OutOfTurn)
+        t.refused(Deal(seat=(dealer + 1) % 3), code="not_dealer", rule="D14", kind=OutOfTurn)
         staked = t.deal()[0]
         assert isinstance(staked, Staked)
         assert (staked.seat, staked.amount) == (dealer, 5)
         t.report(dealer, "misdeal")
-    assert t.state.table.pot == 20
+    assert t.pot == 20
 
 
 @pytest.mark.rule("D17", "D20", "D21")
@@ -126,7 +127,7 @@ def test_a_table_tells_the_hands_the_widow_and_the_turned_up_card():
     assert isinstance(dealt, Dealt)
     assert dealt.counts == (5, 5, 5, 5)
     assert dealt.widow == ("HA", "HK", "HQ", "HJ", "HT")
-    view = RULESET.view(t.state, P1)
+    view = t.seen(P1)
     assert set(view.hand or ()) == {"SA", "SK", "SQ", "SJ", "ST"}
     assert view.more is not None
     assert view.more["turn_up"] == "C7"
@@ -145,21 +146,23 @@ def test_deals_that_cannot_be():
     def but(**changes: object) -> Deal:
         return msgspec.structs.replace(good, **changes)
 
-    t.refused(but(hands=four), "five_cards_each", "D17", AgainstTheRules)
-    t.refused(but(widow=(good.widow or ())[:4]), "five_cards_each", "D17", AgainstTheRules)
-    t.refused(but(hands=good.hands[:3]), "one_hand_a_seat", "D17", AgainstTheRules)
-    t.refused(but(hands=twice), "card_twice", "D6", NoSuchCard)
-    t.refused(but(turn_up="SA"), "card_twice", "D6", NoSuchCard)
-    t.refused(but(hands=six), "not_in_pack", "D7", NoSuchCard)
-    t.refused(but(turn_up=None), "turn_up_needed", "D20", AgainstTheRules)
-    t.refused(but(widow=None), "widow_goes_with_hands", "D17", AgainstTheRules)
-    t.refused(but(hands=None, counts=(5,) * 4), "widow_goes_with_hands", "D17", AgainstTheRules)
-    t.refused(but(counts=(5,) * 4), "hands_or_counts", None, AgainstTheRules)
-    t.refused(but(hands=None, widow=None), "hands_or_counts", None, AgainstTheRules)
-    t.refused(but(stock=("D7",)), "stock_not_used", "D21", AgainstTheRules)
-    t.refused(but(hands=None, widow=None, counts=(5, 5, 5, 4)), "five_cards_each", "D17", AgainstTheRules)
+    t.refused(but(hands=four), code="five_cards_each", rule="D17", kind=AgainstTheRules)
+    t.refused(but(widow=(good.widow or ())[:4]), code="five_cards_each", rule="D17", kind=AgainstTheRules)
+    t.refused(but(hands=good.hands[:3]), code="one_hand_a_seat", rule="D17", kind=AgainstTheRules)
+    t.refused(but(hands=twice), code="card_twice", rule="D6", kind=NoSuchCard)
+    t.refused(but(turn_up="SA"), code="card_twice", rule="D6", kind=NoSuchCard)
+    t.refused(but(hands=six), code="not_in_pack", rule="D7", kind=NoSuchCard)
+    t.refused(but(turn_up=None), code="turn_up_needed", rule="D20", kind=AgainstTheRules)
+    t.refused(but(widow=None), code="widow_goes_with_hands", rule="D17", kind=AgainstTheRules)
+    t.refused(but(hands=None, counts=(5,) * 4), code="widow_goes_with_hands", rule="D17", kind=AgainstTheRules)
+    t.refused(but(counts=(5,) * 4), code="hands_or_counts", rule=None, kind=AgainstTheRules)
+    t.refused(but(hands=None, widow=None), code="hands_or_counts", rule=None, kind=AgainstTheRules)
+    t.refused(but(stock=("D7",)), code="stock_not_used", rule="D21", kind=AgainstTheRules)
+    t.refused(
+        but(hands=None, widow=None, counts=(5, 5, 5, 4)), code="five_cards_each", rule="D17", kind=AgainstTheRules
+    )
     t.do(good)
-    t.refused(good, "wrong_phase", "D14", WrongPhase)
+    t.refused(good, code="wrong_phase", rule="D14", kind=WrongPhase)
 
 
 @pytest.mark.rule("D17", "D18", "D19", "D20")
@@ -181,9 +184,9 @@ def test_the_house_deals_three_and_two_the_widow_before_the_dealer(players: int)
 
 def test_the_house_needs_no_cards_and_sees_everything():
     t = Table(dealing="house")
-    t.refused(Table().deal_of(), "house_deals", None, AgainstTheRules)
+    t.refused(Table().deal_of(), code="house_deals", rule=None, kind=AgainstTheRules)
     t.do(Deal(seat=P4))
-    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), "house_sees", None, AgainstTheRules)
+    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), code="house_sees", rule=None, kind=AgainstTheRules)
 
 
 @pytest.mark.rule("D2", "D-O9")
@@ -192,14 +195,14 @@ def test_of_six_the_dealer_gets_no_cards_but_stakes():
     good = t.deal_of()
     assert good.hands is not None
     assert good.hands[P6] == ()
-    t.refused(msgspec.structs.replace(good, hands=good.hands[:5]), "one_hand_a_seat", "D17")
+    t.refused(msgspec.structs.replace(good, hands=good.hands[:5]), code="one_hand_a_seat", rule="D17")
     to_the_dealer = (*good.hands[:4], good.hands[4][:4], good.hands[4][4:])
-    t.refused(msgspec.structs.replace(good, hands=to_the_dealer), "five_cards_each", "D17")
+    t.refused(msgspec.structs.replace(good, hands=to_the_dealer), code="five_cards_each", rule="D17")
     t.do(good)
-    assert RULESET.to_act(t.state) == (P1,)
-    assert RULESET.view(t.state, P6).hand == ()
-    assert RULESET.view(t.state, P1).cards_left == (5, 5, 5, 5, 5, 0)
-    t.refused(Bid(seat=P6, bid="join"), "out_of_turn", "D28", OutOfTurn)
+    assert t.to_act == (P1,)
+    assert t.seen(P6).hand == ()
+    assert t.seen(P1).cards_left == (5, 5, 5, 5, 5, 0)
+    t.refused(Bid(seat=P6, bid="join"), code="out_of_turn", rule="D28", kind=OutOfTurn)
 
 
 @pytest.mark.rule("D-O17", "D20")
@@ -208,8 +211,8 @@ def test_closed_hands_have_counts_and_a_turned_up_card():
     dealt = t.closed_deal("SJ")[1]
     assert isinstance(dealt, Dealt)
     assert dealt.hands is None
-    assert RULESET.view(t.state, P1).hand is None
-    assert RULESET.view(t.state, "official").hands is None
+    assert t.seen(P1).hand is None
+    assert t.seen("official").hands is None
 
 
 # Misdeals
@@ -249,20 +252,22 @@ def test_the_stake_of_a_misdeal_may_be_returned():
     t.report(P4, "misdeal", seat=P3)
     assert (t.change(), t.line.pot_before, t.line.pot, t.line.entries) == ((0, 0, 0, 0), 10, 10, ())
     assert t.line.detail["widow"] is None
-    assert t.state.table.dealer == P1
+    assert t.dealer == P1
 
 
 @pytest.mark.rule("D67", "D-O26")
 def test_a_misdeal_is_the_dealers_and_is_found_before_the_first_lead():
     t = Table()
-    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), "nothing_dealt", "D67", WrongPhase)
+    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), code="nothing_dealt", rule="D67", kind=WrongPhase)
     t.deal("SA SK SQ SJ ST", turn_up="C7")
-    t.refused(Report(seat=P1, accused=P2, fault="misdeal"), "only_dealer_misdeals", "D67", AgainstTheRules)
-    t.refused(Report(seat=P1, accused=P6, fault="misdeal"), "no_such_seat", None, NotInPlay)
-    t.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), "no_such_fault", "D68", AgainstTheRules)
+    t.refused(
+        Report(seat=P1, accused=P2, fault="misdeal"), code="only_dealer_misdeals", rule="D67", kind=AgainstTheRules
+    )
+    t.refused(Report(seat=P1, accused=P6, fault="misdeal"), code="no_such_seat", rule=None, kind=NotInPlay)
+    t.refused(Report(seat=P1, accused=P2, fault="wrong_cut"), code="no_such_fault", rule="D68", kind=AgainstTheRules)
     t.say("join join join join")
-    t.play("SA")
-    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), "misdeal_too_late", "D-O26", WrongPhase)
+    t.plays("SA")
+    t.refused(Report(seat=P1, accused=P4, fault="misdeal"), code="misdeal_too_late", rule="D-O26", kind=WrongPhase)
 
 
 @pytest.mark.rule("D67", "D-O26")
@@ -272,4 +277,4 @@ def test_a_misdeal_can_be_found_when_all_have_spoken():
     t.say("join join join join")
     t.report(P4, "misdeal")
     assert t.line.kind == "misdeal"
-    t.refused(Play(seat=P1, card="SA"), "wrong_phase", "D48", WrongPhase)
+    t.refused(Play(seat=P1, card="SA"), code="wrong_phase", rule="D48", kind=WrongPhase)

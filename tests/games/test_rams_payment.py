@@ -8,7 +8,8 @@ from referee.events import DealScored, MatchClosed
 from referee.games.rams_english.payment import second_best, share_of
 from referee.games.rams_english.states import Taken
 from referee.refusals import MatchOver, WrongPhase
-from tests.games.rams_table import P1, P2, P3, P4, Table
+from tests.games.rams_table import Table
+from tests.given import P1, P2, P3, P4
 
 ALL_IN = "join join join join"
 
@@ -67,7 +68,7 @@ def test_x7_generalrams_lost():
     assert t.change() == (5, 5, -25, 0)
     assert t.why(P3) == [(-10, "D64"), (-5, "D65"), (-5, "D65"), (-5, "D65")]
     assert (line.kind, line.pot, line.declarer, line.contract) == ("generalrams_lost", 20, P3, "generalrams")
-    assert t.state.table.dealer == P1
+    assert t.dealer == P1
     staked = t.deal()[0]
     assert staked.pot == 25  # type: ignore[attr-defined]
     assert share_of(25) == 5
@@ -88,7 +89,7 @@ def test_generalrams_won():
 def test_x9_fault_and_no_trick(cumulate: bool, change: int):
     t = three_at_a_loss(fault_and_trickless_cumulate=cumulate)
     t.report(P2, "exposed_card")
-    t.play(REST)
+    t.plays(REST)
     t.score()
     assert t.change()[P2] == change
 
@@ -100,7 +101,7 @@ def test_x15_six_players():
     line = t.play_out(counts(2, 1, 2, 0, 0, 0), "join join join join join")
     assert t.change() == (2, 1, 2, -5, -5, -5)
     assert line.pot == 10
-    assert t.state.table.dealer == P1
+    assert t.dealer == P1
 
 
 @pytest.mark.rule("D-O9", "D-O3")
@@ -120,12 +121,12 @@ def three_at_a_loss(words: str = "join join join", first: str = "SA S7 S8", **op
     t = Table(3, enforcement="penalise", **options)  # type: ignore[arg-type]
     t.deal("SA SK SQ SJ ST", "S7 H7 H8 H9 HT", "S8 D7 D8 D9 DT", turn_up="CA")
     t.say(words)
-    t.play(first)
+    t.plays(first)
     return t
 
 
 def finished(t: Table, rest: str = REST) -> DealScored:
-    t.play(rest)
+    t.plays(rest)
     return t.score()
 
 
@@ -221,7 +222,7 @@ def test_each_fault_but_not_the_missing_trick():
 def test_a_fault_of_the_announcer_loses_the_generalrams():
     t = three_at_a_loss("generalrams join join", first="SA S7")
     t.report(P1, "exposed_card")
-    t.play("S8")
+    t.plays("S8")
     line = t.score()
     assert (line.kind, line.tricks, line.pot) == ("generalrams_lost", (1, 0, 0), 15)
     assert t.why(P1) == [(-5, "D64"), (-5, "D65"), (-5, "D65"), (-5, "D70")]
@@ -231,7 +232,7 @@ def test_a_fault_of_the_announcer_loses_the_generalrams():
 @pytest.mark.rule("D-O15")
 def test_even_after_the_fifth_trick():
     t = three_at_a_loss("generalrams join join")
-    t.play(REST)
+    t.plays(REST)
     t.report(P1, "exposed_card")
     assert t.score().kind == "generalrams_lost"
 
@@ -284,8 +285,8 @@ def test_what_becomes_of_the_pot(final_pot: str, shares: tuple[int, ...], pot: i
         points=(-15 + shares[0], *shares[1:]),
     )
     assert t.legal("official") == t.legal(P1) == ()
-    t.refused(Deal(seat=P4), "match_over", None, MatchOver)
-    t.refused(Close(), "match_over", None, MatchOver)
+    t.refused(Deal(seat=P4), code="match_over", rule=None, kind=MatchOver)
+    t.refused(Close(), code="match_over", rule=None, kind=MatchOver)
 
 
 @pytest.mark.rule("D-O28")
@@ -293,19 +294,19 @@ def test_a_session_is_closed_between_two_deals():
     t = Table()
     t.deal()
     assert t.legal("official") == (Void(),)
-    t.refused(Close(), "deal_under_way", "D-O28", WrongPhase)
+    t.refused(Close(), code="deal_under_way", rule="D-O28", kind=WrongPhase)
     t.say(ALL_IN)
-    t.refused(Close(), "deal_under_way", "D-O28", WrongPhase)
+    t.refused(Close(), code="deal_under_way", rule="D-O28", kind=WrongPhase)
     t = Table(dealer=None)
     assert t.close().shares == (0, 0, 0, 0)
 
 
 def test_a_voided_deal_counts_for_nothing():
     t = Table(pot=5)
-    t.refused(Void(), "nothing_dealt", None, WrongPhase)
+    t.refused(Void(), code="nothing_dealt", rule=None, kind=WrongPhase)
     t.deal()
     t.say("join")
     t.do(Void(reason="somebody tipped the table"))
-    assert (t.state.table.pot, t.state.table.dealer, t.state.table.deal) == (5, P4, 1)
+    assert (t.pot, t.dealer, t.seen().deal) == (5, P4, 1)
     staked = t.deal()[0]
     assert staked.pot == 10  # type: ignore[attr-defined]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from referee.acts import Cut, Play, Score
+from referee.acts import Cut, Knock, Play, Report, Score
 from referee.cards import BIT, SUIT, cards_of, texts_of
-from referee.events import CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english import RULESET
+from referee.events import CardPlayed, PlayEnded, TrickTaken, seen
 from referee.games.rams_english.play import broken, heads, playable
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from tests.games.rams_table import P1, P2, P3, P4, Knock, Report, Table
+from tests.games.rams_table import Table
+from tests.given import P1, P2, P3, P4
 
 CLUBS = SUIT["C"]
 
@@ -35,26 +35,26 @@ def test_the_nearest_in_play_left_of_the_dealer_leads():
     t.deal()
     t.say("lie_down join join join")
     card = t.hand(P1)[0]
-    t.refused(Play(seat=P1, card=card), "not_in_play", "D14", NotInPlay)
-    t.refused(Play(seat=P3, card=t.hand(P3)[0]), "not_on_lead", "D48", OutOfTurn)
-    t.play(t.hand(P2)[0])
-    t.refused(Play(seat=P4, card=t.hand(P4)[0]), "out_of_turn", "D14", OutOfTurn)
+    t.refused(Play(seat=P1, card=card), code="not_in_play", rule="D14", kind=NotInPlay)
+    t.refused(Play(seat=P3, card=t.hand(P3)[0]), code="not_on_lead", rule="D48", kind=OutOfTurn)
+    t.plays(t.hand(P2)[0])
+    t.refused(Play(seat=P4, card=t.hand(P4)[0]), code="out_of_turn", rule="D14", kind=OutOfTurn)
 
 
 @pytest.mark.rule("D49")
 def test_in_generalrams_the_announcer_leads():
     t = three(words="join generalrams join")
-    t.refused(Play(seat=P1, card=t.hand(P1)[0]), "not_on_lead", "D49", OutOfTurn)
-    t.play(t.hand(P2)[0])
+    t.refused(Play(seat=P1, card=t.hand(P1)[0]), code="not_on_lead", rule="D49", kind=OutOfTurn)
+    t.plays(t.hand(P2)[0])
 
 
 @pytest.mark.rule("D57", "D3")
 def test_the_winner_of_a_trick_leads_to_the_next():
     t = three("S7 S8 S9 H7 H8", "SA SK HA HK DA", "ST SJ HT HJ DT")
-    taken = t.play("S7 SA SJ")[-1]
+    taken = t.plays("S7 SA SJ").made[-1]
     assert taken == TrickTaken(seat=P2, trick=1)
-    t.refused(Play(seat=P1, card="S8"), "not_on_lead", "D57", OutOfTurn)
-    events = t.play("HA HJ H7 SK ST S8 HK HT H8 DA DT S9")
+    t.refused(Play(seat=P1, card="S8"), code="not_on_lead", rule="D57", kind=OutOfTurn)
+    events = t.plays("HA HJ H7 SK ST S8 HK HT H8 DA DT S9").made
     assert PlayEnded(kind="played") in events
     assert t.line.tricks == (0, 5, 0)
 
@@ -108,24 +108,24 @@ def test_what_takes_the_lead_in_a_trick():
 @pytest.mark.rule("D55", "D56")
 def test_the_highest_trump_takes_the_trick():
     t = three("SA S8 S9 H7 H8", "C8 D7 D8 D9 H9", "C9 DA DK DQ HT")
-    assert t.play("SA C8 C9")[-1] == TrickTaken(seat=P3, trick=1)
+    assert t.plays("SA C8 C9").made[-1] == TrickTaken(seat=P3, trick=1)
 
 
 @pytest.mark.rule("D50", "D51", "D53", "D68")
 def test_what_is_refused_and_why():
     t = three("SQ S8 S9 H7 H8", "SK S7 C8 D8 D9", "C9 CT HA HK HQ")
-    t.play("SQ")
-    refusal = t.refused(Play(seat=P2, card="D8"), "must_follow_suit", "D50", AgainstTheRules)
+    t.plays("SQ")
+    refusal = t.refused(Play(seat=P2, card="D8"), code="must_follow_suit", rule="D50", kind=AgainstTheRules)
     assert refusal.facts == {"allowed": ("SK",)}
-    t.refused(Play(seat=P2, card="S7"), "must_head", "D53", AgainstTheRules)
-    t.refused(Play(seat=P2, card="C8"), "must_follow_suit", "D50", AgainstTheRules)
-    t.refused(Play(seat=P2, card="SA"), "not_held", None, NoSuchCard)
-    t.play("SK")
-    t.refused(Play(seat=P3, card="HA"), "must_trump", "D51", AgainstTheRules)
-    t.play("CT")
+    t.refused(Play(seat=P2, card="S7"), code="must_head", rule="D53", kind=AgainstTheRules)
+    t.refused(Play(seat=P2, card="C8"), code="must_follow_suit", rule="D50", kind=AgainstTheRules)
+    t.refused(Play(seat=P2, card="SA"), code="not_held", rule=None, kind=NoSuchCard)
+    t.plays("SK")
+    t.refused(Play(seat=P3, card="HA"), code="must_trump", rule="D51", kind=AgainstTheRules)
+    t.plays("CT")
     t = three("S8 S9 H7 H8 H9", "C9 D8 D9 DT DJ", "C8 CT HA HK HQ")
-    t.play("S8 C9")
-    t.refused(Play(seat=P3, card="C8"), "must_head", "D53", AgainstTheRules)
+    t.plays("S8 C9")
+    t.refused(Play(seat=P3, card="C8"), code="must_head", rule="D53", kind=AgainstTheRules)
 
 
 @pytest.mark.rule("D50", "D51", "D53")
@@ -144,8 +144,8 @@ def test_which_duty_is_broken():
 @pytest.mark.rule("D58", "D36")
 def test_play_stops_when_the_generalrams_is_lost():
     t = three("SA S7 H7 H8 H9", "SK SQ HA HK HQ", "S8 S9 D7 D8 D9", words="generalrams join join")
-    t.play("SA SK S9")
-    events = t.play("S7 SQ S8")
+    t.plays("SA SK S9")
+    events = t.plays("S7 SQ S8").made
     assert events[1:3] == (TrickTaken(seat=P2, trick=2), PlayEnded(kind="generalrams_lost"))
     assert t.line.tricks == (1, 1, 0)
 
@@ -153,8 +153,8 @@ def test_play_stops_when_the_generalrams_is_lost():
 @pytest.mark.rule("D36", "D62")
 def test_all_five_tricks_win_it():
     t = three("SA SK SQ SJ ST", "S7 H7 H8 H9 HT", "S8 D7 D8 D9 DT", words="generalrams join join", turn_up="CA")
-    t.play("SA S7 S8 SK H7 D7 SQ H8 D8 SJ H9 D9")
-    assert PlayEnded(kind="generalrams_won") in t.play("ST HT DT")
+    t.plays("SA S7 S8 SK H7 D7 SQ H8 D8 SJ H9 D9")
+    assert PlayEnded(kind="generalrams_won") in t.plays("ST HT DT").made
 
 
 # Faults that stand
@@ -163,27 +163,27 @@ def test_all_five_tricks_win_it():
 @pytest.mark.rule("D68", "D-O24", "D-O16")
 def test_where_faults_stand_they_are_hidden_until_the_deal_is_scored():
     t = three("SQ S8 S9 H7 H8", "SK S7 C8 D8 D9", "C9 CT HA HK HQ", enforcement="penalise")
-    t.play("SQ")
-    (played,) = t.play("D8")
+    t.plays("SQ")
+    (played,) = t.plays("D8").made
     assert isinstance(played, CardPlayed)
     (breach,) = played.breaches
     lead = len(t.history) - 1
     assert (breach.offence, breach.rule, breach.seat, breach.points) == ("revoke", "D50", P2, 5)
     assert breach.shown_by == (lead,)
-    assert played.seen_by(P3, public=False) == CardPlayed(seat=P2, card="D8")
-    assert RULESET.view(t.state, P3).breaches is None
-    assert [shown["rule"] for shown in RULESET.view(t.state, "official").breaches or ()] == ["D50"]
-    (thrown, *_) = t.play("HA")
+    assert seen(played, P3, public=False) == CardPlayed(seat=P2, card="D8")
+    assert t.seen(P3).breaches is None
+    assert [shown["rule"] for shown in t.seen("official").breaches or ()] == ["D50"]
+    (thrown, *_) = t.plays("HA").made
     assert isinstance(thrown, CardPlayed)
     assert [(breach.offence, breach.rule) for breach in thrown.breaches] == [("revoke", "D51")]
-    assert t.state.won[0].seat == P1  # the trick stands as it was played
+    assert t.winners[0] == P1  # the trick stands as it was played
 
 
 @pytest.mark.rule("D68", "D53", "D-O24")
 def test_not_heading_is_a_fault():
     t = three("SQ S8 S9 H7 H8", "SK S7 C8 D8 D9", "C9 CT HA HK HQ", enforcement="penalise")
-    t.play("SQ")
-    (played,) = t.play("S7")
+    t.plays("SQ")
+    (played,) = t.plays("S7").made
     assert isinstance(played, CardPlayed)
     assert [(breach.offence, breach.rule) for breach in played.breaches] == [("not_heading", "D53")]
 
@@ -191,18 +191,18 @@ def test_not_heading_is_a_fault():
 @pytest.mark.rule("D-O24")
 def test_there_is_no_knocking_in_rams():
     for t in (Table(3), three(enforcement="penalise"), three()):
-        t.refused(Knock(seat=P1, accused=P2), "no_knocking", "D-O24", WrongPhase)
+        t.refused(Knock(seat=P1, accused=P2), code="no_knocking", rule="D-O24", kind=WrongPhase)
 
 
 @pytest.mark.rule("D-O24")
 def test_any_seat_has_the_deal_scored():
     t = three("SA SK SQ SJ ST", "S7 H7 H8 H9 HT", "S8 D7 D8 D9 DT", turn_up="CA", enforcement="penalise")
-    t.refused(Score(seat=P1), "wrong_phase", "D-O24", WrongPhase)
-    t.play("SA S7 S8 SK H7 D7 SQ H8 D8 SJ H9 D9 ST HT DT")
+    t.refused(Score(seat=P1), code="wrong_phase", rule="D-O24", kind=WrongPhase)
+    t.plays("SA S7 S8 SK H7 D7 SQ H8 D8 SJ H9 D9 ST HT DT")
     assert [t.legal(seat) for seat in range(3)] == [(Score(seat=seat),) for seat in range(3)]
-    assert RULESET.to_act(t.state) == (P1, P2, P3)
-    t.refused(t.deal_of(), "deal_not_scored", "D-O24", WrongPhase)
-    t.refused(Play(seat=P1, card="SA"), "wrong_phase", "D48", WrongPhase)
+    assert t.to_act == (P1, P2, P3)
+    t.refused(t.deal_of(), code="deal_not_scored", rule="D-O24", kind=WrongPhase)
+    t.refused(Play(seat=P1, card="SA"), code="wrong_phase", rule="D48", kind=WrongPhase)
     assert t.score(P2).kind == "played"
 
 
@@ -210,14 +210,19 @@ def test_any_seat_has_the_deal_scored():
 def test_what_only_the_table_sees_is_reported():
     t = Table(4, enforcement="penalise", pot=5)
     t.deal()
-    t.refused(Report(seat=P1, accused=P1, fault="exposed_card"), "play_not_begun", "D68", WrongPhase)
+    t.refused(Report(seat=P1, accused=P1, fault="exposed_card"), code="play_not_begun", rule="D68", kind=WrongPhase)
     t.say("join join lie_down join")
-    t.refused(Report(seat=P1, accused=P3, fault="exposed_card"), "accused_not_in_play", "D68", AgainstTheRules)
+    t.refused(
+        Report(seat=P1, accused=P3, fault="exposed_card"),
+        code="accused_not_in_play",
+        rule="D68",
+        kind=AgainstTheRules,
+    )
     (reported,) = t.report(P2, "exposed_card", seat=P3)
-    assert reported.seen_by(P1, public=False).breaches == ()  # type: ignore[attr-defined]
+    assert seen(reported, P1, public=False).breaches == ()  # type: ignore[attr-defined]
     for fault in ("wrong_count", "led_out_of_turn"):
         t.report(P2, fault)
-    breaches = RULESET.view(t.state, "official").breaches or ()
+    breaches = t.seen("official").breaches or ()
     assert [(breach["offence"], breach["rule"]) for breach in breaches] == [
         ("exposed_card", "D68"),
         ("wrong_count", "D68"),
@@ -228,28 +233,30 @@ def test_what_only_the_table_sees_is_reported():
 @pytest.mark.rule("D-O24", "D-O26")
 def test_where_faults_are_refused_nothing_is_punished():
     t = three()
-    t.refused(Report(seat=P1, accused=P2, fault="exposed_card"), "nothing_to_punish", "D-O24", WrongPhase)
+    t.refused(
+        Report(seat=P1, accused=P2, fault="exposed_card"), code="nothing_to_punish", rule="D-O24", kind=WrongPhase
+    )
 
 
 @pytest.mark.rule("D14", "D-O26")
 def test_a_lead_out_of_turn_is_refused_in_both_enforcements():
     for enforcement in ("refuse", "penalise"):
         t = three(enforcement=enforcement)
-        t.refused(Play(seat=P2, card=t.hand(P2)[0]), "not_on_lead", "D48", OutOfTurn)
+        t.refused(Play(seat=P2, card=t.hand(P2)[0]), code="not_on_lead", rule="D48", kind=OutOfTurn)
 
 
 def test_acts_of_other_games_and_of_nobody_are_refused():
     t = three()
-    t.refused(Cut(seat=P1), "not_in_this_game", None, WrongPhase)
-    t.refused(Play(seat=7, card="SA"), "no_such_seat", None, NotInPlay)
+    t.refused(Cut(seat=P1), code="not_in_this_game", rule=None, kind=WrongPhase)
+    t.refused(Play(seat=7, card="SA"), code="no_such_seat", rule=None, kind=NotInPlay)
     assert t.legal(7) == t.legal("spectator") == ()
 
 
 def test_no_card_is_played_before_all_have_spoken():
     t = Table(3)
-    t.refused(Play(seat=P1, card="SA"), "wrong_phase", "D48", WrongPhase)
+    t.refused(Play(seat=P1, card="SA"), code="wrong_phase", rule="D48", kind=WrongPhase)
     t.deal()
-    t.refused(Play(seat=P1, card=t.hand(P1)[0]), "play_not_begun", "D48", WrongPhase)
+    t.refused(Play(seat=P1, card=t.hand(P1)[0]), code="play_not_begun", rule="D48", kind=WrongPhase)
 
 
 # Closed hands
@@ -265,7 +272,7 @@ def closed(*, enforcement: str = "penalise", words: str = "join join join", **op
 
 def shown(t: Table) -> list[tuple[str, int]]:
     """Rule and points of the faults that stand."""
-    return [(breach["rule"], breach["points"]) for breach in RULESET.view(t.state, "official").breaches or ()]
+    return [(breach["rule"], breach["points"]) for breach in t.seen("official").breaches or ()]
 
 
 @pytest.mark.rule("D-O24", "D50", "D51", "D53")
@@ -283,7 +290,7 @@ def shown(t: Table) -> list[tuple[str, int]]:
 )
 def test_with_closed_hands_later_cards_show_a_fault(cards: str, rule: str | None):
     t = closed()
-    t.play(cards)
+    t.plays(cards)
     assert shown(t) == ([] if rule is None else [(rule, 5)])
     if rule:
         last = t.history[-1].event
@@ -294,55 +301,50 @@ def test_with_closed_hands_later_cards_show_a_fault(cards: str, rule: str | None
 @pytest.mark.rule("D-O24")
 def test_where_faults_are_refused_a_shown_one_costs_nothing():
     t = closed(enforcement="refuse")
-    t.play("SA H7 S8 SK S7")
+    t.plays("SA H7 S8 SK S7")
     assert shown(t) == [("D50", 0)]
-    t.play("S9 SQ HT H8 HJ HQ H9 SJ ST D7")
+    t.plays("S9 SQ HT H8 HJ HQ H9 SJ ST D7")
     assert t.line.detail["faults"] == {}
 
 
 @pytest.mark.rule("D6", "D7", "D46")
 def test_with_closed_hands_a_card_is_seen_once():
     t = closed()
-    t.refused(Play(seat=P1, card="C7"), "card_seen", "D6", NoSuchCard)
-    t.refused(Play(seat=P1, card="C6"), "not_in_pack", "D7", NoSuchCard)
+    t.refused(Play(seat=P1, card="C7"), code="card_seen", rule="D6", kind=NoSuchCard)
+    t.refused(Play(seat=P1, card="C6"), code="not_in_pack", rule="D7", kind=NoSuchCard)
     t.exchange("SA")
-    assert "C7" in {act.card for act in _plays_of(t, P3)}
-    t.play("H7")
-    t.refused(Play(seat=P2, card="H7"), "card_seen", "D6", NoSuchCard)
-    t.play("H8")
-    t.refused(Play(seat=P3, card="SA"), "card_seen", "D6", NoSuchCard)
-    t.play("C7")
+    assert "C7" in t.may_hold(P3)
+    t.plays("H7")
+    t.refused(Play(seat=P2, card="H7"), code="card_seen", rule="D6", kind=NoSuchCard)
+    t.plays("H8")
+    t.refused(Play(seat=P3, card="SA"), code="card_seen", rule="D6", kind=NoSuchCard)
+    t.plays("C7")
 
 
 @pytest.mark.rule("D46")
 def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_took():
     t = closed()
     t.exchange("SA")
-    t.play("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT")
+    t.plays("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT")
     assert [act.card for act in t.legal(P3) if isinstance(act, Play)] == ["C7"]
-    t.refused(Play(seat=P3, card="S9"), "turn_up_still_held", "D46", NoSuchCard)
-    t.play("C7")
+    t.refused(Play(seat=P3, card="S9"), code="turn_up_still_held", rule="D46", kind=NoSuchCard)
+    t.plays("C7")
 
 
 @pytest.mark.rule("D46")
 def test_once_it_is_played_his_last_card_may_be_any_that_was_not_seen():
     t = closed()
     t.exchange("SA")
-    t.play("HA H7 C7 H8 HK H9 HQ HJ HT DA D8 D9 DK DT")
+    t.plays("HA H7 C7 H8 HK H9 HQ HJ HT DA D8 D9 DK DT")
     assert len([act for act in t.legal(P3) if isinstance(act, Play)]) > 1
-    t.play("S9")
+    t.plays("S9")
 
 
 @pytest.mark.rule("D46")
 def test_a_dealer_who_did_not_exchange_may_have_any_last_card():
     t = closed()
-    t.play("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT S9")
-    assert t.state.kind == "played"
-
-
-def _plays_of(t: Table, seat: int) -> list[Play]:
-    hand = t.state.hands[seat]
-    return [Play(seat=seat, card=card) for card in texts_of(hand)]
+    t.plays("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT S9")
+    assert t.happened(PlayEnded)[-1].kind == "played"
 
 
 @pytest.mark.rule("D26", "D30")
@@ -355,8 +357,8 @@ def test_with_closed_hands_the_widow_stays_closed():
 @pytest.mark.rule("D-O15", "D-O24")
 def test_a_fault_of_the_announcer_ends_play_with_the_trick():
     t = closed(words="generalrams join join")
-    t.play("SA S8 S9 SK ST SJ")
-    assert len(t.state.won) == 2
+    t.plays("SA S8 S9 SK ST SJ")
+    assert len(t.winners) == 2
     t.report(P1, "exposed_card", seat=P2)
-    t.play("H7 D7")
-    assert t.play("D8")[-1] == PlayEnded(kind="generalrams_lost")
+    t.plays("H7 D7")
+    assert t.plays("D8").made[-1] == PlayEnded(kind="generalrams_lost")

@@ -3,13 +3,14 @@
 import pytest
 
 from referee.acts import Close, Draw, Play
-from referee.games.rams_english import RULESET
+from referee.events import seen
 from referee.games.rams_english.states import Declared, TurnUpTaken
-from tests.games.rams_table import P1, P2, P3, P4, Table
+from tests.games.rams_table import Table
+from tests.given import P1, P2, P3, P4
 
 
 def more(t: Table, viewer: object) -> dict[str, object]:
-    shown = RULESET.view(t.state, viewer).more  # type: ignore[arg-type]
+    shown = t.seen(viewer).more  # type: ignore[arg-type]
     assert shown is not None
     return shown
 
@@ -19,10 +20,10 @@ def test_before_and_after_the_deals_there_is_only_the_pot():
     t = Table(3, dealer=None, pot=10)
     t.do(Draw(seat=P1, card="H9"))
     assert more(t, P1) == {"pot": 10, "drawn": [[P1, "H9"]]}
-    assert RULESET.view(t.state, P1).dealer is None
+    assert t.seen(P1).dealer is None
     assert t.legal("official") == (Close(),)
     t.do(Draw(seat=P2, card="HJ"))
-    view = RULESET.view(t.state, "spectator")
+    view = t.seen("spectator")
     assert (view.phase, view.dealer, view.to_act, view.more) == ("undealt", P2, (P2,), {"pot": 10})
     assert (view.hand, view.cards_left, view.bids) == (None, None, None)
 
@@ -46,23 +47,23 @@ def test_what_lies_open_and_what_does_not():
         "in_play": [P1, P3, P4],
     }
     taken = next(r.event for r in t.history if isinstance(r.event, Declared))
-    assert taken.seen_by(P1, public=False) == taken
-    assert taken.seen_by(P2, public=False) == Declared(seat=P1, word="widow")
-    assert taken.seen_by("spectator", public=True) == taken
+    assert seen(taken, P1, public=False) == taken
+    assert seen(taken, P2, public=False) == Declared(seat=P1, word="widow")
+    assert seen(taken, "spectator", public=True) == taken
     swapped = next(r.event for r in t.history if isinstance(r.event, TurnUpTaken))
-    assert swapped.seen_by(P4, public=False) == swapped
-    assert swapped.seen_by(P1, public=False) == TurnUpTaken(seat=P4, card="C7")
-    assert swapped.seen_by(P1, public=True) == swapped.seen_by("official", public=False) == swapped
+    assert seen(swapped, P4, public=False) == swapped
+    assert seen(swapped, P1, public=False) == TurnUpTaken(seat=P4, card="C7")
+    assert seen(swapped, P1, public=True) == seen(swapped, "official", public=False) == swapped
 
 
 def test_officials_see_everything():
     t = Table(4)
     t.deal("SA SK SQ SJ ST", widow="HA HK HQ HJ HT", turn_up="C7")
     assert more(t, "official")["widow_cards"] == ["HT", "HJ", "HQ", "HK", "HA"]
-    hands = RULESET.view(t.state, "official").hands
+    hands = t.seen("official").hands
     assert hands is not None
     assert hands[P1] == ("ST", "SJ", "SQ", "SK", "SA")
-    assert RULESET.view(t.state, "official").hand is None
+    assert t.seen("official").hand is None
 
 
 @pytest.mark.rule("D35", "D38")
@@ -70,12 +71,12 @@ def test_bids_contract_and_declarer_are_shown():
     t = Table(3)
     t.deal()
     t.say("join generalrams")
-    view = RULESET.view(t.state, P1)
+    view = t.seen(P1)
     assert view.bids == ((P1, "join"), (P2, "generalrams"))
     assert (view.contract, view.declarer, view.to_act) == ("generalrams", P2, (P3,))
     t.say("widow")
-    t.play(t.hand(P2)[0])
-    view = RULESET.view(t.state, P1)
+    t.plays(t.hand(P2)[0])
+    view = t.seen(P1)
     assert view.cards_left == (5, 4, 5)
     assert (view.trick, view.tricks) == (((P2, t.history[-1].event.card),), (0, 0, 0))  # type: ignore[attr-defined]
 
@@ -87,6 +88,6 @@ def test_a_fault_reported_before_a_late_generalrams_stands():
     t.say("join join join")
     t.report(P1, "exposed_card")
     t.say("P3:generalrams")
-    assert [breach["seat"] for breach in RULESET.view(t.state, "official").breaches or ()] == [P1]
+    assert [breach["seat"] for breach in t.seen("official").breaches or ()] == [P1]
     t.do(Play(seat=P3, card=t.hand(P3)[0]))
-    assert len(t.state.faults) == 1
+    assert len(t.seen().breaches or ()) == 1

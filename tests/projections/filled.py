@@ -56,11 +56,11 @@ def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]
     try:
         matches = [opened(desk, **kind) for kind in KINDS]
         for _ in range(acts):
-            match = desk.match(chance.choice(matches))
+            match = desk.get(chance.choice(matches))
             if act := _any_act(match, chance):
                 actor = "official" if isinstance(act, Void) else act.seat
                 try:
-                    desk.submit(Command(match_id=match.id, actor=actor, request=act)).result(30)
+                    desk.submit(Command(id=match.id, actor=actor, request=act)).result(30)
                 except Refused:
                     continue
     finally:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from projections.audit import Audit
 from projections.follow.follow import prepare
 from referee.events import CardPlayed, DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchWon, PenaltyImposed
-from referee.store.match import fold
+from referee.store.aggregate import fold
 from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, placed
@@ -46,7 +46,7 @@ class TestBook:
                 assert [step.prev for step in trail] == [FIRST, *map(row_hash, stored[:-1])]
                 assert sorted(step.position for step in trail) == [step.position for step in trail]
                 for step, recorded in zip(trail, map(from_row, stored), strict=True):
-                    assert (step.at, step.actor, step.act) == (recorded.at, recorded.actor, recorded.act)
+                    assert (step.at, step.actor, step.act) == (recorded.at, recorded.actor, recorded.act_id)
                     if isinstance(recorded.event, DealScored | DealVoided):
                         assert step.deal == recorded.event.deal
                         deal = step.deal

@@ -20,7 +20,8 @@ from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchWon,
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from tests.played import legal_acts, opening
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -141,7 +142,7 @@ def test_every_line_adds_up_and_goes_on_from_the_line_before(history: list[Recor
 
 
 def test_the_sheet_and_the_list_agree_with_the_match_after_each_act(history: list[Recorded]) -> None:
-    acts = [recorded.act for recorded in history]
+    acts = [recorded.act_id for recorded in history]
     for (match, sheet, entry), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
         if act == following:
             continue

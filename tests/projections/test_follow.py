@@ -76,7 +76,7 @@ class TestFollowing:
             try:
                 match_id = opened(desk, deal_ritual=False)
                 for outcome in play_out(desk, match_id, 60):
-                    version = outcome.match.version
+                    version = outcome.aggregate.version
                     assert follower.wait_for(match_id, version, SOON)
                     with engine.connect() as connection:
                         assert [book.version(connection, match_id) for book in books] == [version] * len(books)

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, Engine
 from projections.follow.follow import Placed, prepare
 from projections.matches import Listed, Matches
 from referee.events import Recorded
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from referee.store.rows import from_row
 from tests.played import opening
 from tests.projections.filled import last_versions

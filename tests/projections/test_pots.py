@@ -19,8 +19,9 @@ from projections.protocols import entered as on_sheet
 from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Recorded, Stakes
 from referee.refusals import Refused
+from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk
-from referee.store.match import Match, fold
+from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
 from tests.played import legal_acts, opened
@@ -55,18 +56,18 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
 
         def send(match_id: UUID, act: Any) -> None:
             actor = getattr(act, "seat", "official")
-            desk.submit(Command(match_id=match_id, actor=actor, request=act)).result(30)
+            desk.submit(Command(id=match_id, actor=actor, request=act)).result(30)
 
         for _ in range(acts):
             match_id = chance.choice(matches)
-            if act := _any_act(desk.match(match_id), chance):
+            if act := _any_act(desk.get(match_id), chance):
                 try:
                     send(match_id, act)
                 except Refused:
                     continue
         for match_id in matches[:3]:  # the fourth goes on
             for _ in range(200):
-                match = desk.match(match_id)
+                match = desk.get(match_id)
                 if Close() in match.rules.legal(match.state, "official"):
                     send(match_id, Close())
                     break
@@ -141,7 +142,7 @@ def test_what_the_pot_gains_the_seats_lose(histories: list[list[Recorded]]) -> N
 def test_the_match_shows_what_lies_there_with_the_stake(histories: list[list[Recorded]]) -> None:
     staked, voided = 0, 0
     for history in histories[:4]:
-        acts = [recorded.act for recorded in history]
+        acts = [recorded.act_id for recorded in history]
         for (recorded, match, pot, _), act, following in zip(steps(history), acts, [*acts[1:], ""], strict=True):
             if act != following:
                 more = match.rules.view(match.state, "spectator").more

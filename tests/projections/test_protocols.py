@@ -13,7 +13,8 @@ from sqlalchemy import Engine
 from projections.follow.follow import rebuild
 from projections.protocols import Line, Protocol, Protocols, csv, entered
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated, Recorded
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, reader
@@ -64,7 +65,7 @@ def test_every_entry_rests_on_events_of_its_match_before_the_line(histories: dic
 def test_the_sheet_agrees_with_the_match_after_each_act(histories: dict[UUID, list[Recorded]]):
     knocked = 0
     for history in histories.values():
-        acts = [recorded.act for recorded in history]
+        acts = [recorded.act_id for recorded in history]
         for (match, sheet), act, following in zip(steps(history), acts, [*acts[1:], None], strict=True):
             assert sheet.version == match.version
             assert sheet.points == match.state.table.points

@@ -6,8 +6,8 @@ import msgspec
 
 from projections.follow.follow import engine_for, rebuild
 from projections.protocols import Protocols
+from referee.store.aggregate import fold
 from referee.store.desk import Desk
-from referee.store.match import fold
 from referee.store.store import construct
 from tests.played import opened, play_out
 from tests.projections.filled import reader
@@ -19,9 +19,9 @@ def main(url: str) -> None:
         desk = Desk(referee)
         match_id = opened(desk, ruleset="high-card", enforcement="refuse")
         acts = sum(1 for _ in play_out(desk, match_id, 1000))
-        played = desk.match(match_id)
+        played = desk.get(match_id)
         desk.close()
-        assert referee.load(match_id).match == played
+        assert referee.load(match_id).aggregate == played
         history = referee.history(match_id)
         assert fold(None, history) == played
         topics = sorted({recorded.event.TOPIC for recorded in history})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -9,13 +10,13 @@ import msgspec
 import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
-from referee.acts import Bid, Deal, Knock
+from referee.acts import Bid, Deal, Knock, request_of
 from referee.events import DealScored
 from referee.refusals import Refused
-from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale
-from referee.store.match import fold
+from referee.store.aggregate import fold
+from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale, digest_of
 from referee.store.rows import row_hash
-from referee.store.store import Referee, UnknownMatch, construct, settings_for
+from referee.store.store import Referee, UnknownAggregate, construct, settings_for
 from tests.played import legal_acts, opened, opening, play_out, send
 
 
@@ -39,9 +40,9 @@ class TestStored:
         match_id = opened(desk, deal_ritual=False)
         for outcome in play_out(desk, match_id, 120):
             assert referee.history(match_id)[-1] == outcome.events[-1]
-        played = desk.match(match_id)
+        played = desk.get(match_id)
         assert played.state.table.deal > 1, "deals were scored, so that there is a snapshot"
-        assert referee.load(match_id).match == played
+        assert referee.load(match_id).aggregate == played
         assert fold(None, referee.history(match_id)) == played
 
     def test_a_scored_deal_leaves_a_snapshot_so_that_loading_reads_only_what_came_after(
@@ -50,7 +51,7 @@ class TestStored:
         match_id = opened(desk, deal_ritual=False, enforcement="refuse")
         outcomes = list(play_out(desk, match_id, 200))
         scored = [
-            outcome.match.version
+            outcome.aggregate.version
             for outcome in outcomes
             if any(isinstance(recorded.event, DealScored) for recorded in outcome.events)
         ]
@@ -68,6 +69,18 @@ class TestStored:
         head = referee.load(match_id).head
         assert head == row_hash(referee.rows(match_id)[-1])
 
+    def test_the_first_row_of_an_act_holds_what_was_asked(self, desk: Desk, referee: Referee) -> None:
+        match_id = opened(desk, deal_ritual=False, first_dealer=None)
+        for outcome in play_out(desk, match_id, 60):
+            first, *rest = referee.history(match_id, after=outcome.aggregate.version - len(outcome.events))
+            assert first.request is not None
+            assert digest_of(first.request) == first.digest
+            assert {one.request for one in rest} <= {None}
+            assert getattr(request_of(first.request), "seat", "official") == first.actor
+        begun = [one for one in referee.history(match_id) if one.digest == referee.history(match_id)[0].digest]
+        assert len(begun) > 1, "the first dealer was drawn"
+        assert {one.request for one in begun} == {None}
+
     def test_a_row_changed_afterwards_breaks_the_chain(self, sqlite_url: str) -> None:
         with construct(sqlite_url) as referee:
             desk = Desk(referee)
@@ -82,10 +95,30 @@ class TestStored:
                 )
             assert [number for number, holds in referee.chain(match_id) if not holds] == [5]
 
+    @pytest.mark.parametrize(("other", "later", "holds"), [(False, 0, True), (True, 0, False), (False, 1, False)])
+    def test_rows_copied_to_another_match_or_number_break_the_chain(
+        self, sqlite_url: str, tmp_path: Path, other: bool, later: int, holds: bool
+    ) -> None:
+        """The whole history in another store: as it was, under another id, and each row one number later."""
+        with construct(sqlite_url) as referee:
+            desk = Desk(referee)
+            match_id = opened(desk)
+            list(play_out(desk, match_id, 10))
+            desk.close()
+            rows = referee.rows(match_id)
+        copied = uuid4() if other else match_id
+        with construct(f"sqlite:///{tmp_path}/copy.db") as copy:
+            copy.recorder.insert_events(
+                [StoredEvent(copied, row.originator_version + later, row.topic, row.state) for row in rows]
+            )
+            _, *links = copy.chain(copied)
+        assert len(links) == len(rows) - 1
+        assert {whole for _, whole in links} == {holds}
+
     def test_an_unknown_match_is_said_to_be_unknown(self, desk: Desk) -> None:
-        with pytest.raises(UnknownMatch):
-            desk.match(uuid4())
-        with pytest.raises(UnknownMatch):
+        with pytest.raises(UnknownAggregate):
+            desk.get(uuid4())
+        with pytest.raises(UnknownAggregate):
             send(desk, uuid4(), Deal(seat=0))
 
 
@@ -97,15 +130,15 @@ class TestInOrder:
         with pytest.raises(Refused):
             send(desk, match_id, Bid(seat=1, bid=2))
         assert len(referee.rows(match_id)) == 1
-        assert send(desk, match_id, Deal(seat=0)).match.version == 2
+        assert send(desk, match_id, Deal(seat=0)).aggregate.version == 2
 
     def test_what_waits_together_is_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
         acts = [Deal(seat=0), Bid(seat=1, bid=1), Bid(seat=2, bid=2), Bid(seat=0, bid=1), Bid(seat=0, bid=3)]
         futures: list[Future[Outcome]] = [
-            desk.submit(Command(match_id=match_id, actor=act.seat, request=act)) for act in acts
+            desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts
         ]
-        done = [future.exception(30) or future.result().match.version for future in futures]
+        done = [future.exception(30) or future.result().aggregate.version for future in futures]
         assert [done[0], done[1], done[2], done[4]] == [2, 3, 4, 6]
         assert isinstance(done[3], Refused)
         assert done[3].rule == "B34"
@@ -115,23 +148,23 @@ class TestInOrder:
         with pytest.raises(Stale) as stale:
             send(desk, match_id, Deal(seat=0), expected=7)
         assert stale.value.version == 1
-        assert send(desk, match_id, Deal(seat=0), expected=1).match.version == 2
+        assert send(desk, match_id, Deal(seat=0), expected=1).aggregate.version == 2
 
     def test_closing_finishes_what_waits(self, referee: Referee) -> None:
         desk = Desk(referee)
-        futures = [desk.submit(Command(match_id=uuid4(), actor="official", request=opening())) for _ in range(300)]
+        futures = [desk.submit(Command(id=uuid4(), actor="official", request=opening())) for _ in range(300)]
         desk.close()
         assert all(future.done() and future.exception() is None for future in futures)
 
     def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
         """In a pipeline, hundreds of kilobytes of rows would never be acknowledged by PostgreSQL."""
         long = msgspec.structs.replace(opening(players=8), players=("n" * 80,) * 8, tokens=("t" * 64,) * 8)
-        commands = [Command(match_id=uuid4(), actor="official", request=long) for _ in range(600)]
+        commands = [Command(id=uuid4(), actor="official", request=long) for _ in range(600)]
         futures = [desk.submit(command) for command in commands]
-        assert all(future.result(60).match.version == 1 for future in futures)
+        assert all(future.result(60).aggregate.version == 1 for future in futures)
 
     def test_a_caller_that_goes_away_before_its_turn_spoils_nothing(self, desk: Desk) -> None:
-        commands = [Command(match_id=uuid4(), actor="official", request=opening()) for _ in range(50)]
+        commands = [Command(id=uuid4(), actor="official", request=opening()) for _ in range(50)]
         futures = [desk.submit(command) for command in commands]
         gone = {place for place, future in enumerate(futures) if place % 3 == 0 and future.cancel()}
         assert all(future.result(30) for place, future in enumerate(futures) if place not in gone)
@@ -151,7 +184,7 @@ class TestOnce:
 
     def test_a_repeat_in_the_same_transaction_too(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)
-        command = Command(match_id=match_id, actor=0, request=Deal(seat=0), key="a")
+        command = Command(id=match_id, actor=0, request=Deal(seat=0), key="a")
         outcomes = [future.result(30) for future in [desk.submit(command) for _ in range(5)]]
         assert [outcome.repeated for outcome in outcomes] == [False, True, True, True, True]
         assert len({outcome.events for outcome in outcomes}) == 1
@@ -174,7 +207,7 @@ class TestOnce:
 
     def test_a_knock_too(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
-        knock = Command(match_id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
+        knock = Command(id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
         first, again = desk.submit(knock).result(30), desk.submit(knock).result(30)
         assert again.events == first.events
 
@@ -186,7 +219,7 @@ class TestTogether:
         match_id = opened(desk, players=4)
         other = Desk(referee)
         for turn in range(60):
-            act = legal_acts(referee.load(match_id).match)[0]
+            act = legal_acts(referee.load(match_id).aggregate)[0]
             send(desk if turn % 3 else other, match_id, act)  # type: ignore[arg-type]
         other.close()
         numbers = [row.originator_version for row in referee.rows(match_id)]
@@ -197,12 +230,12 @@ class TestTogether:
     def test_requests_of_others_in_the_same_batch_survive_a_conflict(self, desk: Desk, referee: Referee) -> None:
         contested, quiet = opened(desk, deal_ritual=False), opened(desk, deal_ritual=False)
         other = Desk(referee)
-        other.match(contested)
+        other.get(contested)
         send(desk, contested, Deal(seat=0))  # other does not know of it
         futures = [
-            other.submit(Command(match_id=contested, actor=1, request=Knock(seat=1, accused=0))),
-            other.submit(Command(match_id=quiet, actor=0, request=Deal(seat=0))),
-            other.submit(Command(match_id=contested, actor=0, request=Knock(seat=0, accused=1), expected=1)),
+            other.submit(Command(id=contested, actor=1, request=Knock(seat=1, accused=0))),
+            other.submit(Command(id=quiet, actor=0, request=Deal(seat=0))),
+            other.submit(Command(id=contested, actor=0, request=Knock(seat=0, accused=1), expected=1)),
         ]
         done = [future.exception(30) for future in futures]
         other.close()
@@ -215,9 +248,9 @@ class TestTogether:
         """A process that has not seen the deal yet looks again before it says that there is none."""
         match_id = opened(desk, deal_ritual=False)
         other = Desk(desk.referee)
-        other.match(match_id)
+        other.get(match_id)
         send(desk, match_id, Deal(seat=0))
-        assert send(other, match_id, Bid(seat=1, bid=1)).match.version == 3
+        assert send(other, match_id, Bid(seat=1, bid=1)).aggregate.version == 3
         with pytest.raises(Refused):
             send(other, match_id, Bid(seat=1, bid=2))
         other.close()
@@ -226,12 +259,12 @@ class TestTogether:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0))
         other = Desk(referee)
-        other.match(match_id)
+        other.get(match_id)
         knock = Knock(seat=2, accused=0)
-        desk.submit(Command(match_id=match_id, actor=2, request=knock)).result(30)
+        desk.submit(Command(id=match_id, actor=2, request=knock)).result(30)
         outcome = send(other, match_id, Bid(seat=1, bid=1))
         other.close()
-        assert outcome.match.version == 4
+        assert outcome.aggregate.version == 4
 
 
 class LostAcknowledgement(Referee):
@@ -263,11 +296,11 @@ def test_an_act_that_counted_is_never_refused(store_url: str, error: type[Except
         match_id = opened(desk, deal_ritual=False)
         referee.losing = error
         outcome = send(desk, match_id, Deal(seat=0), key=key)
-        assert outcome.match.version == 2
+        assert outcome.aggregate.version == 2
         assert [row.originator_version for row in referee.rows(match_id)] == [1, 2]
-        assert send(desk, match_id, Bid(seat=1, bid=1)).match.version == 3
+        assert send(desk, match_id, Bid(seat=1, bid=1)).aggregate.version == 3
         referee.losing = error
         new = uuid4()
-        opening_again = desk.submit(Command(match_id=new, actor="official", request=opening())).result(30)
-        assert opening_again.match.version == 1
+        opening_again = desk.submit(Command(id=new, actor="official", request=opening())).result(30)
+        assert opening_again.aggregate.version == 1
         desk.close()

@@ -2,27 +2,37 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from uuid import uuid4
 
 import psycopg
+import pytest
 from eventsourcing.persistence import StoredEvent
 
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.played import opened
 
-WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'referee_events'::regclass"
+WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
+INSERT = "SELECT referee_events_insert(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])"
+
+
+def row() -> StoredEvent:
+    """The first of a match."""
+    return StoredEvent(uuid4(), 1, "card/played", b"{}")
+
+
+def columns(row: StoredEvent) -> tuple[list[Any], ...]:
+    """As the function in the database takes them."""
+    return [row.originator_id], [row.originator_version], [row.topic], [row.state]
 
 
 def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postgres_url: str) -> None:
     """Else a follower that has read position 2 would never see position 1."""
-    first, second = StoredEvent(uuid4(), 1, "card/played", b"{}"), StoredEvent(uuid4(), 1, "card/played", b"{}")
+    first, second = row(), row()
     with construct(postgres_url) as referee, ThreadPoolExecutor(1) as thread:
         with psycopg.connect(postgres_url) as slow, psycopg.connect(postgres_url, autocommit=True) as look:
-            slow.execute(
-                "SELECT referee_events_insert(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])",
-                ([first.originator_id], [1], [first.topic], [first.state]),
-            )
+            slow.execute(INSERT, columns(first))
             storing = thread.submit(referee.recorder.insert_events, [second])
             while not storing.done() and look.execute(WAITING).fetchone() == (0,):
                 time.sleep(0.001)
@@ -30,6 +40,26 @@ def test_a_batch_waits_for_the_one_before_so_that_no_position_appears_late(postg
         storing.result()
         log = referee.recorder.select_notifications(None, 10)
         assert [row.originator_id for row in log] == [first.originator_id, second.originator_id]
+
+
+def test_a_batch_does_not_wait_for_ever(postgres_url: str) -> None:
+    """The key of the lock can be computed by whoever looks for it in ``pg_locks``."""
+    construct(postgres_url, POSTGRES_LOCK_TIMEOUT=1).close()
+    with psycopg.connect(postgres_url) as holder, psycopg.connect(postgres_url) as waiting:
+        holder.execute("SELECT pg_advisory_xact_lock(hashtextextended('public.referee_events', 0))")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            waiting.execute(INSERT, columns(row()))
+
+
+def test_a_batch_does_not_wait_for_a_vacuum(postgres_url: str) -> None:
+    """Which holds this lock on the table for as long as it takes, and against wraparound lets nobody pass."""
+    stored = row()
+    with construct(postgres_url) as referee, ThreadPoolExecutor(1) as thread:
+        with psycopg.connect(postgres_url) as vacuum:
+            vacuum.execute("LOCK TABLE referee_events IN SHARE UPDATE EXCLUSIVE MODE")
+            thread.submit(referee.recorder.insert_events, [stored]).result(10)
+        (found,) = referee.recorder.select_notifications(None, 10)
+        assert found.originator_id == stored.originator_id
 
 
 def test_a_start_waits_for_who_holds_the_table(postgres_url: str) -> None:
@@ -50,7 +80,7 @@ def test_events_may_have_a_schema_of_their_own(postgres_url: str) -> None:
         desk = Desk(referee)
         match_id = opened(desk)
         desk.close()
-        assert referee.load(match_id).match.version == 1
+        assert referee.load(match_id).aggregate.version == 1
     with psycopg.connect(postgres_url) as look:
         assert look.execute("SELECT count(*) FROM club.referee_events").fetchone() == (1,)
 

@@ -2,9 +2,7 @@
 
 from typing import ClassVar, Literal
 
-import msgspec
-
-from referee.events import Breach, Event, Viewer
+from referee.events import Breach, Event, Hidden
 from referee.games._rodskagg.bids import BidValue
 
 
@@ -12,12 +10,9 @@ class CardsCut(Event):
     """A seat cut the pack."""
 
     TOPIC: ClassVar[str] = "deal/cut"
+    HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: int
     breaches: tuple[Breach, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Without the breaches."""
-        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
 class KnockedForCards(Event):
@@ -31,43 +26,29 @@ class PickedUp(Event):
     """A seat took up its cards; ``hand`` when the referee knows them."""
 
     TOPIC: ClassVar[str] = "deal/picked-up"
+    HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
     seat: int
     hand: tuple[str, ...] | None = None
     breaches: tuple[Breach, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """The hand is its holder's until the deal is over."""
-        if viewer == "official":
-            return self
-        hand = self.hand if public or viewer == self.seat else None
-        return msgspec.structs.replace(self, hand=hand, breaches=())
 
 
 class MisdealFound(Event):
     """A wrong number of cards was found: the same dealer deals again (B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
+    HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: int
     rule: str
     breaches: tuple[Breach, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Without the breaches."""
-        return self if viewer == "official" else msgspec.structs.replace(self, breaches=())
 
 
 class HandRequested(Event):
     """A seat without an honour asked for six new cards; ``cards`` as received at a real table."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
+    HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: int
     cards: tuple[str, ...] | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """The new cards are their holder's until the deal is over."""
-        if viewer == "official" or public or viewer == self.seat:
-            return self
-        return msgspec.structs.replace(self, cards=None)
 
 
 class HandKept(Event):
@@ -84,20 +65,12 @@ class NewHands(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/new-hands"
+    HIDDEN: ClassVar[Hidden] = {"hands": "by_seat", "stock": "open", "seed": "open"}
     seats: tuple[int, ...]
     hands: tuple[tuple[str, ...], ...] | None = None
     stock: tuple[str, ...] = ()
     last: bool = False
     seed: str | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Each seat sees its own new hand; the rest lies open when the deal is over."""
-        if viewer == "official" or public:
-            return self
-        hands = self.hands
-        if hands is not None:
-            hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(hands))
-        return msgspec.structs.replace(self, hands=hands, stock=(), seed=None)
 
 
 class BidMade(Event):
@@ -144,29 +117,19 @@ class CardGiven(Event):
     """A seat without a card above ten was given one more (C13-C14); ``card`` when the referee knows it."""
 
     TOPIC: ClassVar[str] = "deal/card-given"
+    HIDDEN: ClassVar[Hidden] = {"card": "own"}
     seat: int
     card: str | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """The card is its holder's until the deal is over."""
-        if viewer == "official" or public or viewer == self.seat:
-            return self
-        return msgspec.structs.replace(self, card=None)
 
 
 class CardsThrown(Event):
     """A seat threw away, face down, what it held above six cards (C15)."""
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
+    HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: int
     count: int
     cards: tuple[str, ...] = ()
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Which cards they were is known to who threw them until the deal is over."""
-        if viewer == "official" or public or viewer == self.seat:
-            return self
-        return msgspec.structs.replace(self, cards=())
 
 
 class Reminded(Event):

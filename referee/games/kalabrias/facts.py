@@ -2,9 +2,7 @@
 
 from typing import ClassVar, Literal
 
-import msgspec
-
-from referee.events import Event, Viewer
+from referee.events import Event, Hidden
 from referee.games.kalabrias.ranks import SequenceName
 
 Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
@@ -51,16 +49,10 @@ class LaterCardsDealt(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
+    HIDDEN: ClassVar[Hidden] = {"hands": "by_seat"}
     counts: tuple[int, ...]
     hands: tuple[tuple[str, ...], ...] | None = None
     turn_up_to: int | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """Each seat sees its own cards; the rest lies open when the deal is over."""
-        if viewer == "official" or public or self.hands is None:
-            return self
-        hands = tuple(hand if seat == viewer else () for seat, hand in enumerate(self.hands))
-        return msgspec.structs.replace(self, hands=hands)
 
 
 class SevenExchanged(Event):
@@ -87,16 +79,11 @@ class SequenceAnswered(Event):
     """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25)."""
 
     TOPIC: ClassVar[str] = "sequence/answered"
+    HIDDEN: ClassVar[Hidden] = {"refrains": "own"}
     seat: int
     answer: Answer
     five: bool = False
     refrains: bool = False
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """What a seat kept to itself stays its own until the deal is over."""
-        if viewer == "official" or public or viewer == self.seat:
-            return self
-        return msgspec.structs.replace(self, refrains=False)
 
 
 class SequencesCompared(Event):

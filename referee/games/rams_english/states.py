@@ -6,12 +6,11 @@ table has seen.
 
 from typing import Annotated, ClassVar, Literal
 
-import msgspec
 from msgspec import Meta
 
 from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
-from referee.events import Event, Stakes, Viewer
+from referee.events import Event, Hidden, Stakes
 from referee.offences import Standing
 from referee.value import Value
 
@@ -80,15 +79,10 @@ class Declared(Event):
     """A seat spoke. ``hand``: the widow's cards, for the seat that took them."""
 
     TOPIC: ClassVar[str] = "declarations/spoken"
+    HIDDEN: ClassVar[Hidden] = {"hand": "own"}
     seat: int
     word: Word
     hand: tuple[str, ...] | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """The widow is its taker's until the deal is over."""
-        if self.hand is None or public or viewer in ("official", self.seat):
-            return self
-        return msgspec.structs.replace(self, hand=None)
 
 
 class DeclarationsClosed(Event):
@@ -105,15 +99,10 @@ class TurnUpTaken(Event):
     """The dealer took the turned-up card and laid ``laid`` away."""
 
     TOPIC: ClassVar[str] = "turn-up/taken"
+    HIDDEN: ClassVar[Hidden] = {"laid": "own"}
     seat: int
     card: str
     laid: str | None = None
-
-    def seen_by(self, viewer: Viewer, public: bool) -> Event:
-        """What was laid away is the dealer's to know until the deal is over."""
-        if public or viewer in ("official", self.seat):
-            return self
-        return msgspec.structs.replace(self, laid=None)
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken)

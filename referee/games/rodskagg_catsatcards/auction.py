@@ -32,11 +32,15 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", "C18", allowed=DECLARATIONS)
     value: BidValue = act.bid
-    made = BidMade(seat=seat, bid=value)
-    if len(state.to_speak) > 1:
-        return (made,)
-    declarer, contract = highest((*state.calls, (seat, value)))
-    return made, AuctionWon(seat=declarer, contract=contract)
+    return (BidMade(seat=seat, bid=value),)
+
+
+def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+    """C21-C22: the Declarer, when all have spoken."""
+    if state.to_speak:
+        return ()
+    declarer, contract = highest(state.calls)
+    return (AuctionWon(seat=declarer, contract=contract),)
 
 
 def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -54,14 +58,12 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
     table = state.table
     return Playing(
         table=table,
-        ledger=state.ledger,
         cards=state.cards,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
         order=table.playing,
         after=following(table.playing, table.seats),
         turn=event.seat,
         tricks=(0,) * table.seats,
-        told=table.told,
-        owed=owing_at_start(table, state.ledger),
+        owed=owing_at_start(table),
         redbeards=tuple(seat for seat, bid in state.calls if bid == RODSKAGG),
     )

@@ -18,7 +18,7 @@ from referee.games._rodskagg.facts import (
     PickedUp,
 )
 from referee.games.rodskagg_catsatcards.states import Auction, Drawing, PickingUp, Played, Playing, Table, Undealt
-from referee.offences import Ledger
+from referee.phases import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -73,21 +73,20 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("card_needed", "C48" if duel else "C7")
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "C2", card=act.card)
-    drawn = (*state.drawn, (act.seat, act.card))
-    event = CardDrawn(seat=act.seat, card=act.card)
-    if len(drawn) < len(state.contenders) or len(highest(drawn)) > 1:
-        return (event,)
-    return event, _drawn_highest(duel, highest(drawn)[0])
+    return (CardDrawn(seat=act.seat, card=act.card),)
 
 
-def _drawn_highest(duel: bool, seat: int) -> Event:
-    return LeadDrawn(seat=seat) if duel else FirstDealerDrawn(seat=seat, rule="C8")
-
-
-def draw_by_itself(contenders: tuple[int, ...], duel: bool, seed: str) -> tuple[Event, ...]:
-    """C7-C8, C48 in house dealing: the referee draws for everybody."""
-    drawn, first = dealing.draws(contenders, seed)
-    return *(CardDrawn(seat=seat, card=card) for seat, card in drawn), _drawn_highest(duel, first)
+def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+    """C7-C8, C48: who drew highest, when all have; in house dealing the referee draws for everybody."""
+    by_itself: tuple[tuple[int, str], ...] = ()
+    if state.table.house:
+        by_itself, first = dealing.draws(state.contenders, moment.seed)
+    elif len(state.drawn) == len(state.contenders):
+        first = highest(state.drawn)[0]
+    else:
+        return ()
+    cards = (CardDrawn(seat=seat, card=card) for seat, card in by_itself)
+    return *cards, LeadDrawn(seat=first) if state.table.duel else FirstDealerDrawn(seat=first, rule="C8")
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
@@ -98,14 +97,9 @@ def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
     return replace(state, drawn=drawn)
 
 
-def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> Undealt:
-    """The state when the first dealer is known."""
-    return Undealt(table=replace(state.table, dealer=event.seat), ledger=state.ledger)
-
-
 def lead_drawn(state: Drawing, event: LeadDrawn, number: int) -> Undealt:
     """The state when it is known who leads in the duel."""
-    return Undealt(table=replace(state.table, lead=event.seat), ledger=state.ledger)
+    return Undealt(table=replace(state.table, lead=event.seat))
 
 
 # Cutting and dealing
@@ -131,7 +125,8 @@ def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ..
 def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
     """The state after a cut."""
     by_dealer = state.cut or event.seat == state.table.dealer
-    return replace(state, cut=by_dealer, ledger=state.ledger.noted(event.breaches, number))
+    cut: Undealt | PickingUp = noted(replace(state, cut=by_dealer), event.breaches, number)
+    return cut
 
 
 def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, ...]:
@@ -187,21 +182,20 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Auction | Playing:
     """The state when the cards are out."""
-    table, ledger = state.table, state.ledger.dealt(event.breaches, number)
+    table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     hands, known = dealing.masks(event.hands, table.seats, ALL), event.hands is not None
     cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
     misdealt = any(event.counts[seat] != HAND for seat in table.playing)
     if has_ritual(table) or misdealt:
-        return PickingUp(table=table, ledger=ledger, cards=cards, misdealt=misdealt)
-    return _hands_up(table, ledger, cards)
+        return PickingUp(table=table, cards=cards, misdealt=misdealt)
+    return _hands_up(table, cards)
 
 
-def _hands_up(table: Table, ledger: Ledger, cards: Cards) -> Auction | Playing:
+def _hands_up(table: Table, cards: Cards) -> Auction | Playing:
     """C16; in a duel there is no bidding (C47) and the lead was drawn (C48)."""
     if not table.duel:
         return Auction(
             table=table,
-            ledger=ledger,
             cards=cards,
             to_speak=forehand_first(table.dealer, table.playing, table.seats),
             stock_left=len(BIT) - HAND * len(table.playing),
@@ -209,14 +203,12 @@ def _hands_up(table: Table, ledger: Ledger, cards: Cards) -> Auction | Playing:
     assert table.lead is not None, "the lead is drawn before the deal"
     return Playing(
         table=table,
-        ledger=ledger,
         cards=cards,
         contract=None,
         order=table.playing,
         after=following(table.playing, table.seats),
         turn=table.lead,
         tricks=(0,) * table.seats,
-        told=table.told,
     )
 
 
@@ -248,7 +240,7 @@ def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
         raise AgainstTheRules("before_the_formula", "C60")
     breaches: tuple[Breach, ...] = ()
     for offence in offences:
-        if state.ledger.has(offence, seat, cards.event):  # reported already (C-O23)
+        if state.table.ledger.has(offence, seat, cards.event):  # reported already (C-O23)
             continue
         if offence == "misdeal":
             breaches += misdeal_breach(state)
@@ -271,26 +263,17 @@ def misdeal_breach(state: PickingUp | Auction | Playing | Played) -> tuple[Breac
 
 def picked_up(state: PickingUp, event: PickedUp, number: int) -> PickingUp | Auction | Playing:
     """The state after a seat took up its cards; when all have, the bidding opens (C-O23)."""
-    ledger = state.ledger.noted(event.breaches, number)
-    picked = (*state.picked, event.seat)
-    if len(picked) < len(state.table.playing) or state.misdealt:
-        return replace(state, ledger=ledger, picked=picked)
-    return _hands_up(state.table, ledger, state.cards)
+    state = noted(replace(state, picked=(*state.picked, event.seat)), event.breaches, number)
+    if len(state.picked) < len(state.table.playing) or state.misdealt:
+        return state
+    return _hands_up(state.table, state.cards)
 
 
 def misdeal_found(state: PickingUp | Auction | Playing | Played, event: MisdealFound, number: int) -> PickingUp:
     """The state when everybody knows that the cards are wrong: the same dealer deals again."""
-    ledger = state.ledger.noted(event.breaches, number)
-    if isinstance(state, PickingUp):
-        return replace(state, ledger=ledger, misdealt=True, found=True)
-    return PickingUp(
-        table=state.table,
-        ledger=ledger,
-        cards=state.cards,
-        picked=state.table.playing,
-        misdealt=True,
-        found=True,
-    )
+    state = noted(state, event.breaches, number)
+    picked = state.picked if isinstance(state, PickingUp) else state.table.playing
+    return PickingUp(table=state.table, cards=state.cards, picked=picked, misdealt=True, found=True)
 
 
 # Reports of what the cards cannot show
@@ -313,7 +296,7 @@ def report(state: PickingUp | Auction | Playing | Played | Undealt, act: Report,
         breaches = misdeal_breach(state) if by_dealer and not state.cards.formula else ()
         return reported, MisdealFound(seat=act.accused, rule="C12", breaches=breaches)
     error = _reported_error(state, act)
-    if state.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
+    if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
         raise AgainstTheRules("already_reported", "C-O23")
     return (replace(reported, breaches=(error,)),)
 

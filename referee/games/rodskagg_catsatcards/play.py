@@ -1,18 +1,20 @@
 """The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
 
 from datetime import timedelta
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
 from referee.acts import Announce, Answer, Ask, Play, Remind
 from referee.cards import BIT, SUIT_OF, texts_of
 from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.closed import claims, disproved
 from referee.games._rodskagg.facts import Announced, QuestionAnswered, QuestionAsked, Reminded
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, Question, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
-from referee.games.rodskagg_catsatcards.states import Played, Playing, Table
-from referee.offences import Ledger
+from referee.games.rodskagg_catsatcards.states import Outcome, Played, Playing, Table
+from referee.phases import imposed, noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -41,19 +43,13 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     if not led:
         if state.owed or len(state.won) == ASKED_AFTER:
             breaches = _before_the_lead(state, seat, moment)
-        winner = seat
-    else:
-        winner = seat if bit & led and bit > state.best else state.winner
-        if not bit & led and hand & led and state.cards.known:
-            if not price(state.table, "revoke"):
-                raise AgainstTheRules("must_follow_suit", "C26", allowed=texts_of(hand & led))
-            breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
+    elif not bit & led and hand & led and state.cards.known:
+        if not price(state.table, "revoke"):
+            raise AgainstTheRules("must_follow_suit", "C26", allowed=texts_of(hand & led))
+        breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
     if state.voids:
         breaches += _revokes_shown(state, seat, bit)
-    played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
-    if len(state.trick) + 1 < len(state.order):
-        return (played,)
-    return played, *_trick_over(state, winner, moment)
+    return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
 
 def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
@@ -64,31 +60,40 @@ def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
     return OutOfTurn("not_on_lead", "C29" if state.won else "C48" if state.table.duel else "C23", turn=state.turn)
 
 
-def _trick_over(state: Playing, winner: int, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55: who took the trick, and whether the play ends with it."""
-    done = len(state.won) + 1
-    grace = state.table.options.question_grace_seconds
-    until = None
+def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """C27, C41-C42, C55, C-O33, C-O34: a trick is taken, the play ends, or nobody is left to play against."""
+    if state.trick:
+        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
+    by_this_act = bool(state.won) and state.won[-1][1] > moment.version
+    if by_this_act and (kind := _ended(state)) is not None:
+        return (PlayEnded(kind=kind),)
+    if len(state.order) > 1:
+        return ()
+    if state.table.options.uncontested_tricks == "void":
+        return (PlayEnded(kind="redbeard_failed" if state.redbeards else "ordinary"),)
+    return (TrickTaken(seat=asker(state), trick=len(state.won) + 1, uncontested=True),)
+
+
+def _taken(state: Playing, moment: Moment) -> TrickTaken:
+    """C27, C-O23: who took the trick; after the fourth the grace for the question begins."""
+    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
     if done == ASKED_AFTER and grace and asks(state):
         until = moment.at + timedelta(seconds=grace)
-    taken = TrickTaken(seat=winner, trick=done, grace_until=until)
-    kind = _ended(state, (*(seat for seat, _ in state.won), winner))
-    return (taken,) if kind is None else (taken, PlayEnded(kind=kind))
+    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
 
 
-def _ended(state: Playing, winners: tuple[int, ...]) -> str | None:
-    """How the play ends with the last of these tricks, or ``None`` if it goes on."""
-    done, winner, table = len(winners), winners[-1], state.table
+def _ended(state: Playing) -> str | None:
+    """How the play ends with the trick just taken, or ``None`` if it goes on."""
+    done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
-    unbeaten = bool(state.redbeards) and any(set(winners) == {seat} for seat in state.redbeards)
+    winners = {seat for seat, _ in state.won}
+    unbeaten = winner in state.redbeards and winners == {winner}
     if unbeaten and done == TRICKS:
         return "redbeard_made"
     if table.options.exact_tricks_for_all:  # C55, C-O18
-        before = len(state.won)
-        new = sum(trick_value(state, winner, trick) for trick in range(before, done) if winners[trick] == winner)
-        lost = winner in state.redbeards and any(seat != winner for seat in winners)  # C42, C-O21: he is out
-        if new and not lost and running_total(state, winner) == new:
+        lost = winner in state.redbeards and not unbeaten  # C42, C-O21: he is out
+        if trick_value(table, state, winner, done - 1) and not lost and not running_total(table, state, winner):
             return "zero_at_once"
     if state.redbeards and not unbeaten and table.options.rodskagg_stop_at_first_loss:
         return "redbeard_failed"
@@ -139,7 +144,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
         state = replace(state, voids=voids)
     if event.breaches:
-        state = replace(state, ledger=state.ledger.noted(event.breaches, number))
+        state = noted(state, event.breaches, number)
     if not state.led:
         if state.owed or len(state.won) == ASKED_AFTER:
             state = _led(state, number)
@@ -160,11 +165,14 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 def _led(state: Playing, number: int) -> Playing:
     """After a lead by which something may have been passed over (C37, C-O24)."""
-    told = list(state.told)
-    for seat in state.owed:
-        told[seat] = running_total(state, seat)
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
-    return replace(state, told=tuple(told), owed=(), question=question)
+    table = state.table
+    if state.owed:
+        told = list(table.told)
+        for seat in state.owed:
+            told[seat] = running_total(table, state, seat)
+        table = replace(table, told=tuple(told))
+    return replace(state, table=table, owed=(), question=question)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
@@ -184,46 +192,59 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
         best=0,
         turn=seat,
     )
-    return total_changed(state, seat) if state.contract else state
+    return total_changed(state, state, seat) if state.contract else state
 
 
 # Points while the play goes on
 
 
-def counts_as_asked(state: Playing) -> bool:
+class Taken(Protocol):
+    """What tricks are reckoned from: the play of a hand, or what came of it."""
+
+    @property
+    def contract(self) -> Contract | None: ...
+    @property
+    def tricks(self) -> tuple[int, ...]: ...
+    @property
+    def won(self) -> tuple[tuple[int, int], ...]: ...
+    @property
+    def question(self) -> Question: ...
+    @property
+    def redbeards(self) -> tuple[int, ...]: ...
+
+
+def counts_as_asked(table: Table, hand: Taken) -> bool:
     """C34-C37, C-O14, C-O29: the question was put, or had its place and nobody had to be asked."""
-    return asks(state) and not state.question.forgotten
+    return has_question(table, hand) and not hand.question.forgotten
 
 
-def had_early(state: Playing, seat: int) -> bool:
+def had_early(hand: Taken, seat: int) -> bool:
     """C31: the seat has one of the first four tricks."""
-    return any(seat == who for who, _ in state.won[:ASKED_AFTER])
+    return any(seat == who for who, _ in hand.won[:ASKED_AFTER])
 
 
-def late_value(state: Playing, seat: int) -> int:
+def late_value(table: Table, hand: Taken, seat: int) -> int:
     """C34, C-O1, C-O2, C-O29: what a late trick takes off."""
-    options = state.table.options
-    if state.contract is None or not counts_as_asked(state):
+    options = table.options
+    if hand.contract is None or not counts_as_asked(table, hand):
         return 1
-    if seat == state.contract.declarer:
-        if not options.play_on_applies_to_declarer:
-            return 1
-        return LATE if options.play_on_double_for_all or not had_early(state, seat) else 1
-    return LATE if options.play_on_double_for_all or not had_early(state, seat) else 1
+    if seat == hand.contract.declarer and not options.play_on_applies_to_declarer:
+        return 1
+    return LATE if options.play_on_double_for_all or not had_early(hand, seat) else 1
 
 
-def trick_value(state: Playing, seat: int, trick: int) -> int:
+def trick_value(table: Table, hand: Taken, seat: int, trick: int) -> int:
     """What a trick (counted from 0) takes off; in a Redbeard hand perhaps nothing (C-O7)."""
-    if state.redbeards and state.table.options.rodskagg_defenders_score == "none":
+    if hand.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
-    return 1 if trick < ASKED_AFTER else late_value(state, seat)
+    return 1 if trick < ASKED_AFTER else late_value(table, hand, seat)
 
 
-def running_total(state: Playing, seat: int) -> int:
+def running_total(table: Table, hand: Taken, seat: int) -> int:
     """C-O11: points before the hand, plus penalties knocked in it, minus what the tricks so far take off."""
-    total = state.table.points[seat] + state.ledger.points(seat)
-    if state.tricks[seat]:
-        total -= sum(trick_value(state, seat, trick) for trick, (who, _) in enumerate(state.won) if who == seat)
+    total = table.points[seat] + table.ledger.points(seat)
+    if hand.tricks[seat]:
+        total -= sum(trick_value(table, hand, seat, trick) for trick, (who, _) in enumerate(hand.won) if who == seat)
     return total
 
 
@@ -232,49 +253,57 @@ def near_zero(table: Table, total: int) -> bool:
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
-def owing_at_start(table: Table, ledger: Ledger) -> tuple[int, ...]:
+def owing_at_start(table: Table) -> tuple[int, ...]:
     """C-O24: who stands near zero when the play begins, and has not said so."""
-    totals = ((seat, table.points[seat] + ledger.points(seat)) for seat in table.playing)
+    totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
     return tuple(seat for seat, total in totals if near_zero(table, total) and table.told[seat] != total)
 
 
-def total_changed(state: Playing, seat: int) -> Playing:
+P = TypeVar("P", Playing, Played)
+
+
+def total_changed(state: P, hand: Taken, seat: int) -> P:
     """C-O24: the duty arises once for each value; it ends when the seat stands there no more."""
-    far = state.table.points[seat] > LATE * state.tricks[seat] + 1  # from zero, whatever the tricks count for
-    if far and not state.owed and state.told[seat] is None:
+    table = state.table
+    far = table.points[seat] > LATE * hand.tricks[seat] + 1  # from zero, whatever the tricks count for
+    if far and not state.owed and table.told[seat] is None:
         return state
-    total = running_total(state, seat)
-    owes = near_zero(state.table, total)
-    if not owes and seat not in state.owed and state.told[seat] is None:
+    total = running_total(table, hand, seat)
+    owes = near_zero(table, total)
+    if not owes and seat not in state.owed and table.told[seat] is None:
         return state
     owed = tuple(other for other in state.owed if other != seat)
-    told = list(state.told)
-    if told[seat] != total:
-        told[seat] = None
+    if table.told[seat] != total:
+        table = says(table, seat, None)
         owed += (seat,) * owes
-    return replace(state, owed=owed, told=tuple(told))
+    return replace(state, table=table, owed=owed)
 
 
-def announced(state: Playing, event: Announced, number: int) -> Playing:
+def says(table: Table, seat: int, total: int | None) -> Table:
+    """The table when a seat has announced this value near zero, or none."""
+    return replace(table, told=(*table.told[:seat], total, *table.told[seat + 1 :]))
+
+
+def announced(state: P, event: Announced, number: int) -> P:
     """The state after the announcement near zero."""
-    told = list(state.told)
-    told[event.seat] = event.total
-    return replace(state, told=tuple(told), owed=tuple(seat for seat in state.owed if seat != event.seat))
+    owed = tuple(seat for seat in state.owed if seat != event.seat)
+    return replace(state, table=says(state.table, event.seat, event.total), owed=owed)
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
     """C49, C-O24: only who owes it; thanks are for after the last trick (C44)."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
+    total = running_total(state.table, state, act.seat)
     if act.seat not in state.owed:
-        raise AgainstTheRules("nothing_to_announce", "C49", total=running_total(state, act.seat))
-    return (Announced(seat=act.seat, what="near_zero", total=running_total(state, act.seat)),)
+        raise AgainstTheRules("nothing_to_announce", "C49", total=total)
+    return (Announced(seat=act.seat, what="near_zero", total=total),)
 
 
 def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
     """The state after a penalty: it may bring its payer near zero, or away from it (C-O24)."""
-    state = replace(state, ledger=state.ledger.imposed(event, number))
-    return total_changed(state, event.seat) if state.contract else state
+    state = imposed(state, event, number)
+    return total_changed(state, state, event.seat) if state.contract else state
 
 
 # The question
@@ -286,11 +315,14 @@ def asker(state: Playing) -> int:
     return state.contract.declarer
 
 
-def asks(state: Playing) -> bool:
+def has_question(table: Table, hand: Taken) -> bool:
     """C30, C-O6, C-O9: the question has a place in this hand."""
-    if state.contract is None:
-        return False
-    return not state.redbeards or state.table.options.ask_fold_in_redbeard
+    return hand.contract is not None and (not hand.redbeards or table.options.ask_fold_in_redbeard)
+
+
+def asks(state: Playing) -> bool:
+    """C30, C-O6, C-O9: the same, while the hand is played."""
+    return has_question(state.table, state)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
@@ -351,24 +383,7 @@ def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
         raise _not_asked(state, act.seat)
     if act.seat != pending[0]:
         raise OutOfTurn("out_of_turn", "C-O23", turn=pending[0])
-    answered = QuestionAnswered(seat=act.seat, answer=act.answer)
-    if act.answer == "play" or len(state.order) > 2:
-        return (answered,)
-    return answered, *_left_alone(question_answered(state, answered, 0))
-
-
-def _left_alone(state: Playing) -> tuple[Event, ...]:
-    """C-O33, C-O34: nobody is left to play against; the last tricks are the Declarer's, or nobody's."""
-    if state.table.options.uncontested_tricks == "void":
-        return (PlayEnded(kind="redbeard_failed" if state.redbeards else "ordinary"),)
-    alone = asker(state)
-    winners = tuple(seat for seat, _ in state.won)
-    events: tuple[Event, ...] = ()
-    while True:
-        winners += (alone,)
-        events += (TrickTaken(seat=alone, trick=len(winners), uncontested=True),)
-        if (kind := _ended(state, winners)) is not None:
-            return *events, PlayEnded(kind=kind)
+    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
 def _not_asked(state: Playing, seat: int) -> OutOfTurn:
@@ -393,6 +408,19 @@ def question_answered(state: Playing, event: QuestionAnswered, number: int) -> P
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     """The state when the hand waits to be scored; nothing is announced after a win (C-O24)."""
-    if event.kind in ("redbeard_made", "zero_at_once"):
-        state = replace(state, owed=())
-    return Played(table=state.table, ledger=state.ledger, cards=state.cards, kind=event.kind, play=state)
+    outcome = Outcome(
+        kind=event.kind,
+        tricks=state.tricks,
+        contract=state.contract,
+        won=state.won,
+        question=state.question,
+        redbeards=state.redbeards,
+    )
+    return Played(
+        table=state.table,
+        cards=state.cards,
+        outcome=outcome,
+        gone=state.gone,
+        tricks_played=state.played,
+        owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
+    )

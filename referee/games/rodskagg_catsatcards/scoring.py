@@ -4,17 +4,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Announce, Score
+from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
-from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
-from referee.games._rodskagg.bids import BidValue
-from referee.games._rodskagg.dealing import forehand_first
+from referee.events import DealScored, DealVoided, Entry, Event, MatchWon, PlayerEliminated
+from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import Announced, DuelCalled
 from referee.games._rodskagg.question import ASKED_AFTER, by_seat, said
-from referee.games.rodskagg_catsatcards.deal import draw_by_itself
-from referee.games.rodskagg_catsatcards.play import counts_as_asked, had_early, late_value, trick_value
-from referee.games.rodskagg_catsatcards.states import Drawing, Over, Played, Playing, Table, Undealt
+from referee.games.rodskagg_catsatcards.play import (
+    Taken,
+    counts_as_asked,
+    had_early,
+    late_value,
+    running_total,
+    trick_value,
+)
+from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
+from referee.games.rodskagg_catsatcards.states import Drawing, Outcome, Played, Table, Undealt
 from referee.offences import Ledger
+from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 
@@ -28,99 +35,109 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """C-O23 (B-O28): where something can be passed over, any seat in the deal writes it into the score sheet."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
-    return scored(state, moment.seed)
+    return scored(state.table, state.outcome)
 
 
-def nothing_due(state: Played) -> bool:
-    """C-O23, C-O24: no announcement is due before the deal is scored."""
-    return not state.play.owed
+def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+    """C-O23, C-O24, C55: scored as soon as no announcement is due, where nothing can be passed over or zero has won
+    at once."""
+    if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
+        return ()
+    return scored(state.table, state.outcome)
+
+
+def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
+    """C-O23, C49: what comes before the next deal."""
+    if state.table.penalise:
+        raise WrongPhase("deal_not_scored", "C-O23")
+    raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
 
 
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
     """C44, C49, C-O24, C-O25: near zero while it is due; thanks from whoever will stand at zero, once."""
-    seat, play = act.seat, state.play
-    points = _line(state).points[seat]
+    seat, table = act.seat, state.table
     if act.what == "thanks":
-        if points or seat in state.thanked or seat not in state.table.playing:
+        points = _line(table, state.outcome).points[seat]
+        if points or seat in state.thanked:
             raise AgainstTheRules("not_at_zero", "C44", total=points)
         return (Announced(seat=seat, what="thanks", total=0),)
-    if seat not in play.owed:
+    if seat not in state.owed:
         raise AgainstTheRules("nothing_to_announce", "C49")
-    total = state.table.points[seat] + state.ledger.points(seat) - _off(play, seat)
-    return (Announced(seat=seat, what="near_zero", total=total),)
+    return (Announced(seat=seat, what="near_zero", total=running_total(table, state.outcome, seat)),)
 
 
 def may_thank(state: Played, seat: int) -> bool:
     """C-O25: the seat will stand at zero and has not said it."""
-    return seat not in state.thanked and seat in state.table.playing and _line(state).points[seat] == 0
+    return seat not in state.thanked and _line(state.table, state.outcome).points[seat] == 0
 
 
-def _off(play: Playing, seat: int) -> int:
-    return sum(trick_value(play, seat, trick) for trick, (who, _) in enumerate(play.won) if who == seat)
+def announced(state: Played, event: Announced, number: int) -> Played:
+    """The state after thanks, or after the announcement near zero."""
+    if event.what == "thanks":
+        return replace(state, thanked=(*state.thanked, event.seat))
+    return near_zero_announced(state, event, number)
 
 
-def scored(state: Played, seed: str) -> tuple[Event, ...]:
+def scored(table: Table, hand: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
-    line = _line(state)
-    out = _eliminated(state)
-    return line, *(PlayerEliminated(seat=seat, rule="C42") for seat in out), *_outcome(state, line, seed)
+    line = _line(table, hand)
+    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(hand))
+    return line, *out, *_outcome(table, hand, line)
 
 
-def _eliminated(state: Played) -> tuple[int, ...]:
+def _eliminated(hand: Outcome) -> tuple[int, ...]:
     """C42, C-O5: all who announced Redbeard and lost a trick."""
-    return state.play.redbeards if state.kind == "redbeard_failed" else ()
+    return hand.redbeards if hand.kind == "redbeard_failed" else ()
 
 
-def _line(state: Played) -> DealScored:
-    table, play = state.table, state.play
-    out = _eliminated(state)
-    entries = tuple(entry for entry in _entries(state) if entry.seat not in out)  # C-O27
+def _line(table: Table, hand: Outcome) -> DealScored:
+    out = _eliminated(hand)
+    entries = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
     return DealScored(
         deal=table.deal,
         dealer=table.dealer,
-        kind=state.kind,
-        declarer=play.contract.declarer if play.contract else None,
-        contract=play.contract.bid if play.contract else None,
-        tricks=play.tricks,
-        answers=answers(table, play),
-        penalties=tuple(state.ledger.points(seat) for seat in range(table.seats)),
+        kind=hand.kind,
+        declarer=hand.contract.declarer if hand.contract else None,
+        contract=hand.contract.bid if hand.contract else None,
+        tricks=hand.tricks,
+        answers=answers(table, hand),
+        penalties=tuple(table.ledger.points(seat) for seat in range(table.seats)),
         before=table.points,
         points=tuple(points),
         entries=entries,
         eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat in out),
-        detail=_detail(state),
+        detail=_detail(table, hand),
     )
 
 
-def _detail(state: Played) -> dict[str, Any]:
+def _detail(table: Table, hand: Outcome) -> dict[str, Any]:
     """What is told of the deal beside its numbers; the bids as they were written down (C20)."""
-    table, play = state.table, state.play
     return {
-        "bids": [list(call) for call in play.contract.calls] if play.contract else [],
+        "bids": [list(call) for call in hand.contract.calls] if hand.contract else [],
         "duel": list(table.playing) if table.duel else None,
-        "forgotten": bool(play.question.forgotten),
-        "joined": list(said(play.question.answers, "play")),
-        "folded": list(said(play.question.answers, "fold")),
+        "forgotten": bool(hand.question.forgotten),
+        "joined": list(said(hand.question.answers, "play")),
+        "folded": list(said(hand.question.answers, "fold")),
         "noted": [
             {
                 "offence": noted.breach.offence,
                 "seat": noted.breach.seat,
                 "events": [*noted.breach.shown_by, noted.event],
             }
-            for noted in state.ledger.standings
+            for noted in table.ledger.standings
             if not noted.breach.points
         ],
     }
 
 
-def answers(table: Table, play: Playing) -> tuple[str | None, ...]:
+def answers(table: Table, hand: Taken) -> tuple[str | None, ...]:
     """By seat what was answered, if the question was put (C30-C32)."""
-    if not play.question.event or play.contract is None:
+    if not hand.question.event or hand.contract is None:
         return (None,) * table.seats
-    return by_seat(play.question.answers, table.seats, table.playing, play.contract.declarer)
+    return by_seat(hand.question.answers, table.seats, table.playing, hand.contract.declarer)
 
 
 # The line of a deal
@@ -134,68 +151,61 @@ def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
     )
 
 
-def _entries(state: Played) -> list[Entry]:
+def _entries(table: Table, hand: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
-    play = state.play
-    entries = [*penalty_entries(state.ledger)]
-    if play.contract is None or state.kind == "redbeard_made":
+    entries = [*penalty_entries(table.ledger)]
+    if hand.contract is None or hand.kind == "redbeard_made":
         return entries
-    bids = dict(play.contract.calls)
-    for seat in state.table.playing:
-        if state.kind != "zero_at_once":
-            entries += _plus_points(play, seat, bids[seat])
-        entries += _tricks_off(play, seat, failed=_missed(play, seat, bids[seat]))
+    bids = dict(hand.contract.calls)
+    for seat in table.playing:
+        missed = bids[seat] != hand.tricks[seat]  # C39, C52: not exactly the number bid
+        if hand.kind != "zero_at_once":
+            entries += _plus_points(table, hand, hand.contract, seat, missed=missed)
+        entries += _tricks_off(table, hand, seat, failed=missed)
     return entries
 
 
-def _missed(play: Playing, seat: int, bid: BidValue) -> bool:
-    """C39, C52: not exactly the number bid."""
-    return bid != play.tricks[seat]
-
-
-def _plus_points(play: Playing, seat: int, bid: BidValue) -> list[Entry]:
+def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> list[Entry]:
     """C35, C39, C52, C54, C-O16, C-O17, C-O35."""
-    options, contract = play.table.options, play.contract
-    assert contract is not None, "points are for hands with bids"
-    bid_event = (contract.event,)
-    taken = tuple(event for who, event in play.won if who == seat)
-    if options.exact_tricks_for_all and _missed(play, seat, bid):
+    options, bid_event = table.options, (contract.event,)
+    taken = tuple(event for who, event in hand.won if who == seat)
+    if options.exact_tricks_for_all and missed:
         shown = (*bid_event, *taken)
         return [Entry(seat=seat, points=options.exact_tricks_penalty, rule="C52", events=shown)]
     entries = []
-    if seat == contract.declarer and _missed(play, seat, bid):
+    if seat == contract.declarer and missed:
         entries.append(Entry(seat=seat, points=FIVE_UP, rule="C39", events=(*bid_event, *taken)))
-    if _in_vain(play, seat):
-        shown = tuple(event for who, _, event in play.question.answers if who == seat)
+    if _in_vain(table, hand, contract, seat):
+        shown = tuple(event for who, _, event in hand.question.answers if who == seat)
         entries.append(Entry(seat=seat, points=SIX_UP, rule="C35", events=shown or bid_event))
     return entries
 
 
-def _in_vain(play: Playing, seat: int) -> bool:
+def _in_vain(table: Table, hand: Outcome, contract: Contract, seat: int) -> bool:
     """C35, C-O2, C-O14: played on and took no trick in the whole hand."""
-    if play.tricks[seat]:
+    if hand.tricks[seat]:
         return False
-    if play.contract is not None and seat == play.contract.declarer:
-        return play.table.options.play_on_applies_to_declarer and counts_as_asked(play)
-    return seat in said(play.question.answers, "play")
+    if seat == contract.declarer:
+        return table.options.play_on_applies_to_declarer and counts_as_asked(table, hand)
+    return seat in said(hand.question.answers, "play")
 
 
-def _tricks_off(play: Playing, seat: int, *, failed: bool) -> list[Entry]:
+def _tricks_off(table: Table, hand: Outcome, seat: int, *, failed: bool) -> list[Entry]:
     """C34, C38, C40, C53: the tricks at one each, and apart from them the late ones at two."""
-    early = tuple(event for who, event in play.won[:ASKED_AFTER] if who == seat)
-    late = tuple(event for who, event in play.won[ASKED_AFTER:] if who == seat)
-    if not trick_value(play, seat, 0):
+    early = tuple(event for who, event in hand.won[:ASKED_AFTER] if who == seat)
+    late = tuple(event for who, event in hand.won[ASKED_AFTER:] if who == seat)
+    if not trick_value(table, hand, seat, 0):
         return []
-    value = late_value(play, seat)
+    value = late_value(table, hand, seat)
     if value == 1:
         early, late = early + late, ()
-    declarer = play.contract is not None and seat == play.contract.declarer
-    rule = "C53" if failed and play.table.options.exact_tricks_for_all else "C40" if failed and declarer else "C38"
+    declarer = hand.contract is not None and seat == hand.contract.declarer
+    rule = "C53" if failed and table.options.exact_tricks_for_all else "C40" if failed and declarer else "C38"
     entries = []
     if early:
         entries.append(Entry(seat=seat, points=-len(early), rule=rule, events=early))
     if late:
-        rule = "C34" if declarer or not had_early(play, seat) else "C-O1"
+        rule = "C34" if declarer or not had_early(hand, seat) else "C-O1"
         entries.append(Entry(seat=seat, points=-value * len(late), rule=rule, events=late))
     return entries
 
@@ -203,17 +213,16 @@ def _tricks_off(play: Playing, seat: int, *, failed: bool) -> list[Entry]:
 # What comes of it
 
 
-def _outcome(state: Played, line: DealScored, seed: str) -> tuple[Event, ...]:
+def _outcome(table: Table, hand: Outcome, line: DealScored) -> tuple[Event, ...]:
     """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: who has won, or a duel; nothing while the match goes on."""
-    table, play = state.table, state.play
-    if state.kind == "redbeard_made":
-        return (_won(line, play.won[-1][0], "redbeard", "C41"),)
-    if state.kind == "zero_at_once":
-        return (_won(line, play.won[-1][0], "zero_at_once", "C55"),)
+    if hand.kind == "redbeard_made":
+        return (_won(line, hand.won[-1][0], "redbeard", "C41"),)
+    if hand.kind == "zero_at_once":
+        return (_won(line, hand.won[-1][0], "zero_at_once", "C55"),)
     if table.duel:
-        most = max(play.tricks[seat] for seat in table.playing)
-        best = tuple(seat for seat in table.playing if play.tricks[seat] == most)
-        return (_won(line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(state, line, best, "C-O9", seed)
+        most = max(hand.tricks[seat] for seat in table.playing)
+        best = tuple(seat for seat in table.playing if hand.tricks[seat] == most)
+        return (_won(line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if line.declarer in at_zero and len(at_zero) > 1:
@@ -221,7 +230,7 @@ def _outcome(state: Played, line: DealScored, seed: str) -> tuple[Event, ...]:
     if len(at_zero) == 1:
         return (_won(line, at_zero[0], "zero", "C43"),)
     if at_zero:
-        return _duel(state, line, at_zero, "C46", seed)
+        return _duel(table, line, at_zero, "C46")
     if len(left) == 1:
         return (_won(line, left[0], "last_standing", "C-O23"),)
     return () if left else (_won(line, None, "nobody_left", "C-O34"),)
@@ -231,46 +240,48 @@ def _won(line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
     return MatchWon(seat=seat, by=by, rule=rule, points=line.points)
 
 
-def _duel(state: Played, line: DealScored, seats: tuple[int, ...], rule: str, seed: str) -> tuple[Event, ...]:
-    """C46-C48, C-O9, C-O31: the deal moves on as usual; in house dealing the referee draws for the lead."""
-    dealer, table = deal_scored(state, line, 0).table.dealer, state.table
-    order = tuple(seat for seat in clockwise(dealer, table.seats) if seat in seats)
-    called = DuelCalled(seats=tuple(sorted(seats)), dealer=dealer, rule=rule)
-    return (called, *draw_by_itself(order, True, seed)) if table.house else (called,)
+def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
+    """C46, C-O9, C-O31: the deal moves on as usual."""
+    return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
 
 
 # What follows
 
 
+def still_told(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
+    """C-O24: the values near zero that were announced or passed over, and at which their seats still stand."""
+    return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
+
+
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
     """The state between deals: the deal moves on clockwise among those left (C9)."""
-    table = state.table
-    active = tuple(seat for seat in table.active if seat not in event.eliminated)
-    told = tuple(
-        value if value == points else None for value, points in zip(state.play.told, event.points, strict=True)
-    )
-    seating = forehand_first(event.dealer, active, table.seats)
-    table = replace(
-        table,
-        points=event.points,
-        active=active,
-        playing=active,
-        deal=table.deal + 1,
-        dealer=seating[0] if seating else event.dealer,
-        told=told,
-        duel=False,
-        lead=None,
-    )
-    return Undealt(table=table, ledger=state.ledger.closed())
+    told = still_told(state.table, event.points)
+    return Undealt(table=replace(next_deal(state.table, event), told=told, duel=False, lead=None))
 
 
 def duel_called(state: Undealt, event: DuelCalled, number: int) -> Drawing:
     """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
     order = tuple(seat for seat in clockwise(event.dealer, state.table.seats) if seat in event.seats)
     table = replace(state.table, playing=event.seats, dealer=event.dealer, duel=True)
-    return Drawing(table=table, contenders=order, ledger=state.ledger)
+    return Drawing(table=table, contenders=order)
 
 
-def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
-    """The state when the match is over."""
-    return Over(table=state.table, ledger=state.ledger, winner=event.seat, by=event.by)
+# Voiding a deal
+
+
+def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
+    """C-O23 (B-O38): the official voids the deal under way; penalties knocked in it enter the score sheet."""
+    table = state.table
+    entries = penalty_entries(table.ledger)
+    if not entries:
+        return (DealVoided(deal=table.deal, reason=act.reason),)
+    points = tuple(points + table.ledger.points(seat) for seat, points in enumerate(table.points))
+    return (DealVoided(deal=table.deal, reason=act.reason, before=table.points, points=points, entries=entries),)
+
+
+def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt:
+    """Nothing of the deal counts but the penalties knocked in it; in a duel the lead stays drawn."""
+    table = state.table
+    points = event.points or table.points
+    told = still_told(table, points)
+    return Undealt(table=replace(table, points=points, told=told, ledger=table.ledger.closed()))

@@ -3,8 +3,6 @@
 from itertools import combinations, islice
 from typing import Any
 
-from msgspec import to_builtins
-
 from referee.acts import (
     Act,
     Announce,
@@ -13,13 +11,13 @@ from referee.acts import (
     Cut,
     Deal,
     Discard,
+    Draw,
     KeepCards,
     KnockForCards,
     PickUp,
     Remind,
     RequestCards,
     Score,
-    Void,
 )
 from referee.cards import texts_of
 from referee.events import Viewer
@@ -31,32 +29,22 @@ from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
 from referee.games.rodskagg_catsatcards.states import (
     Auction,
     Drawing,
-    Over,
     PickingUp,
     Played,
     Playing,
     State,
     Undealt,
 )
+from referee.phases import Offer, Over, shown
 from referee.ruleset import Shown
 
 DISCARDS_MAX = 1000
 """Who has been given many cards may throw them in thousands of ways; no more than this many are listed."""
 
 
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now within the rules, ready to send.
-
-    Where the content is the table's to say it is left out: the cards of a deal at a real table, a card drawn or
-    received. Under ``penalise`` more is accepted than is listed: what the rules forbid and punish.
-    """
-    if viewer == "official":
-        return () if isinstance(state, Undealt | Drawing | Over) else (Void(),)
-    if viewer == "spectator" or viewer not in state.table.active:
-        return ()
-    phase = _LEGAL.get(type(state))
-    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
-    return acts
+def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
+    """At a real table the card is the table's to say."""
+    return (Draw(seat=seat),) if seat in to_act(state) else ()
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -113,7 +101,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         due = play.question_due(state)
         if seat == play.asker(state):
             acts += (Ask(seat=seat),)
-        elif due and seat in state.table.playing:
+        elif due:
             acts += (Remind(seat=seat),)
     if seat == state.turn and not due and not state.owed:
         acts += _cards_to_play(state, seat)
@@ -128,16 +116,15 @@ def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
-    if seat in state.play.owed:
+    if seat in state.owed:
         acts += (Announce(seat=seat, what="near_zero"),)
     if scoring.may_thank(state, seat):
         acts += (Announce(seat=seat, what="thanks"),)
-    if state.table.penalise and seat in state.table.playing:
-        acts += (Score(seat=seat),)
-    return acts
+    return (*acts, Score(seat=seat)) if state.table.penalise else acts
 
 
-_LEGAL: dict[type, Any] = {
+OFFERS: dict[type, Offer] = {
+    Drawing: _drawing,
     Undealt: _undealt,
     PickingUp: _picking_up,
     Auction: _auction,
@@ -170,50 +157,41 @@ def to_act(state: State) -> tuple[int, ...]:
                 return (table.dealer,)
             return tuple(seat for seat in table.playing if seat not in state.picked)
         case Played():
-            return table.playing if table.penalise else state.play.owed
+            return table.playing if table.penalise else state.owed
     return ()
+
+
+def tricks_done(state: State) -> int:
+    """C61: the tricks that were played in the deal; windows are counted in them."""
+    return state.played if isinstance(state, Playing) else state.tricks_played if isinstance(state, Played) else 0
 
 
 def due(state: State) -> tuple[str, ...]:
     """What the rules demand before the play goes on."""
-    playing = state.play if isinstance(state, Played) else state
-    if isinstance(playing, Auction):
-        return ("discard",) if playing.holder is not None else ()
-    if not isinstance(playing, Playing):
-        return ()
-    owed: tuple[str, ...] = ()
-    if playing.question.pending and not isinstance(state, Played):
-        owed += ("answer",)
-    if playing.owed:
-        owed += ("announce",)
-    if not isinstance(state, Played) and playing.contract and play.question_due(playing):
-        owed += ("ask",)
-    return owed
+    match state:
+        case Auction():
+            return ("discard",) if state.holder is not None else ()
+        case Playing():
+            answer = ("answer",) if state.question.pending else ()
+            announce = ("announce",) if state.owed else ()
+            return *answer, *announce, *(("ask",) if state.contract and play.question_due(state) else ())
+        case Played():
+            return ("announce",) if state.owed else ()
+    return ()
 
 
-def _hand(state: State, seat: int) -> tuple[str, ...] | None:
-    """The cards that a seat holds and has seen, if the referee knows them."""
-    if isinstance(state, Played):
-        state = state.play
-    if not isinstance(state, PickingUp | Auction | Playing) or not state.cards.known:
-        return None
-    if isinstance(state, PickingUp) and seat not in state.picked:
-        return None
-    return texts_of(state.hand(seat) if isinstance(state, Playing) else state.cards.hands[seat])
-
-
-def _told(playing: Playing | None, state: State) -> dict[str, Any]:
+def _more(state: State, hand: play.Taken | None) -> dict[str, Any]:
     """What only this game has: the duel and its lead, who must throw cards, who owes the announcement."""
-    told: dict[str, Any] = {}
+    more: dict[str, Any] = {}
     if state.table.duel:
-        told |= {"duel": list(state.table.playing), "lead": state.table.lead}
+        more |= {"duel": list(state.table.playing), "lead": state.table.lead}
     if isinstance(state, Auction) and state.holder is not None:
-        told |= {"discarding": state.holder, "discards": state.extra}
-    if playing is not None:
-        told |= {"near_zero": list(playing.owed), "redbeards": list(playing.redbeards)}
-        if playing.question.forgotten:
-            told["forgotten"] = True
-    return told
+        more |= {"discarding": state.holder, "discards": state.extra}
+    if isinstance(state, Playing | Played) and hand is not None:
+        more |= {"near_zero": list(state.owed), "redbeards": list(hand.redbeards)}
+        if hand.question.forgotten:
+            more["forgotten"] = True
+    return more
 
 
 def carried(state: State) -> dict[str, Any]:
@@ -225,46 +203,39 @@ def carried(state: State) -> dict[str, Any]:
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
     table = state.table
-    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    contract = playing.contract if playing else None
-    official = viewer == "official"
+    hand = state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    contract = hand.contract if hand else None
     cards = None if isinstance(state, Drawing | Undealt | Over) else state.cards
-    hands = counts = None
+    own = hands = counts = None
     if cards is not None:
-        if official and cards.known:
-            hands = tuple(texts_of(playing.hand(seat) if playing else hand) for seat, hand in enumerate(cards.hands))
-        here = {seat for seat, _ in playing.trick} if playing else set()
-        folded = set(said(playing.question.answers, "fold")) if playing else set()
+        gone = state.gone if isinstance(state, Playing | Played) else 0
+        if cards.known:
+            held = tuple(texts_of(dealt & ~gone) for dealt in cards.hands)
+            hands = held if viewer == "official" else None
+            seen = not isinstance(state, PickingUp) or viewer in state.picked
+            own = held[viewer] if isinstance(viewer, int) and viewer < table.seats and seen else None
+        here = {seat for seat, _ in state.trick} if isinstance(state, Playing) else set()
+        folded = set(said(hand.question.answers, "fold")) if hand else set()
         dealt = cards.counts
         if isinstance(state, PickingUp) and viewer != "official":  # found on picking up (C-O23, B-O33)
             dealt = tuple(HAND if count else 0 for count in dealt)
-        counts = cards_left(dealt, table.playing, len(playing.won) if playing else 0, here, folded)
-    breaches = None
-    if official:
-        done = playing.played if playing else 0
-        breaches = tuple(
-            {**to_builtins(standing.breach), "event": standing.event} for standing in state.ledger.open(done)
-        )
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
-        dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
+        counts = cards_left(dealt, table.playing, len(hand.won) if hand else 0, here, folded)
+    return shown(
+        state,
+        viewer,
         to_act=to_act(state),
-        active=table.active,
-        points=table.points,
-        penalties=tuple(state.ledger.points(seat) for seat in range(table.seats)),
-        hand=_hand(state, viewer) if isinstance(viewer, int) else None,
+        tricks_done=tricks_done(state),
+        dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
+        hand=own,
         hands=hands,
         cards_left=counts,
         picked_up=state.picked if isinstance(state, PickingUp) else None,
         bids=contract.calls if contract else state.calls if isinstance(state, Auction) else None,
         contract=contract.bid if contract else None,
         declarer=contract.declarer if contract else None,
-        trick=playing.trick if playing else None,
-        tricks=playing.tricks if playing else None,
-        answers=scoring.answers(table, playing) if playing and playing.question.event else None,
+        trick=None if hand is None else state.trick if isinstance(state, Playing) else (),
+        tricks=hand.tricks if hand else None,
+        answers=scoring.answers(table, hand) if hand and hand.question.event else None,
         due=due(state),
-        breaches=breaches,
-        winner=state.winner if isinstance(state, Over) else None,
-        more=_told(playing, state) or None,
+        more=_more(state, hand) or None,
     )

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from referee import phases
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.dealing import Cards
 from referee.games._rodskagg.question import Question
-from referee.offences import Ledger
+from referee.phases import Over
 from referee.value import Value
 
 Points = Annotated[int, Meta(ge=0, le=12)]
@@ -86,20 +87,10 @@ class Options(Value, forbid_unknown_fields=True):
     ] = FemOpp()
 
 
-class Table(Value):
+class Table(phases.Table):
     """What holds for the whole of a deal."""
 
     options: Options
-    seats: int
-    penalise: bool
-    house: bool
-    points: tuple[int, ...]
-    active: tuple[int, ...]
-    """Who is still in the match."""
-    playing: tuple[int, ...]
-    """Who takes part in this deal: those, or in a duel some of them (C46)."""
-    deal: int
-    dealer: int
     told: tuple[int | None, ...]
     """The value near zero at which a seat stands and that it has announced, or passed over (C-O24)."""
     duel: bool = False
@@ -113,14 +104,12 @@ class Drawing(Value, tag="drawing"):
     table: Table
     contenders: tuple[int, ...]
     drawn: tuple[tuple[int, str], ...] = ()
-    ledger: Ledger = Ledger()
 
 
 class Undealt(Value, tag="undealt"):
     """The dealer is to deal."""
 
     table: Table
-    ledger: Ledger = Ledger()
     cut: bool = False
 
 
@@ -128,7 +117,6 @@ class PickingUp(Value, tag="picking_up"):
     """In Fem Opp: the cards lie before the seats (C60)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
@@ -143,7 +131,6 @@ class Auction(Value, tag="auction"):
     """The round of declarations, and before it the replacement of cards (C13-C22)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     to_speak: tuple[int, ...]
     calls: Calls = ()
@@ -161,7 +148,6 @@ class Playing(Value, tag="playing"):
     """The play of the cards (C23-C37)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
     contract: Contract | None
     """In a duel there is none (C47)."""
@@ -171,8 +157,6 @@ class Playing(Value, tag="playing"):
     """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
-    told: tuple[int | None, ...]
-    """As in the table, as it stands now."""
     owed: tuple[int, ...] = ()
     """Who owes the announcement of C49."""
     redbeards: tuple[int, ...] = ()
@@ -202,24 +186,32 @@ class Playing(Value, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
+class Outcome(Value):
+    """What the score of a hand is made of (C34-C55)."""
+
+    kind: str
+    tricks: tuple[int, ...]
+    contract: Contract | None
+    """In a duel there is none (C47)."""
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    question: Question = Question()
+    redbeards: tuple[int, ...] = ()
+    """Who announced Redbeard (C41-C42)."""
+
+
 class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (C-O23)."""
 
     table: Table
-    ledger: Ledger
     cards: Cards
-    kind: str
-    play: Playing
+    outcome: Outcome
+    gone: int
+    tricks_played: int
+    """Windows are counted in them."""
+    owed: tuple[int, ...] = ()
+    """Who owes the announcement of C49."""
     thanked: tuple[int, ...] = ()
 
 
-class Over(Value, tag="over"):
-    """The match is over; ``winner`` is ``None`` when nobody is left (C-O34)."""
-
-    table: Table
-    ledger: Ledger
-    winner: int | None
-    by: str
-
-
-State = Drawing | Undealt | PickingUp | Auction | Playing | Played | Over
+State = Drawing | Undealt | PickingUp | Auction | Playing | Played | Over[Table]

@@ -1,0 +1,46 @@
+"""The protocol: the score sheet of a match."""
+
+from litestar import get
+
+from api.http.describe import ANYBODY, described, in_header
+from api.http.headers import Req, header, prefers
+from api.http.params import MatchId, MinVersion
+from api.http.replies import Reply, of_match, text_of_match
+from api.service import in_thread, service_of
+from projections import protocols
+from projections.protocols import Protocol
+
+CSV = "text/csv"
+
+
+@get(
+    "/matches/{match:uuid}/protocol",
+    operation_id="get_protocol",
+    summary="The protocol",
+    description="The score sheet: `points` by seat as they stand, and `lines`, one a deal, each with the entries "
+    "that make it up, their rules and the events that show them. It has one form for all games: what only one game "
+    "has to tell is in `detail`. Points are whole numbers but in games that count halves; in Rams they are the "
+    "balances. With `Accept: text/csv` as a table.",
+    tags=["Books"],
+    security=ANYBODY,
+    operation_class=described(
+        gives=Protocol,
+        headers=("ETag",),
+        others={CSV: {"type": "string", "description": "A row for each deal."}},
+        takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+    """The protocol."""
+    service = service_of(request)
+    seen, _ = await service.seen(request, match, min_version)
+    shelf = service.shelf
+    protocol = await in_thread(
+        shelf.ask_of, match, seen.version, lambda connection: shelf.protocols.answer(connection, match)
+    )
+    assert protocol is not None, "the book has come to the version of the match"
+    vary = {"Vary": "Authorization, Accept"}
+    if prefers(header(request, b"accept"), CSV):
+        return text_of_match(protocols.csv(protocol), CSV, protocol.version, vary)
+    return of_match(protocol, protocol.version, headers=vary)

@@ -1,0 +1,44 @@
+"""The options of a ruleset as a JSON Schema, for its page and for the call that opens a match."""
+
+import re
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from referee.games import RULESETS
+
+_RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
+
+
+def _rules_named(description: str) -> list[str]:
+    """The ids with which an option's description begins, ranges written out: ``B72, B75-B76: …``."""
+    head, colon, _ = description.partition(": ")
+    named: list[str] = []
+    if colon:
+        for found in _RULE.finditer(head):
+            letter, first, last = found.groups()
+            ids = [f"{letter}{n}" for n in range(int(first), int(last) + 1)] if first else [found[0].rstrip(", ")]
+            named += ids
+    return named
+
+
+def _written_out(schema: Any, components: dict[str, Any]) -> Any:
+    """The schema with the parts that it refers to in their places."""
+    if isinstance(schema, list):
+        return [_written_out(part, components) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    rest = {name: _written_out(part, components) for name, part in schema.items() if name != "$ref"}
+    return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
+
+
+@cache
+def options_schema(name: str) -> dict[str, Any]:
+    """The options of a ruleset as a JSON Schema that stands by itself."""
+    ((top,), components) = msgspec.json.schema_components((RULESETS[name].options,), ref_template="{name}")
+    schema = _written_out(top, components)
+    properties = {}
+    for option, described_as in schema["properties"].items():
+        properties[option] = {**described_as, "x-rules": _rules_named(described_as.get("description", ""))}
+    return {**schema, "title": f"Options of {name}", "properties": properties}

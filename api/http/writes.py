@@ -1,0 +1,34 @@
+"""The headers of a call that writes: Idempotency-Key makes a repeat safe, If-Match holds only for one version."""
+
+import re
+
+from api.http.headers import Req, header, version_of
+from api.http.problems import Problem
+from referee.store.desk import Outcome
+
+_KEY = re.compile(r"[!-}][!-~]{0,127}")
+"""1 to 128 visible ASCII characters, the first no tilde: such keys are the referee's own."""
+
+
+def key_of(request: Req) -> str | None:
+    """The Idempotency-Key of the request, if it has one; 400 if it is not well-formed."""
+    key = header(request, b"idempotency-key")
+    if key is not None and _KEY.fullmatch(key) is None:
+        raise Problem("bad_idempotency_key")
+    return key
+
+
+def expected_by(request: Req) -> int | None:
+    """The version that If-Match names, if the request has it; 400 if it names none."""
+    tag = header(request, b"if-match")
+    if tag is None:
+        return None
+    version = version_of(tag)
+    if version is None:
+        raise Problem("bad_if_match")
+    return version
+
+
+def replayed(outcome: Outcome) -> dict[str, str]:
+    """The header that says that the act had been done before."""
+    return {"Idempotency-Replayed": "true"} if outcome.repeated else {}

@@ -1,0 +1,104 @@
+"""A match and its events as somebody may see them: what several calls answer with."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from referee.actors import Actor
+from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
+from referee.ruleset import Shown
+from referee.store.match import Match
+from referee.value import Value
+
+
+class Seated(Value):
+    """Who sits where."""
+
+    seat: int
+    name: str
+
+
+class MatchSeen(Shown, kw_only=True):
+    """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
+
+    id: UUID
+    version: int
+    viewer: Viewer
+    ruleset: str
+    edition: int
+    options: dict[str, Any]
+    players: tuple[Seated, ...]
+    dealing: Dealing
+    enforcement: Enforcement
+    stakes: Stakes | None
+    opened_at: datetime
+    changed_at: datetime
+
+
+def seated(match: Match) -> tuple[Seated, ...]:
+    """The players by seat."""
+    return tuple(Seated(seat=seat, name=name) for seat, name in enumerate(match.opened.players))
+
+
+def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
+    """The fields of :class:`MatchSeen`, ready to encode."""
+    opened = match.opened
+    shown = match.rules.view(match.state, viewer)
+    return {
+        "id": match.id,
+        "version": match.version,
+        "viewer": viewer,
+        "ruleset": opened.ruleset,
+        "edition": opened.edition,
+        "options": opened.options,
+        "players": seated(match),
+        "dealing": opened.dealing,
+        "enforcement": opened.enforcement,
+        "stakes": opened.stakes,
+        "opened_at": match.opened_at,
+        "changed_at": match.changed_at,
+        **{name: getattr(shown, name) for name in shown.__struct_fields__},
+    }
+
+
+class EventSeen(Value, omit_defaults=True):
+    """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
+
+    The official also gets ``digest`` (of what was asked), ``prev`` and ``hash`` (the chain of SHA-256 over rows), and
+    with the first event of an act the ``request``: what was asked.
+    """
+
+    number: int
+    at: datetime
+    actor: Actor
+    act: Annotated[str | None, Meta(description="null: made without a key, or not the caller's to know.")]
+    topic: str
+    event: dict[str, Any]
+    digest: str | None = None
+    prev: str | None = None
+    hash: str | None = None
+    request: dict[str, Any] | None = None
+
+
+def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | None = None) -> dict[str, Any]:
+    """An event as the viewer may see it, ready to encode. ``public``: its deal is over."""
+    official = viewer == "official"
+    mine = official or recorded.actor == viewer
+    told = {
+        "number": recorded.originator_version,
+        "at": recorded.at,
+        "actor": recorded.actor,
+        "act": recorded.act_id if mine and not recorded.act_id.startswith("~") else None,
+        "topic": recorded.event.TOPIC,
+        "event": seen(recorded.event, viewer, public),
+    }
+    if official:
+        told |= {"digest": recorded.digest, "prev": recorded.prev}
+        if hashed is not None:
+            told["hash"] = hashed
+        if recorded.request is not None:
+            told["request"] = msgspec.Raw(recorded.request)
+    return told

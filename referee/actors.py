@@ -1,0 +1,34 @@
+"""Who did something: a seat by its number, else by name.
+
+``official`` is the first of the officials and ``official:2`` another one, ``scribe`` writes for all seats of a real
+table, and ``key:k3`` is a program that holds that key.
+"""
+
+import re
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from referee.cards import Seat
+
+_NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
+
+Actor = Seat | Annotated[str, Meta(pattern=f"^({_NAMED})$", description="official, official:2, scribe, key:k3.")]
+"""In JSON a number or a text."""
+
+WRITTEN = rf"P[1-8]|{_NAMED}"
+"""Matches what :func:`write` gives."""
+
+
+def write(actor: Actor) -> str:
+    """The actor as players read it: seats are counted from ``P1``."""
+    return actor if isinstance(actor, str) else f"P{actor + 1}"
+
+
+def parse(text: str) -> Actor:
+    """The actor who is written so. Raises ``ValueError`` for anybody else."""
+    seat = re.fullmatch(r"P([1-8])", text)
+    if seat is not None:
+        return int(seat[1]) - 1
+    return msgspec.convert(text, Actor)  # type: ignore[no-any-return]  # its ValidationError is a ValueError

@@ -1,0 +1,116 @@
+"""What is kept in the store: aggregates, each a fold of its recorded events and nothing else.
+
+The topic of the first event tells the kind of an aggregate (``match/opened``: a match), and the kind knows by which
+rules it is folded. Whatever is written here, and by the desk, holds for all kinds.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, ClassVar, Protocol, TypeVar
+from uuid import UUID
+
+import msgspec
+
+from referee.events import Event, Recorded
+from referee.ruleset import Moment
+from referee.value import Value
+
+
+class Rules(Protocol):
+    """``decide`` may refuse, ``evolve`` may not; all are pure."""
+
+    @property
+    def state(self) -> Any:
+        """The type of the states, for snapshots."""
+
+    def start(self, opened: Any, /) -> Any:
+        """The state after the first event."""
+
+    def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
+        """What happens by itself after the first event."""
+
+    def decide(self, state: Any, request: Any, moment: Moment, /) -> tuple[Event, ...]:
+        """The events that a request makes."""
+
+    def evolve(self, state: Any, event: Any, number: int, /) -> Any:
+        """The state after event ``number``."""
+
+
+class Aggregate(Value):
+    """How it stands after event number ``version``. Each kind of aggregate is a subclass, and says by which rules."""
+
+    id: UUID
+    version: int
+    opened: Any
+    """The first event. Each kind names its type anew, for snapshots are read by it."""
+    opened_at: datetime
+    changed_at: datetime
+    state: Any
+    public_to: int = 0
+    """Up to this event nothing is hidden any more."""
+
+    OPENING: ClassVar[type[Event]]
+    """The type of the first event."""
+    FACTS: ClassVar[tuple[type[Event], ...]]
+    """The types of all its events."""
+    LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
+    """After these nothing that came before is hidden any more."""
+    SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
+    """After these it is kept, so that loading it need not begin at its first event."""
+
+    @classmethod
+    def rules_for(cls, opened: Any) -> Rules:
+        """The rules that fold what begins with this event."""
+        raise NotImplementedError
+
+    @property
+    def rules(self) -> Rules:
+        """The rules that it is folded by."""
+        return self.rules_for(self.opened)
+
+
+KINDS: dict[str, type[Aggregate]] = {}
+"""The kinds that there are, by the topic of the first event."""
+
+A = TypeVar("A", bound=Aggregate)
+
+
+def event_types() -> dict[str, type[Event]]:
+    """Every topic, and the type that reads it."""
+    topics: dict[str, type[Event]] = {}
+    for kind in KINDS.values():
+        for fact in kind.FACTS:
+            assert topics.setdefault(fact.TOPIC, fact) is fact, f"topic {fact.TOPIC} stands for two types"
+    return topics
+
+
+def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
+    """The aggregate after this much more of its history; versions may have no gap."""
+    history = iter(history)
+    if aggregate is None:
+        aggregate = _begun(next(history))
+    state, version, at, public_to = aggregate.state, aggregate.version, aggregate.changed_at, aggregate.public_to
+    evolve, lays_open = aggregate.rules.evolve, aggregate.LAYS_OPEN
+    for recorded in history:
+        version += 1
+        assert recorded.originator_version == version, "a history has no gap"
+        event, at = recorded.event, recorded.at
+        state = evolve(state, event, version)
+        if type(event) in lays_open:
+            public_to = version
+    return msgspec.structs.replace(aggregate, state=state, version=version, changed_at=at, public_to=public_to)
+
+
+def _begun(first: Recorded) -> Any:
+    """An aggregate after its first event."""
+    assert first.originator_version == 1, "a history begins with event 1"
+    kind = KINDS.get(first.event.TOPIC)
+    assert kind is not None, f"nothing begins with {first.event.TOPIC}"
+    return kind(
+        id=first.originator_id,
+        version=1,
+        opened=first.event,
+        opened_at=first.at,
+        changed_at=first.at,
+        state=kind.rules_for(first.event).start(first.event),
+    )

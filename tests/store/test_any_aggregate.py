@@ -1,0 +1,220 @@
+"""What is not a match is kept in the same way: a tally goes through desk, rows, snapshots, replay and a book."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+from uuid import UUID, uuid4
+
+import pytest
+from msgspec.structs import replace
+
+from projections.follow.follow import engine_for, rebuild
+from projections.follow.sheets import Sheets
+from referee.acts import Act
+from referee.events import Event, Recorded
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import KINDS, Aggregate, fold
+from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale
+from referee.store.match import Match
+from referee.store.rows import from_row, to_row
+from referee.store.store import Referee, construct
+from referee.value import Value
+from tests.played import opened
+from tests.projections.filled import reader
+
+
+class Opened(Event):
+    TOPIC: ClassVar[str] = "tally/opened"
+    most: int
+
+
+class Counted(Event):
+    TOPIC: ClassVar[str] = "tally/counted"
+    by: int
+
+
+class Filled(Event):
+    TOPIC: ClassVar[str] = "tally/filled"
+
+
+class Count(Act, tag="count"):
+    by: int
+
+
+class TooMany(Refused):
+    pass
+
+
+class TallyState(Value):
+    most: int
+    count: int = 0
+
+
+class TallyRules:
+    """Counts up to what it was opened with, and says when it is full."""
+
+    state = TallyState
+
+    def start(self, opened: Opened) -> TallyState:
+        return TallyState(most=opened.most)
+
+    def begin(self, state: TallyState, moment: Moment) -> tuple[Event, ...]:
+        return ()
+
+    def decide(self, state: TallyState, request: Count, moment: Moment) -> tuple[Event, ...]:
+        count = state.count + request.by
+        if count > state.most:
+            raise TooMany("pack", "T1", card="")
+        return (Counted(by=request.by), Filled()) if count == state.most else (Counted(by=request.by),)
+
+    def evolve(self, state: TallyState, event: Event, number: int) -> TallyState:
+        by = event.by if isinstance(event, Counted) else 0
+        return TallyState(most=state.most, count=state.count + by)
+
+
+class Tally(Aggregate):
+    opened: Opened
+
+    OPENING: ClassVar[type[Event]] = Opened
+    FACTS: ClassVar[tuple[type[Event], ...]] = (Opened, Counted, Filled)
+    SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((Counted,))
+
+    @classmethod
+    def rules_for(cls, opened: Opened) -> TallyRules:
+        return TallyRules()
+
+
+class Line(Value):
+    event: int
+    by: int
+
+
+class Sheet(Value):
+    version: int
+    total: int
+    lines: tuple[Line, ...] = ()
+
+
+class Totals(Sheets[Sheet]):
+    """What was counted, and its sum."""
+
+    name, key, kind, line = "totals", "totals", Sheet, Line
+
+    @staticmethod
+    def entered(sheet: Sheet | None, recorded: Recorded) -> Sheet:  # type: ignore[override]
+        before, number, event = sheet or Sheet(version=0, total=0), recorded.originator_version, recorded.event
+        if not isinstance(event, Counted):
+            return replace(before, version=number)
+        lines = (*before.lines, Line(event=number, by=event.by))
+        return Sheet(version=number, total=before.total + event.by, lines=lines)
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, Opened.TOPIC, Tally)
+
+
+@pytest.fixture
+def referee(store_url: str) -> Iterator[Referee]:
+    with construct(store_url) as referee:
+        yield referee
+
+
+@pytest.fixture
+def desk(referee: Referee) -> Iterator[Desk]:
+    desk = Desk(referee)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def tally(desk: Desk) -> UUID:
+    """A tally that counts to nine."""
+    tally_id = uuid4()
+    desk.submit(Command(id=tally_id, actor="official", request=Opened(most=9))).result(30)
+    return tally_id
+
+
+def count(desk: Desk, tally: UUID, by: int, **command: Any) -> Outcome:
+    return desk.submit(Command(id=tally, actor="key:k3", request=Count(by=by), **command)).result(30)
+
+
+def test_it_is_opened_acted_on_and_read_again(desk: Desk, referee: Referee, tally: UUID) -> None:
+    outcome = count(desk, tally, 4)
+    assert [one.event for one in outcome.events] == [Counted(by=4)]
+    outcome = count(desk, tally, 5)
+    assert [one.event for one in outcome.events] == [Counted(by=5), Filled()]
+    assert isinstance(outcome.aggregate, Tally)
+    assert outcome.aggregate.state == TallyState(most=9, count=9)
+    assert outcome.aggregate == referee.load(tally).aggregate == fold(None, referee.history(tally))
+    assert [one.actor for one in referee.history(tally)] == ["official", *["key:k3"] * 3]
+    assert all(holds for _, holds in referee.chain(tally))
+
+
+def test_what_is_refused_is_not_stored(desk: Desk, referee: Referee, tally: UUID) -> None:
+    with pytest.raises(TooMany):
+        count(desk, tally, 10)
+    assert len(referee.rows(tally)) == 1
+
+
+def test_a_repeat_gets_the_first_answer(desk: Desk, referee: Referee, tally: UUID) -> None:
+    first = count(desk, tally, 4, key="a")
+    other = Desk(referee)
+    for again in (count(desk, tally, 4, key="a"), count(other, tally, 4, key="a")):
+        assert again.repeated
+        assert again.events == first.events
+    other.close()
+    with pytest.raises(KeyReused):
+        count(desk, tally, 5, key="a")
+
+
+def test_a_version_that_has_passed_is_stale(desk: Desk, tally: UUID) -> None:
+    count(desk, tally, 4, expected=1)
+    with pytest.raises(Stale):
+        count(desk, tally, 4, expected=1)
+
+
+def test_what_another_process_counted_is_counted(desk: Desk, referee: Referee, tally: UUID) -> None:
+    other = Desk(referee)
+    other.get(tally)
+    count(desk, tally, 4)  # other does not know of it
+    assert count(other, tally, 5).aggregate.state.count == 9
+    with pytest.raises(TooMany):
+        count(desk, tally, 1)
+    other.close()
+
+
+def test_a_snapshot_spares_the_beginning_of_the_history(desk: Desk, referee: Referee, tally: UUID) -> None:
+    for _ in range(3):
+        count(desk, tally, 2)
+    desk.close()
+    assert referee.snapshots is not None
+    assert referee.snapshots.recorder.select_events(tally)
+    assert referee._snapshot(tally) == referee.load(tally)
+    assert referee.load(tally).aggregate.state.count == 6
+
+
+def test_a_row_reads_as_what_was_recorded_and_a_replay_stops_where_it_is_told_to(
+    desk: Desk, referee: Referee, tally: UUID
+) -> None:
+    count(desk, tally, 4)
+    count(desk, tally, 5)
+    assert [to_row(from_row(row)) for row in referee.rows(tally)] == list(referee.rows(tally))
+    assert [referee.replay(tally, at).state.count for at in (1, 2, 3)] == [0, 4, 9]
+
+
+def test_a_book_takes_it_in(desk: Desk, referee: Referee, tally: UUID, store_url: str) -> None:
+    count(desk, tally, 4)
+    count(desk, tally, 5)
+    engine, book = engine_for(store_url), Totals()
+    rebuild(reader(referee), engine, book)
+    with engine.connect() as connection:
+        answer = book.answer(connection, tally)
+    engine.dispose()
+    assert answer == Sheet(version=4, total=9, lines=(Line(event=2, by=4), Line(event=3, by=5)))
+
+
+def test_a_match_in_the_same_store_is_a_match(desk: Desk, referee: Referee, tally: UUID) -> None:
+    match_id = opened(desk)
+    count(desk, tally, 4)
+    assert [type(referee.load(one).aggregate) for one in (match_id, tally)] == [Match, Tally]

@@ -1,0 +1,250 @@
+"""What each event tells, field by field, and to whom: a table to be read, and every look at every event beside it.
+
+An event or a field that is not in the table fails here, before anybody has seen it.
+"""
+
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import inspect
+from msgspec.structs import replace
+
+from referee.events import LAYS_OPEN, Event, Viewer, seen
+from referee.store.match import Match
+from tests.sixth.high_card import RULESET as SIXTH
+
+TABLE = """
+match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
+                        all        first_dealer stakes
+                        nobody     tokens official
+match/closed            all        rule pot_before shares pot before points settlement
+match/won               all        seat by rule points settlement halves seats
+player/eliminated       all        seat rule
+
+dealer/card-drawn       all        seat card
+dealer/drawn            all        seat rule
+
+deal/dealt              all        deal dealer each turn_up face_up
+                        as_agreed  counts
+                        if_face_up hands
+                        open       stock widow seed
+                        official   breaches
+deal/cut                all        seat
+                        official   breaches
+deal/formula-said       all        seat
+deal/picked-up          all        seat
+                        own        hand
+                        official   breaches
+deal/misdeal-found      all        seat rule
+                        official   breaches
+deal/hand-requested     all        seat
+                        own        cards
+deal/hand-kept          all        seat
+deal/new-hands          all        seats last
+                        by_seat    hands
+                        open       stock seed
+deal/card-given         all        seat
+                        own        card
+deal/cards-thrown       all        seat count
+                        own        cards
+deal/later-cards-dealt  all        counts turn_up_to
+                        by_seat    hands
+deal/seven-exchanged    all        seat card turn_up
+deal/play-ended         all        kind
+deal/scored             all        deal dealer kind declarer contract tricks answers penalties before points entries
+                        all        eliminated pot_before pot pot_entries halves detail
+deal/voided             all        deal reason before points entries
+
+auction/bid             all        seat bid
+auction/won             all        seat contract
+trumps/called           all        seat call
+trumps/made             all        seat trumps rule
+redeal/answered         all        seat agree
+redeal/declarer-bound   all        seat rule
+declarations/spoken     all        seat word
+                        own        hand
+declarations/closed     all        order leader rule announcer
+turn-up/taken           all        seat card
+                        own        laid
+pot/staked              all        seat amount pot double
+
+card/played             all        seat card
+                        official   breaches
+trick/taken             all        seat trick uncontested grace_until
+sequence/declared       all        seat sequence top trumps five
+sequence/answered       all        seat answer five
+                        own        refrains
+sequence/compared       all        seat level
+sequence/shown          all        seat cards
+bella/declared          all        seat
+question/asked          all        seat of
+question/answered       all        seat answer
+question/reminded       all        seat
+announcement/made       all        seat what total
+exit/knocked            all        seat valid
+duel/called             all        seats dealer rule
+duel/lead-drawn         all        seat
+
+fault/reported          all        seat accused fault
+                        official   breaches
+knock/upheld            all        case seat accused offence rule payer penalty rests_on named note
+knock/dismissed         all        case seat accused rule named note
+                        unless_late reason offence rests_on within_deal
+penalty/imposed         all        seat points rule case
+
+high-card/compared      all        highest
+"""
+
+
+def audiences() -> dict[str, dict[str, str]]:
+    """Topic, field, audience."""
+    read: dict[str, dict[str, str]] = {}
+    topic = ""
+    for line in filter(None, TABLE.splitlines()):
+        words = line.split()
+        if not line.startswith(" "):
+            topic, *words = words
+            assert topic not in read, f"{topic} stands twice"
+            read[topic] = {}
+        audience, *fields = words
+        assert not read[topic].keys() & fields, f"a field of {topic} stands twice"
+        read[topic] |= dict.fromkeys(fields, audience)
+    return read
+
+
+AUDIENCES = audiences()
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *SIXTH.events)}
+SEATS = range(4)
+HOLDER = 1
+VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")
+
+
+def test_every_event_is_in_the_table():
+    assert AUDIENCES.keys() == TYPES.keys()
+
+
+@pytest.mark.parametrize("topic", TYPES)
+def test_every_field_has_the_audience_that_the_table_gives_it(topic: str):
+    kind = TYPES[topic]
+    assert kind.HIDDEN.keys() <= set(kind.__struct_fields__)
+    named = {name: kind.HIDDEN.get(name, "all") for name in kind.__struct_fields__}
+    told = {name: getattr(audience, "__name__", audience) for name, audience in named.items()}
+    assert told == AUDIENCES.get(topic)
+
+
+# By their values
+
+
+def some(kind: inspect.Type, numbers: "count[int]") -> Any:
+    """A value of this kind that is no other's and no default."""
+    match kind:
+        case inspect.BoolType():
+            return True
+        case inspect.IntType() | inspect.FloatType():
+            return next(numbers)
+        case inspect.StrType() | inspect.AnyType():
+            return f"value {next(numbers)}"
+        case inspect.DateTimeType():
+            return datetime(2000 + next(numbers), 1, 1, tzinfo=UTC)
+        case inspect.LiteralType(values=values):
+            return values[-1]
+        case inspect.UnionType(types=types):
+            return some(next(one for one in types if not isinstance(one, inspect.NoneType)), numbers)
+        case inspect.VarTupleType(item_type=item):
+            return tuple(some(item, numbers) for _ in SEATS)
+        case inspect.DictType():
+            return {f"key {next(numbers)}": next(numbers)}
+        case inspect.StructType(cls=cls, fields=fields):
+            return cls(**{field.name: some(field.type, numbers) for field in fields})
+    raise AssertionError(f"a field of a new kind: {kind}")
+
+
+def events() -> dict[str, Event]:
+    """One of every type with something to hide in every field, and what depends on a field, both ways."""
+    made: dict[str, Event] = {}
+    for topic, kind in TYPES.items():
+        event = some(inspect.type_info(kind), count(10))
+        made[topic] = replace(event, seat=HOLDER) if isinstance(getattr(event, "seat", None), int) else event
+    dealt, ruling = made.pop("deal/dealt"), made.pop("knock/dismissed")
+    counts = (6, 6, 0, 7)
+    made |= {
+        "deal/dealt, hands up": replace(dealt, face_up=True, each=0, counts=counts),
+        "deal/dealt, hands down": replace(dealt, face_up=False, each=0, counts=counts),
+        "deal/dealt, to be counted": replace(dealt, face_up=True, each=6, counts=counts),
+        "deal/dealt, closed": replace(dealt, face_up=True, each=6, counts=counts, hands=None),
+        "knock/dismissed, too late": replace(ruling, reason="late", within_deal=True),
+        "knock/dismissed, after the deal": replace(ruling, reason="late", within_deal=False),
+        "knock/dismissed, again": replace(ruling, reason="again", within_deal=True),
+    }
+    return made
+
+
+EVENTS = events()
+EMPTY: dict[str, Any] = {"tokens": (), "official": "", "reason": "nothing"}
+"""What stands for hidden fields that have no default."""
+
+
+def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
+    """What a viewer is told of a field, by the word that the table has for it."""
+    value, audience = getattr(event, field), AUDIENCES[event.TOPIC][field]
+    default = {one.name: one.default for one in msgspec.structs.fields(event)}[field]
+    nothing = EMPTY.get(field, default)
+    if audience == "all":
+        return value
+    if audience == "nobody":
+        return nothing
+    if audience == "official":
+        return value if viewer == "official" else nothing
+    if viewer == "official" or public:
+        return value
+    match audience:
+        case "open":
+            return nothing
+        case "own":
+            return value if viewer == HOLDER else nothing
+        case "by_seat":
+            return tuple(value[seat] if viewer == seat else () for seat in SEATS)
+        case "if_face_up":
+            if value is None or not event.face_up:
+                return None
+            return tuple(value[seat] if viewer == seat else () for seat in SEATS)
+        case "as_agreed":
+            return (6, 6, 0, 6) if event.each else value
+        case "unless_late":
+            return nothing if event.reason == "late" and event.within_deal else value
+    raise AssertionError(f"no such audience: {audience}")
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["face down", "public"])
+@pytest.mark.parametrize("viewer", VIEWERS)
+@pytest.mark.parametrize("name", EVENTS)
+def test_a_viewer_is_told_what_the_table_says_and_no_more(name: str, viewer: Viewer, public: bool):
+    event = EVENTS[name]
+    told = seen(event, viewer, public)
+    assert type(told) is type(event)
+    for field in event.__struct_fields__:
+        assert getattr(told, field) == expected(event, field, viewer, public), field
+    assert msgspec.json.decode(msgspec.json.encode(told), type=type(event)) == told, "it can still be read"
+
+
+def test_what_is_compared_has_something_to_hide():
+    """Every hidden value differs from what stands in its place."""
+    for name, event in EVENTS.items():
+        for field, audience in AUDIENCES[event.TOPIC].items():
+            if audience in ("nobody", "official", "open", "own"):
+                assert getattr(event, field) != expected(event, field, "spectator", audience == "nobody"), name
+
+
+def test_an_event_that_hides_nothing_is_not_made_again():
+    for event in EVENTS.values():
+        if set(AUDIENCES[event.TOPIC].values()) == {"all"}:
+            assert all(seen(event, viewer, public=False) is event for viewer in VIEWERS)
+        if "nobody" not in AUDIENCES[event.TOPIC].values():
+            assert seen(event, "official", public=False) is event
+
+
+def test_the_cards_lie_open_when_a_deal_or_the_match_has_ended():
+    assert {kind.TOPIC for kind in LAYS_OPEN} == {"deal/scored", "deal/voided", "match/won", "match/closed"}
