@@ -9,25 +9,18 @@ What no referee at a distance can see, and is therefore not refereed: how well t
 packets of three at a real table (C12), that tricks lie face down (C28), and how loud somebody knocked (C59).
 """
 
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import facts
+from referee.games._rodskagg import asking, dealing, facts, ritual
+from referee.games._rodskagg.dealing import Drawing
+from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sight
-from referee.games.rodskagg_catsatcards.states import (
-    Auction,
-    Drawing,
-    Options,
-    PickingUp,
-    Played,
-    Playing,
-    State,
-    Table,
-    Undealt,
-)
+from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
@@ -81,15 +74,17 @@ def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) ->
     return replace(state, owed=()) if state.outcome.kind == "redbeard_made" else state
 
 
+_of_ritual = partial(partial, customs=deal.CUSTOMS)
+
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: deal.cut, acts.Deal: deal.deal, acts.Report: deal.report},
+    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: deal.knock_for_cards,
-        acts.PickUp: deal.pick_up,
-        acts.Deal: deal.deal,
+        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
+        acts.PickUp: _of_ritual(ritual.pick_up),
+        acts.Deal: _of_ritual(ritual.deal),
         acts.Bid: auction.bid_before_it_opens,
-        acts.Cut: deal.cut,
+        acts.Cut: _of_ritual(ritual.cut),
         acts.Report: deal.report,
     },
     Auction: {
@@ -103,7 +98,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.Play: play.play,
         acts.Ask: play.ask,
         acts.Remind: play.remind,
-        acts.Answer: play.answer,
+        acts.Answer: partial(asking.answer, cites=CITES),
         acts.Announce: play.announce,
         acts.Report: deal.report,
     },
@@ -140,18 +135,18 @@ EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.TrickTaken: play.trick_taken,
     facts.BidMade: auction.bid_made,
     facts.AuctionWon: auction.auction_won,
-    events.CardDrawn: deal.card_drawn,
+    events.CardDrawn: dealing.card_drawn,
     facts.LeadDrawn: deal.lead_drawn,
-    facts.CardsCut: deal.cards_cut,
-    events.Dealt: deal.dealt,
-    facts.KnockedForCards: deal.knocked_for_cards,
-    facts.PickedUp: deal.picked_up,
-    facts.MisdealFound: deal.misdeal_found,
+    facts.CardsCut: ritual.cards_cut,
+    events.Dealt: _of_ritual(ritual.dealt),
+    facts.KnockedForCards: ritual.knocked_for_cards,
+    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.MisdealFound: ritual.misdeal_found,
     facts.CardGiven: deal.card_given,
     facts.HandKept: deal.hand_kept,
     facts.CardsThrown: deal.cards_thrown,
-    facts.QuestionAsked: play.question_asked,
-    facts.QuestionAnswered: play.question_answered,
+    facts.QuestionAsked: asking.question_asked,
+    facts.QuestionAnswered: asking.question_answered,
     facts.Reminded: phases.nothing_changes,
     facts.Announced: by_phase({Playing: play.announced, Played: scoring.announced}),
     events.PlayEnded: play.play_ended,
@@ -185,6 +180,7 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
+        PickingUp: _of_ritual(ritual.misdeal_seen),
         Auction: auction.follows,
         Playing: play.follows,
         Played: scoring.follows,

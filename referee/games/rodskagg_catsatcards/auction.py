@@ -6,8 +6,9 @@ from referee.acts import Bid
 from referee.events import Event
 from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract, spoken
 from referee.games._rodskagg.facts import AuctionWon, BidMade
+from referee.games._rodskagg.ritual import PickingUp
 from referee.games.rodskagg_catsatcards.play import owing_at_start
-from referee.games.rodskagg_catsatcards.states import Auction, PickingUp, Playing
+from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -28,9 +29,10 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
     if seat != turn:
         said = spoken(state.calls, seat)
-        raise OutOfTurn("already_spoken" if said else "out_of_turn", "C17" if said else "C16", turn=turn)
+        code, rule = ("already_spoken", CITES.spoken) if said else ("out_of_turn", CITES.bid_turn)
+        raise OutOfTurn(code, rule, turn=turn)
     if act.bid not in DECLARATIONS:
-        raise AgainstTheRules("no_such_bid", "C18", allowed=DECLARATIONS)
+        raise AgainstTheRules("no_such_bid", CITES.bids, allowed=DECLARATIONS)
     value: BidValue = act.bid
     return (BidMade(seat=seat, bid=value),)
 
@@ -43,7 +45,7 @@ def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
     return (AuctionWon(seat=declarer, contract=contract),)
 
 
-def bid_before_it_opens(state: PickingUp, act: Bid, moment: Moment) -> tuple[Event, ...]:
+def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
     """C-O23: no bidding before all cards are up, nor with a wrong number of cards."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 

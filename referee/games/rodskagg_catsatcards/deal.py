@@ -2,24 +2,15 @@
 
 from msgspec.structs import replace
 
-from referee.acts import Cut, Deal, Discard, Draw, KeepCards, KnockForCards, PickUp, Report, RequestCards
-from referee.cards import ALL, BIT, HONOURS, cards_of, texts_of
-from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Reported
+from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
+from referee.cards import BIT, HONOURS, cards_of
+from referee.events import Breach, Event, FirstDealerDrawn
 from referee.games._rodskagg import dealing, ritual
-from referee.games._rodskagg.dealing import HAND, Cards, forehand_first, highest
-from referee.games._rodskagg.facts import (
-    CardGiven,
-    CardsCut,
-    CardsThrown,
-    HandKept,
-    KnockedForCards,
-    LeadDrawn,
-    MisdealFound,
-    PickedUp,
-)
-from referee.games.rodskagg_catsatcards.states import Auction, Drawing, PickingUp, Played, Playing, Table, Undealt
-from referee.phases import noted
-from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
+from referee.games._rodskagg.dealing import HAND, Cards, Drawing, forehand_first
+from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
+from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
+from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table
+from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
 
@@ -47,13 +38,21 @@ def price(table: Table, offence: str) -> int:
     return points
 
 
-def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, payer: int | None = None) -> Breach:
+def breach(
+    table: Table,
+    offence: str,
+    seat: int,
+    tricks: int,
+    *shown_by: int,
+    payer: int | None = None,
+    rule: str | None = None,
+) -> Breach:
     """An offence to be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND
     return Breach(
         offence=offence,
         seat=seat,
-        rule=RULE[offence],
+        rule=rule or RULE[offence],
         payer=seat if payer is None else payer,
         points=price(table, offence),
         closes_after=tricks if windowed else None,
@@ -64,131 +63,25 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, p
 # Drawing for the first deal, and for the lead in a duel
 
 
-def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
+def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
     """C7-C8, C48, C-O9, C-O31: the contenders draw clockwise; among those level for the highest card again."""
-    duel = state.table.duel
-    if act.seat != (turn := state.contenders[len(state.drawn)]):
-        raise OutOfTurn("out_of_turn", "C48" if duel else "C7", turn=turn)
-    if act.card is None:
-        raise AgainstTheRules("card_needed", "C48" if duel else "C7")
-    if act.card in (card for _, card in state.drawn):
-        raise NoSuchCard("card_seen", "C2", card=act.card)
-    return (CardDrawn(seat=act.seat, card=act.card),)
+    return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
-def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
     """C7-C8, C48: who drew highest, when all have; in house dealing the referee draws for everybody."""
-    by_itself: tuple[tuple[int, str], ...] = ()
-    if state.table.house:
-        by_itself, first = dealing.draws(state.contenders, moment.seed)
-    elif len(state.drawn) == len(state.contenders):
-        first = highest(state.drawn)[0]
-    else:
+    cards, first = dealing.drawn_highest(state, moment.seed)
+    if first is None:
         return ()
-    cards = (CardDrawn(seat=seat, card=card) for seat, card in by_itself)
     return *cards, LeadDrawn(seat=first) if state.table.duel else FirstDealerDrawn(seat=first, rule="C8")
 
 
-def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
-    """The state after a card was drawn."""
-    drawn = (*state.drawn, (event.seat, event.card))
-    if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
-        return replace(state, contenders=highest(drawn), drawn=())
-    return replace(state, drawn=drawn)
-
-
-def lead_drawn(state: Drawing, event: LeadDrawn, number: int) -> Undealt:
+def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[Table]:
     """The state when it is known who leads in the duel."""
     return Undealt(table=replace(state.table, lead=event.seat))
 
 
-# Cutting and dealing
-
-
-def cut(state: Undealt | PickingUp, act: Cut, moment: Moment) -> tuple[Event, ...]:
-    """C10: the dealer cuts himself; anybody else who does can be knocked for it in Fem Opp."""
-    table = state.table
-    if isinstance(state, PickingUp) and not state.found:
-        raise WrongPhase("already_dealt", "C10")
-    if not has_ritual(table):
-        raise WrongPhase("no_ritual", "C10")
-    if act.seat == table.dealer:
-        if state.cut:
-            raise WrongPhase("already_cut", "C10")
-        return (CardsCut(seat=act.seat),)
-    if not price(table, "wrong_cut"):
-        raise AgainstTheRules("only_dealer_cuts", "C10", dealer=table.dealer)
-    payer = act.seat if table.options.wrong_cut_penalty_to == "cutter" else table.dealer
-    return (CardsCut(seat=act.seat, breaches=(breach(table, "wrong_cut", act.seat, 1, payer=payer),)),)
-
-
-def cards_cut(state: Undealt | PickingUp, event: CardsCut, number: int) -> Undealt | PickingUp:
-    """The state after a cut."""
-    by_dealer = state.cut or event.seat == state.table.dealer
-    cut: Undealt | PickingUp = noted(replace(state, cut=by_dealer), event.breaches, number)
-    return cut
-
-
-def deal(state: Undealt | PickingUp, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """C9-C12: the dealer gives six cards each, three and three; after a misdeal the same dealer again (C-O23)."""
-    table = state.table
-    if isinstance(state, PickingUp) and not state.found:
-        raise WrongPhase("already_dealt", "C9")
-    if act.seat != table.dealer:
-        raise OutOfTurn("not_dealer", "C9", dealer=table.dealer)
-    breaches: tuple[Breach, ...] = ()
-    if isinstance(state, PickingUp) and ritual.formula_forgotten(table.dealer, state.cards, state.picked):
-        breaches = misdeal_breach(state)
-    if table.house:
-        if act.hands is not None or act.counts is not None or act.stock is not None:
-            raise AgainstTheRules("house_deals", None)
-        return (replace(_house_deal(table, moment.seed), breaches=breaches),)
-    counts = dealing.laid_out(act, table.seats, deal_rule="C12", pack_rule="C2")
-    right = dealing.six_each(table.playing, table.seats)
-    to_nobody = any(count for seat, count in enumerate(counts) if seat not in table.playing)
-    may_be_wrong = table.penalise and table.options.fem_opp and not table.duel  # C-O23, C-O31
-    if to_nobody or (counts != right and not may_be_wrong):
-        raise AgainstTheRules("six_cards_each", "C12", counts=right)
-    dealt = Dealt(
-        deal=table.deal,
-        dealer=table.dealer,
-        hands=act.hands,
-        counts=counts,
-        each=HAND if counts != right else 0,
-        stock=act.stock or (),
-        face_up=not has_ritual(table),
-        breaches=breaches,
-    )
-    if counts == right or has_ritual(table):
-        return (dealt,)
-    wrong = next(seat for seat in table.playing if counts[seat] != HAND)
-    return dealt, MisdealFound(seat=wrong, rule="C12")
-
-
-def _house_deal(table: Table, seed: str) -> Dealt:
-    """C11-C12: six each from the shuffled pack, in packets of three, beginning on the dealer's left."""
-    order = forehand_first(table.dealer, table.playing, table.seats)
-    hands, stock = dealing.house_hands(order, table.seats, seed)
-    return Dealt(
-        deal=table.deal,
-        dealer=table.dealer,
-        hands=hands,
-        counts=tuple(map(len, hands)),
-        stock=stock if table.options.honour_redeal and not table.duel else (),
-        seed=seed,
-        face_up=not has_ritual(table),
-    )
-
-
-def dealt(state: Undealt | PickingUp, event: Dealt, number: int) -> PickingUp | Auction | Playing:
-    """The state when the cards are out."""
-    table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
-    hands, known = dealing.masks(event.hands, table.seats, ALL), event.hands is not None
-    cards = Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
-    misdealt = any(event.counts[seat] != HAND for seat in table.playing)
-    if has_ritual(table) or misdealt:
-        return PickingUp(table=table, cards=cards, misdealt=misdealt)
-    return _hands_up(table, cards)
+# The ritual of Fem Opp
 
 
 def _hands_up(table: Table, cards: Cards) -> Auction | Playing:
@@ -212,108 +105,43 @@ def _hands_up(table: Table, cards: Cards) -> Auction | Playing:
     )
 
 
-# The formula and picking up, in Fem Opp
-
-
-def knock_for_cards(state: PickingUp, act: KnockForCards, moment: Moment) -> tuple[Event, ...]:
-    """C60: the dealer says it, once, and before he takes up his own cards."""
-    if not has_ritual(state.table):
-        raise WrongPhase("no_ritual", "C60")
-    ritual.check_formula(act.seat, state.table.dealer, state.cards, state.picked, rule="C60", late_rule="C60")
-    return (KnockedForCards(seat=act.seat),)
-
-
-def knocked_for_cards(state: PickingUp, event: KnockedForCards, number: int) -> PickingUp:
-    """The state after the formula."""
-    return replace(state, cards=replace(state.cards, formula=number))
-
-
-def pick_up(state: PickingUp, act: PickUp, moment: Moment) -> tuple[Event, ...]:
-    """C60: nobody takes up cards before the formula; who does can be knocked for it."""
-    table, cards, seat = state.table, state.cards, act.seat
-    if not has_ritual(table):
-        raise WrongPhase("no_ritual", "C60")
-    if seat in state.picked:
-        raise WrongPhase("already_picked_up", "C60")
-    offences = ritual.pick_up_offences(seat, table.dealer, cards, state.misdealt)
-    if offences and not price(table, "early_pick_up"):
-        raise AgainstTheRules("before_the_formula", "C60")
-    breaches: tuple[Breach, ...] = ()
-    for offence in offences:
-        if state.table.ledger.has(offence, seat, cards.event):  # reported already (C-O23)
-            continue
-        if offence == "misdeal":
-            breaches += misdeal_breach(state)
-        else:
-            breaches += (breach(table, offence, seat, 1, cards.event),)
-    hand = texts_of(cards.hands[seat]) if cards.known else None
-    picked_up = PickedUp(seat=seat, hand=hand, breaches=breaches)
-    if ritual.finds_misdeal(seat, cards, state.misdealt, state.found):
-        return picked_up, MisdealFound(seat=seat, rule="C12")
-    return (picked_up,)
-
-
-def misdeal_breach(state: PickingUp | Auction | Playing | Played) -> tuple[Breach, ...]:
-    """C60: the dealer who forgot the formula pays for the misdeal; without the ritual there is none to forget."""
-    table = state.table
-    if not has_ritual(table) or not price(table, "misdeal"):
-        return ()
-    return (breach(table, "misdeal", table.dealer, 1, state.cards.event),)
-
-
-def picked_up(state: PickingUp, event: PickedUp, number: int) -> PickingUp | Auction | Playing:
-    """The state after a seat took up its cards; when all have, the bidding opens (C-O23)."""
-    state = noted(replace(state, picked=(*state.picked, event.seat)), event.breaches, number)
-    if len(state.picked) < len(state.table.playing) or state.misdealt:
-        return state
-    return _hands_up(state.table, state.cards)
-
-
-def misdeal_found(state: PickingUp | Auction | Playing | Played, event: MisdealFound, number: int) -> PickingUp:
-    """The state when everybody knows that the cards are wrong: the same dealer deals again."""
-    state = noted(state, event.breaches, number)
-    picked = state.picked if isinstance(state, PickingUp) else state.table.playing
-    return PickingUp(table=state.table, cards=state.cards, picked=picked, misdealt=True, found=True)
+CUSTOMS = Customs(
+    cites=CITES,
+    held=has_ritual,
+    price=price,
+    breach=breach,
+    may_misdeal=lambda table: table.penalise and table.options.fem_opp and not table.duel,  # C-O23, C-O31
+    keeps_stock=lambda table: table.options.honour_redeal and not table.duel,
+    hands_up=_hands_up,
+)
 
 
 # Reports of what the cards cannot show
 
+Seen = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
-def report(state: PickingUp | Auction | Playing | Played | Undealt, act: Report, moment: Moment) -> tuple[Event, ...]:
+
+def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
     """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again."""
-    table = state.table
-    if table.house:
-        raise AgainstTheRules("house_sees", None)
-    if act.accused not in table.active:
-        raise AgainstTheRules("not_in_match", "C42", seat=act.accused)
-    reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
+    reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
         if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
             raise WrongPhase("nothing_dealt", "C12")
         if state.cards.known:
             raise AgainstTheRules("hands_known", "C12")
-        by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
-        breaches = misdeal_breach(state) if by_dealer and not state.cards.formula else ()
-        return reported, MisdealFound(seat=act.accused, rule="C12", breaches=breaches)
+        return reported, ritual.misdeal_reported(state, act, CUSTOMS)
     error = _reported_error(state, act)
     if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
         raise AgainstTheRules("already_reported", "C-O23")
     return (replace(reported, breaches=(error,)),)
 
 
-def _reported_error(state: PickingUp | Auction | Playing | Played | Undealt, act: Report) -> Breach:
+def _reported_error(state: Seen, act: Report) -> Breach:
     """C60-C61: an error of the ritual, in its window, as long as the acts themselves do not tell."""
-    table, accused = state.table, act.accused
-    if act.fault not in ("early_pick_up", "wrong_cut") or not has_ritual(table) or not price(table, act.fault):
+    neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(state.table)
+    if not neglect or not price(state.table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    if act.fault == "wrong_cut" and accused == table.dealer:
-        raise AgainstTheRules("dealer_may_cut", "C10")
-    cards_down = isinstance(state, PickingUp) and not state.cards.formula and accused not in state.picked
-    undealt = isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found)
-    if not (cards_down if act.fault == "early_pick_up" else undealt):
-        raise AgainstTheRules("acts_tell", "C60")
-    to_dealer = act.fault == "wrong_cut" and table.options.wrong_cut_penalty_to == "dealer"
-    return breach(table, act.fault, accused, 1, payer=table.dealer if to_dealer else accused)
+    return ritual.neglected(state, act, CUSTOMS)
 
 
 # Replacement cards

@@ -5,19 +5,18 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from referee.acts import Announce, Answer, Ask, Play, Remind
-from referee.cards import BIT, SUIT_OF, texts_of
+from referee.acts import Announce, Ask, Play, Remind
 from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.closed import claims, disproved
-from referee.games._rodskagg.facts import Announced, QuestionAnswered, QuestionAsked, Reminded
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, Question, trickless
+from referee.games._rodskagg import asking, in_play
+from referee.games._rodskagg import play as cards
+from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
-from referee.games.rodskagg_catsatcards.states import Outcome, Played, Playing, Table
-from referee.phases import imposed, noted
-from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.games.rodskagg_catsatcards.states import CITES, IN_DUEL, Outcome, Played, Playing, Table
+from referee.phases import imposed
+from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 
 LATE = 2
 """C34: what a late trick takes off."""
@@ -27,37 +26,18 @@ LATE = 2
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """C23-C29: in turn, following suit if possible; in Fem Opp a revoke stands until somebody knocks (C60)."""
-    seat = act.seat
-    if seat != state.turn:
-        raise _not_your_turn(state, seat)
-    if state.question.pending:
-        raise AgainstTheRules("answers_pending", "C30", turn=state.question.pending[0])
-    bit = BIT[act.card]
-    hand = state.cards.hands[seat] & ~state.gone
-    if not bit & hand:
-        if state.cards.known:
-            raise NoSuchCard("not_held", None, card=act.card)
-        raise NoSuchCard("card_seen", "C2", card=act.card)
+    bit, seat = cards.card_of(state, act, IN_DUEL if state.table.duel else CITES), act.seat
     breaches: tuple[Breach, ...] = ()
-    led = state.led
-    if not led:
+    if not state.led:
         if state.owed or len(state.won) == ASKED_AFTER:
             breaches = _before_the_lead(state, seat, moment)
-    elif not bit & led and hand & led and state.cards.known:
+    elif not bit & state.led and (owed := cards.of_led_suit(state, seat)):
         if not price(state.table, "revoke"):
-            raise AgainstTheRules("must_follow_suit", "C26", allowed=texts_of(hand & led))
+            raise cards.must_follow(owed, CITES)
         breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
     if state.voids:
         breaches += _revokes_shown(state, seat, bit)
     return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
-
-
-def _not_your_turn(state: Playing, seat: int) -> OutOfTurn | NotInPlay:
-    if seat not in state.order:
-        return NotInPlay("has_folded", "C32")
-    if state.trick:
-        return OutOfTurn("out_of_turn", "C24", turn=state.turn)
-    return OutOfTurn("not_on_lead", "C29" if state.won else "C48" if state.table.duel else "C23", turn=state.turn)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -137,30 +117,9 @@ def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
     """The state after a card; a lead passes over what was due before it."""
-    seat, bit = event.seat, BIT[event.card]
-    trick = (*state.trick, (seat, event.card))
-    gone, turn = state.gone | bit, state.after[seat]
-    if not state.cards.known:
-        voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-        state = replace(state, voids=voids)
-    if event.breaches:
-        state = noted(state, event.breaches, number)
-    if not state.led:
-        if state.owed or len(state.won) == ASKED_AFTER:
-            state = _led(state, number)
-        return replace(
-            state,
-            gone=gone,
-            turn=turn,
-            trick=trick,
-            led=SUIT_OF[bit],
-            best=bit,
-            winner=seat,
-            lead=number,
-        )
-    if bit & state.led and bit > state.best:
-        return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
-    return replace(state, gone=gone, turn=turn, trick=trick)
+    if not state.led and (state.owed or len(state.won) == ASKED_AFTER):
+        state = _led(state, number)
+    return cards.card_played(state, event, number)
 
 
 def _led(state: Playing, number: int) -> Playing:
@@ -177,38 +136,18 @@ def _led(state: Playing, number: int) -> Playing:
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
-    seat = event.seat
-    tricks = list(state.tricks)
-    tricks[seat] += 1
+    state = replace(cards.trick_taken(state, event, number), credited=state.credited + event.uncontested)
     if event.grace_until is not None:
         state = replace(state, question=replace(state.question, grace_until=event.grace_until))
-    state = replace(
-        state,
-        tricks=tuple(tricks),
-        won=(*state.won, (seat, number)),
-        credited=state.credited + event.uncontested,
-        trick=(),
-        led=0,
-        best=0,
-        turn=seat,
-    )
-    return total_changed(state, state, seat) if state.contract else state
+    return total_changed(state, state, event.seat) if state.contract else state
 
 
 # Points while the play goes on
 
 
-class Taken(Protocol):
+class Taken(in_play.Taken, Protocol):
     """What tricks are reckoned from: the play of a hand, or what came of it."""
 
-    @property
-    def contract(self) -> Contract | None: ...
-    @property
-    def tricks(self) -> tuple[int, ...]: ...
-    @property
-    def won(self) -> tuple[tuple[int, int], ...]: ...
-    @property
-    def question(self) -> Question: ...
     @property
     def redbeards(self) -> tuple[int, ...]: ...
 
@@ -333,7 +272,7 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 
 def question_time(state: Playing) -> bool:
     """C30, C37: after the fourth trick, before the lead to the fifth, once."""
-    return len(state.won) == ASKED_AFTER and not state.trick and asks(state) and not state.question.event
+    return asking.is_time(state) and asks(state)
 
 
 def question_due(state: Playing) -> bool:
@@ -365,45 +304,7 @@ def _check_time(state: Playing, rule: str) -> None:
     if not asks(state):
         raise WrongPhase("no_question_in_redbeard", "C-O6")
     if not question_time(state):
-        done = len(state.won)
-        late = done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event)
-        code = "question_too_late" if late else "already_asked" if done == ASKED_AFTER else "question_too_early"
-        raise WrongPhase(code, "C37" if late else rule)
-
-
-def question_asked(state: Playing, event: QuestionAsked, number: int) -> Playing:
-    """The state while answers are awaited."""
-    return replace(state, question=replace(state.question, event=number, pending=event.of))
-
-
-def answer(state: Playing, act: Answer, moment: Moment) -> tuple[Event, ...]:
-    """C30-C32, C36: in turn (C-O23); who has a trick plays on, and so does the Declarer."""
-    pending = state.question.pending
-    if act.seat not in pending:
-        raise _not_asked(state, act.seat)
-    if act.seat != pending[0]:
-        raise OutOfTurn("out_of_turn", "C-O23", turn=pending[0])
-    return (QuestionAnswered(seat=act.seat, answer=act.answer),)
-
-
-def _not_asked(state: Playing, seat: int) -> OutOfTurn:
-    pending = state.question.pending
-    if state.contract is not None and seat == state.contract.declarer:
-        return OutOfTurn("declarer_not_asked", "C36", pending=pending)
-    if len(state.won) >= ASKED_AFTER and state.tricks[seat]:
-        return OutOfTurn("in_already", "C31", pending=pending)
-    return OutOfTurn("not_asked", "C30", pending=pending)
-
-
-def question_answered(state: Playing, event: QuestionAnswered, number: int) -> Playing:
-    """The state after an answer; who folds sits out (C32)."""
-    question = state.question
-    answers = (*question.answers, (event.seat, event.answer, number))
-    question = replace(question, pending=question.pending[1:], answers=answers)
-    if event.answer == "play":
-        return replace(state, question=question)
-    order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order, after=following(order, state.table.seats))
+        raise asking.not_now(state, CITES, rule)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:

@@ -8,19 +8,20 @@ from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
 from referee.events import DealScored, DealVoided, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
+from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.question import ASKED_AFTER, by_seat, said
+from referee.games._rodskagg.line import answered_by, noted, penalties, taken_by, told, written
+from referee.games._rodskagg.question import ASKED_AFTER, said
+from referee.games._rodskagg.ritual import Undealt
+from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.play import (
-    Taken,
     counts_as_asked,
     had_early,
     late_value,
     running_total,
     trick_value,
 )
-from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
-from referee.games.rodskagg_catsatcards.states import Drawing, Outcome, Played, Table, Undealt
-from referee.offences import Ledger
+from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
@@ -93,67 +94,21 @@ def _eliminated(hand: Outcome) -> tuple[int, ...]:
 def _line(table: Table, hand: Outcome) -> DealScored:
     out = _eliminated(hand)
     entries = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
-    points = list(table.points)
-    for entry in entries:
-        points[entry.seat] += entry.points
-    return DealScored(
-        deal=table.deal,
-        dealer=table.dealer,
-        kind=hand.kind,
-        declarer=hand.contract.declarer if hand.contract else None,
-        contract=hand.contract.bid if hand.contract else None,
-        tricks=hand.tricks,
-        answers=answers(table, hand),
-        penalties=tuple(table.ledger.points(seat) for seat in range(table.seats)),
-        before=table.points,
-        points=tuple(points),
-        entries=entries,
-        eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat in out),
-        detail=_detail(table, hand),
-    )
+    return written(table, hand, hand.kind, entries, out, _detail(table, hand))
 
 
 def _detail(table: Table, hand: Outcome) -> dict[str, Any]:
     """What is told of the deal beside its numbers; the bids as they were written down (C20)."""
-    return {
-        "bids": [list(call) for call in hand.contract.calls] if hand.contract else [],
-        "duel": list(table.playing) if table.duel else None,
-        "forgotten": bool(hand.question.forgotten),
-        "joined": list(said(hand.question.answers, "play")),
-        "folded": list(said(hand.question.answers, "fold")),
-        "noted": [
-            {
-                "offence": noted.breach.offence,
-                "seat": noted.breach.seat,
-                "events": [*noted.breach.shown_by, noted.event],
-            }
-            for noted in table.ledger.standings
-            if not noted.breach.points
-        ],
-    }
-
-
-def answers(table: Table, hand: Taken) -> tuple[str | None, ...]:
-    """By seat what was answered, if the question was put (C30-C32)."""
-    if not hand.question.event or hand.contract is None:
-        return (None,) * table.seats
-    return by_seat(hand.question.answers, table.seats, table.playing, hand.contract.declarer)
+    bids = [list(call) for call in hand.contract.calls] if hand.contract else []
+    return {"bids": bids, **told(table, hand, table.duel), "noted": noted(table.ledger)}
 
 
 # The line of a deal
 
 
-def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    """C57-C59: what has been knocked for."""
-    return tuple(
-        Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
-        for penalty in ledger.penalties
-    )
-
-
 def _entries(table: Table, hand: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
-    entries = [*penalty_entries(table.ledger)]
+    entries = [*penalties(table.ledger)]
     if hand.contract is None or hand.kind == "redbeard_made":
         return entries
     bids = dict(hand.contract.calls)
@@ -168,7 +123,7 @@ def _entries(table: Table, hand: Outcome) -> list[Entry]:
 def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> list[Entry]:
     """C35, C39, C52, C54, C-O16, C-O17, C-O35."""
     options, bid_event = table.options, (contract.event,)
-    taken = tuple(event for who, event in hand.won if who == seat)
+    taken = taken_by(hand, seat)
     if options.exact_tricks_for_all and missed:
         shown = (*bid_event, *taken)
         return [Entry(seat=seat, points=options.exact_tricks_penalty, rule="C52", events=shown)]
@@ -176,7 +131,7 @@ def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, 
     if seat == contract.declarer and missed:
         entries.append(Entry(seat=seat, points=FIVE_UP, rule="C39", events=(*bid_event, *taken)))
     if _in_vain(table, hand, contract, seat):
-        shown = tuple(event for who, _, event in hand.question.answers if who == seat)
+        shown = answered_by(hand, seat)
         entries.append(Entry(seat=seat, points=SIX_UP, rule="C35", events=shown or bid_event))
     return entries
 
@@ -253,13 +208,13 @@ def still_told(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
     return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
 
 
-def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
+def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
     """The state between deals: the deal moves on clockwise among those left (C9)."""
     told = still_told(state.table, event.points)
     return Undealt(table=replace(next_deal(state.table, event), told=told, duel=False, lead=None))
 
 
-def duel_called(state: Undealt, event: DuelCalled, number: int) -> Drawing:
+def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table]:
     """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
     order = tuple(seat for seat in clockwise(event.dealer, state.table.seats) if seat in event.seats)
     table = replace(state.table, playing=event.seats, dealer=event.dealer, duel=True)
@@ -272,14 +227,14 @@ def duel_called(state: Undealt, event: DuelCalled, number: int) -> Drawing:
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     """C-O23 (B-O38): the official voids the deal under way; penalties knocked in it enter the score sheet."""
     table = state.table
-    entries = penalty_entries(table.ledger)
+    entries = penalties(table.ledger)
     if not entries:
         return (DealVoided(deal=table.deal, reason=act.reason),)
     points = tuple(points + table.ledger.points(seat) for seat, points in enumerate(table.points))
     return (DealVoided(deal=table.deal, reason=act.reason, before=table.points, points=points, entries=entries),)
 
 
-def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt:
+def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
     """Nothing of the deal counts but the penalties knocked in it; in a duel the lead stays drawn."""
     table = state.table
     points = event.points or table.points

@@ -3,69 +3,30 @@
 from itertools import combinations, islice
 from typing import Any
 
-from referee.acts import (
-    Act,
-    Announce,
-    Answer,
-    Ask,
-    Cut,
-    Deal,
-    Discard,
-    Draw,
-    KeepCards,
-    KnockForCards,
-    PickUp,
-    Remind,
-    RequestCards,
-    Score,
-)
+from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
 from referee.events import Viewer
-from referee.games._rodskagg.closed import cards_left
-from referee.games._rodskagg.dealing import HAND
-from referee.games._rodskagg.prepared import bids, plays
-from referee.games._rodskagg.question import ASKED_AFTER, said
+from referee.games._rodskagg import sight
+from referee.games._rodskagg.dealing import Drawing
+from referee.games._rodskagg.prepared import bids
+from referee.games._rodskagg.question import ASKED_AFTER
+from referee.games._rodskagg.ritual import PickingUp, Undealt
+from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
-from referee.games.rodskagg_catsatcards.states import (
-    Auction,
-    Drawing,
-    PickingUp,
-    Played,
-    Playing,
-    State,
-    Undealt,
-)
-from referee.phases import Offer, Over, shown
+from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, Table, deal_of
+from referee.phases import Offer, shown
 from referee.ruleset import Shown
 
 DISCARDS_MAX = 1000
 """Who has been given many cards may throw them in thousands of ways; no more than this many are listed."""
 
 
-def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """At a real table the card is the table's to say."""
-    return (Draw(seat=seat),) if seat in to_act(state) else ()
+def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
+    return sight.undealt(state, seat, deal.has_ritual(state.table))
 
 
-def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
-    if seat != state.table.dealer:
-        return ()
-    may_cut = deal.has_ritual(state.table) and not state.cut
-    return (Cut(seat=seat), Deal(seat=seat)) if may_cut else (Deal(seat=seat),)
-
-
-def _picking_up(state: PickingUp, seat: int) -> tuple[Act, ...]:
-    acts: tuple[Act, ...] = ()
-    dealer = state.table.dealer
-    down = seat not in state.picked and deal.has_ritual(state.table)
-    if seat == dealer and down and not state.cards.formula:
-        acts += (KnockForCards(seat=seat),)
-    if down and (state.cards.formula or dealer in state.picked):  # nobody can say the formula any more
-        acts += (PickUp(seat=seat),)
-    if seat == dealer and state.found:
-        may_cut = deal.has_ritual(state.table) and not state.cut
-        acts += (Cut(seat=seat), Deal(seat=seat)) if may_cut else (Deal(seat=seat),)
-    return acts
+def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
+    return sight.picking_up(state, seat, deal.has_ritual(state.table))
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -91,11 +52,9 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.owed and seat in state.owed:
         acts = (Announce(seat=seat, what="near_zero"),)
     if state.trick:
-        return acts + _cards_to_play(state, seat) if seat == state.turn else acts
+        return acts + cards_to_play(state, seat) if seat == state.turn else acts
     if state.question.pending:
-        if seat == state.question.pending[0]:
-            acts += (Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold"))
-        return acts
+        return acts + sight.answering(state, seat)
     due = False
     if len(state.won) == ASKED_AFTER and play.question_time(state):
         due = play.question_due(state)
@@ -104,14 +63,8 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         elif due:
             acts += (Remind(seat=seat),)
     if seat == state.turn and not due and not state.owed:
-        acts += _cards_to_play(state, seat)
+        acts += cards_to_play(state, seat)
     return acts
-
-
-def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """C26; with closed hands every card that has not been seen may be the right one."""
-    hand = state.cards.hands[seat] & ~state.gone
-    return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
@@ -124,7 +77,7 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 
 
 OFFERS: dict[type, Offer] = {
-    Drawing: _drawing,
+    Drawing: sight.drawing,
     Undealt: _undealt,
     PickingUp: _picking_up,
     Auction: _auction,
@@ -151,11 +104,9 @@ def to_act(state: State) -> tuple[int, ...]:
         case Undealt():
             return (table.dealer,)
         case Drawing():
-            return state.contenders[len(state.drawn) :][:1]
+            return sight.to_draw(state)
         case PickingUp():
-            if state.found or (not state.cards.formula and table.dealer not in state.picked):
-                return (table.dealer,)
-            return tuple(seat for seat in table.playing if seat not in state.picked)
+            return sight.to_pick_up(state)
         case Played():
             return table.playing if table.penalise else state.owed
     return ()
@@ -202,40 +153,15 @@ def carried(state: State) -> dict[str, Any]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
-    table = state.table
-    hand = state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    contract = hand.contract if hand else None
-    cards = None if isinstance(state, Drawing | Undealt | Over) else state.cards
-    own = hands = counts = None
-    if cards is not None:
-        gone = state.gone if isinstance(state, Playing | Played) else 0
-        if cards.known:
-            held = tuple(texts_of(dealt & ~gone) for dealt in cards.hands)
-            hands = held if viewer == "official" else None
-            seen = not isinstance(state, PickingUp) or viewer in state.picked
-            own = held[viewer] if isinstance(viewer, int) and viewer < table.seats and seen else None
-        here = {seat for seat, _ in state.trick} if isinstance(state, Playing) else set()
-        folded = set(said(hand.question.answers, "fold")) if hand else set()
-        dealt = cards.counts
-        if isinstance(state, PickingUp) and viewer != "official":  # found on picking up (C-O23, B-O33)
-            dealt = tuple(HAND if count else 0 for count in dealt)
-        counts = cards_left(dealt, table.playing, len(hand.won) if hand else 0, here, folded)
+    table, hand = state.table, deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
         tricks_done=tricks_done(state),
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
-        hand=own,
-        hands=hands,
-        cards_left=counts,
-        picked_up=state.picked if isinstance(state, PickingUp) else None,
-        bids=contract.calls if contract else state.calls if isinstance(state, Auction) else None,
-        contract=contract.bid if contract else None,
-        declarer=contract.declarer if contract else None,
-        trick=None if hand is None else state.trick if isinstance(state, Playing) else (),
-        tricks=hand.tricks if hand else None,
-        answers=scoring.answers(table, hand) if hand and hand.question.event else None,
+        **sight.of_cards(state, viewer, hand),
+        **sight.of_play(state, hand),
         due=due(state),
         more=_more(state, hand) or None,
     )

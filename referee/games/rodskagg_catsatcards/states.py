@@ -6,12 +6,15 @@ Hands are bit masks by seat. With closed hands a mask holds every card not yet s
 from typing import Annotated, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from referee import phases
 from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.dealing import Cards, Drawing
 from referee.games._rodskagg.question import Question
+from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
 from referee.value import Value
 
@@ -98,35 +101,6 @@ class Table(phases.Table):
     """Who leads to the first trick of a duel (C48)."""
 
 
-class Drawing(Value, tag="drawing"):
-    """Cards are drawn for the first deal (C6-C8) or for the lead in a duel (C48); ``contenders`` still draw."""
-
-    table: Table
-    contenders: tuple[int, ...]
-    drawn: tuple[tuple[int, str], ...] = ()
-
-
-class Undealt(Value, tag="undealt"):
-    """The dealer is to deal."""
-
-    table: Table
-    cut: bool = False
-
-
-class PickingUp(Value, tag="picking_up"):
-    """In Fem Opp: the cards lie before the seats (C60)."""
-
-    table: Table
-    cards: Cards
-    picked: tuple[int, ...] = ()
-    misdealt: bool = False
-    """Somebody has a wrong number of cards, as the referee knows."""
-    found: bool = False
-    """And everybody knows it."""
-    cut: bool = False
-    """For the deal that comes after the misdeal."""
-
-
 class Auction(Value, tag="auction"):
     """The round of declarations, and before it the replacement of cards (C13-C22)."""
 
@@ -181,10 +155,6 @@ class Playing(Value, tag="playing"):
         """The tricks that were played: windows are counted in them."""
         return len(self.won) - self.credited
 
-    def hand(self, seat: int) -> int:
-        """The cards that a seat still holds; with closed hands all that have not been seen."""
-        return self.cards.hands[seat] & ~self.gone
-
 
 class Outcome(Value):
     """What the score of a hand is made of (C34-C55)."""
@@ -214,4 +184,40 @@ class Played(Value, tag="played"):
     thanked: tuple[int, ...] = ()
 
 
-State = Drawing | Undealt | PickingUp | Auction | Playing | Played | Over[Table]
+State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing | Played | Over[Table]
+
+
+def deal_of(state: State) -> Playing | Outcome | None:
+    """The play of a deal under way or just over: what can be asked of it alike."""
+    return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+
+
+CITES = Cites(
+    pack="C2",
+    dealer="C9",
+    cut="C10",
+    six_cards="C12",
+    misdeal="C12",
+    formula="C60",
+    formula_late="C60",
+    picking_up="C60",
+    wrong_cut="C60",
+    early_pick_up="C60",
+    own_pick_up="C60",
+    bid_turn="C16",
+    spoken="C17",
+    bids="C18",
+    first_lead="C23",
+    turn="C24",
+    follow_suit="C26",
+    lead="C29",
+    question="C30",
+    answers="C30",
+    in_already="C31",
+    folded="C32",
+    declarer_in="C36",
+    question_late="C37",
+    accused="C42",
+    answer_turn="C-O23",
+)
+IN_DUEL = replace(CITES, first_lead="C48")
