@@ -23,7 +23,7 @@ from referee.events import (
     PlayerEliminated,
     Points,
     Recorded,
-    told,
+    in_points,
 )
 from referee.value import Value
 
@@ -144,7 +144,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=told(event.points, event.halves),
+                points=in_points(event.points, event.halves),
                 lines=(*sheet.lines, _line(event, number)),
                 pending=(),
                 eliminated=event.eliminated,
@@ -158,7 +158,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=told(event.points, event.halves),
+                points=in_points(event.points, event.halves),
                 over=True,
                 winner=event.seat,
                 winners=event.seats or (() if event.seat is None else (event.seat,)),
@@ -183,7 +183,7 @@ def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
         [
             LineEntry(
                 seat=entry.seat,
-                points=told((entry.points,), halves)[0],
+                points=in_points((entry.points,), halves)[0],
                 rule=entry.rule,
                 events=entry.events,
             )
@@ -241,9 +241,9 @@ def _line(event: DealScored, number: int) -> Line:
         tricks=event.tricks,
         answers=event.answers,
         penalties=event.penalties,
-        before=told(event.before, halves),
-        change=told(_change(event.before, event.points), halves),
-        points=told(event.points, halves),
+        before=in_points(event.before, halves),
+        change=in_points(_change(event.before, event.points), halves),
+        points=in_points(event.points, halves),
         eliminated=event.eliminated,
         entries=_entries(event.entries, halves),
         event=number,
