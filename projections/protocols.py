@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from referee.events import (
     DealScored,
@@ -133,7 +134,6 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             points=event.points,
         )
     assert sheet is not None, "a match begins with its opening"
-    assert number == sheet.version + 1, f"event {sheet.version + 1} of match {sheet.match} is missing"
     match event:
         case PenaltyImposed():
             pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
@@ -256,7 +256,10 @@ def _line(event: DealScored, number: int) -> Line:
 class Protocols(Sheets[Protocol]):
     """The book of all protocols."""
 
-    name, key, kind, line = "protocols", "protocols_2", Protocol, Line
+    name, key, kind, line = "protocols", "protocols_3", Protocol, Line
+    takes = topics(
+        MatchOpened, Dealt, PenaltyImposed, DealScored, DealVoided, PlayerEliminated, MatchWon, MatchClosed
+    )
     entered = staticmethod(entered)
 
 
