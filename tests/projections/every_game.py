@@ -10,7 +10,8 @@ from referee.events import Event, Recorded, Stakes
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from tests.played import legal_acts, opening
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -33,7 +34,7 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
     if what < (0.05 if any(match.rules.view(match.state, "spectator").penalties) else 0.005):
         return "official", Void(reason="spilt coffee")
     if what < 0.1:
-        ledger = getattr(match.state, "ledger", None)
+        ledger = getattr(match.state.table, "ledger", None)
         done = [(one.breach.seat, one.breach.offence) for one in getattr(ledger, "standings", ())]
         accused, offence = chance.choice([*done, (0, None)])
         seat = chance.choice([seat for seat in seats if seat != accused])

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Engine
 
 from projections.cases import Case, Cases
 from projections.follow.follow import prepare
-from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
-from referee.store.match import fold
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, seen
+from referee.store.aggregate import fold
 from referee.store.rows import from_row
 from referee.store.store import Referee
 from tests.projections.filled import append, last_versions, pages
@@ -110,6 +110,6 @@ class TestBook:
                     public_to = fold(None, history).public_to
                     for case in book.answer(connection, match_id, 0):
                         event = history[case.event - 1].event
-                        assert case.ruling == event.seen_by(0, case.event <= public_to)
+                        assert case.ruling == seen(event, 0, case.event <= public_to)
                         shown.add(case.ruling == event)
         assert shown == {True, False}

@@ -25,7 +25,8 @@ from referee.events import (
     Recorded,
 )
 from referee.games import RULESETS
-from referee.store.match import Match, fold
+from referee.store.aggregate import fold
+from referee.store.match import Match
 from tests.projections.every_game import KINDS, history_of
 from tests.projections.filled import page_of
 
