@@ -9,6 +9,7 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
+from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
 from api.http.headers import Req
@@ -20,7 +21,6 @@ from api.ops import health
 from api.ops.metrics import Metrics
 from api.service import Service
 from api.settings import Settings
-from api.shelf import Shelf
 from referee.store.desk import Desk
 from referee.store.store import construct
 
@@ -48,15 +48,15 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             hub = Hub(asyncio.get_running_loop())
             referee = await asyncio.to_thread(construct, settings.database_url)
             open_parts.push_async_callback(asyncio.to_thread, referee.close)
-            shelf = Shelf(referee, settings.database_url, lambda page: service.followed(page))
-            open_parts.push_async_callback(asyncio.to_thread, shelf.close)
+            kept = Books(referee, settings.database_url, lambda page: service.followed(page))
+            open_parts.push_async_callback(asyncio.to_thread, kept.close)
             desk = Desk(
                 referee, cache_size=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
             )
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)
-            app.state.service = service = Service(referee, desk, hub, shelf, metrics, wait_seconds)
-            await asyncio.to_thread(shelf.start)
+            app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)
+            await asyncio.to_thread(kept.start)
             yield
 
     async def count(message: Message, scope: Scope) -> None:

@@ -1,4 +1,4 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild <book>``, ``verify <match>``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify <match>``."""
 
 import argparse
 import gc
@@ -13,12 +13,14 @@ import uvicorn
 from litestar import Litestar
 
 from api.app import create_app
+from api.bookkeeping import Books
 from api.docs import reference
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
-from api.shelf import Shelf
 from referee.store.store import construct
 
+ALL = "all"
+"""In the place of a book's name."""
 GRACE_SECONDS = 20
 """To answer what is under way when told to stop; streams end at once."""
 
@@ -71,17 +73,18 @@ def openapi() -> int:
 
 
 def rebuild(settings: Settings, book: str) -> int:
-    """Builds a book anew from the first event, while the old one is read."""
+    """Builds a book, or all in one pass, anew from the first event, while the old ones are read."""
     with construct(settings.database_url) as referee:
-        shelf = Shelf(referee, settings.database_url)
+        books = Books(referee, settings.database_url)
         try:
-            if book not in shelf.names:
-                print(f"no book {book}; there are {', '.join(shelf.names)}", file=sys.stderr)
+            if book not in (ALL, *books.by_name):
+                print(f"no book {book}; there are {', '.join(books.by_name)}", file=sys.stderr)
                 return 2
-            print(f"{book} rebuilt to position {shelf.rebuild(book)}")
+            names = list(books.by_name) if book == ALL else [book]
+            print(f"{', '.join(names)} rebuilt to position {books.rebuild(*names)}")
             return 0
         finally:
-            shelf.close()
+            books.close()
 
 
 def verify(settings: Settings, match: str) -> int:
@@ -110,7 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("serve", help="serve the REST interface")
     commands.add_parser("openapi", help="print the OpenAPI description")
-    commands.add_parser("rebuild", help="build a book anew from the first event").add_argument("book")
+    commands.add_parser("rebuild", help="build books anew from the first event").add_argument(
+        "book", nargs="?", default=ALL, help="all in one pass if none is named"
+    )
     commands.add_parser("verify", help="check the hash chain of a match").add_argument("match")
     given = parser.parse_args(arguments)
     if given.command == "openapi":

@@ -1,17 +1,17 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 
 from api.access.tokens import token_of, viewer_of
+from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.hub import Hub, set_within
 from api.ops.metrics import Metrics
-from api.shelf import Shelf
-from projections.follow.follow import Placed
+from projections.follow.page import Page
 from referee.events import Recorded, Viewer
 from referee.store.aggregate import Aggregate
 from referee.store.desk import Command, Desk, Outcome
@@ -26,9 +26,9 @@ class Service:
     """What the handlers work with, from start to stop of the process."""
 
     def __init__(
-        self, referee: Referee, desk: Desk, hub: Hub, shelf: Shelf, metrics: Metrics, wait_seconds: float
+        self, referee: Referee, desk: Desk, hub: Hub, books: Books, metrics: Metrics, wait_seconds: float
     ) -> None:
-        self.referee, self.desk, self.hub, self.shelf, self.metrics = referee, desk, hub, shelf, metrics
+        self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.wait_seconds = wait_seconds
 
     async def do(self, command: Command) -> Outcome:
@@ -66,14 +66,13 @@ class Service:
         recorded = tuple(recorded)
         self.metrics.stored(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
-        self.shelf.wake()
+        self.books.wake()
 
-    def followed(self, page: Sequence[Placed]) -> None:
+    def followed(self, page: Page) -> None:
         """What the follower calls on its own thread for each page that it read, of this process or another."""
-        latest = {placed.recorded.originator_id: placed.recorded.originator_version for placed in page}
-        for match_id, version in latest.items():
-            self.desk.overtaken(match_id, version)
-        self.hub.wake(latest)
+        for aggregate_id, (*_, last) in page.histories.items():
+            self.desk.overtaken(aggregate_id, last[2])
+        self.hub.wake(page.histories)
 
     @property
     def deciding(self) -> bool:
@@ -82,7 +81,7 @@ class Service:
 
     def lag(self) -> int:
         """Events stored that the books have not taken in yet. Touches the database."""
-        return self.shelf.lag()
+        return self.books.lag()
 
     def gauges(self) -> dict[str, tuple[str, float]]:
         """What is measured at this moment, by name: what it is, and how much. Touches the database."""

@@ -1,7 +1,6 @@
 """The index of matches, for lists of them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal, Self
@@ -27,7 +26,8 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json, Utc
-from projections.follow.follow import LIVE, Placed
+from projections.follow.follow import LIVE
+from projections.follow.page import Page, topics
 from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.value import Value
 
@@ -71,7 +71,6 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
             winner=None,
         )
     assert entry is not None, "a match begins with its opening"
-    assert number == entry.version + 1, f"event {entry.version + 1} of match {entry.match} is missing"
     match event:
         case Dealt(deal=deal):
             return replace(entry, changed_at=at, version=number, deal=deal)
@@ -89,6 +88,7 @@ class Matches:
     """The book of all matches."""
 
     name = key = "matches"
+    takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed)
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -120,21 +120,23 @@ class Matches:
         """The same book in other tables."""
         return type(self)(prefix)
 
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+    def apply(self, connection: Connection, page: Page) -> None:
         """Takes in the events of a page; what it has already, it passes over."""
-        matches = {placed.recorded.originator_id for placed in page}
-        query = select(self.entries).where(self.entries.c.match.in_(matches))
+        query = select(self.entries).where(self.entries.c.match.in_(page.histories))
         known = {row.match: Listed(**row._mapping) for row in connection.execute(query)}
-        entries = dict(known)
-        for recorded in (placed.recorded for placed in page):
-            entry = entries.get(recorded.originator_id)
-            if entry is None or recorded.originator_version > entry.version:
-                entries[recorded.originator_id] = listed(entry, recorded)
+        versions = {match_id: entry.version for match_id, entry in known.items()}
+        entries: dict[UUID, Listed] = {}
+        for match_id, version, last, events in page.news(versions, self.takes):
+            entry = known.get(match_id)
+            for recorded in events:
+                entry = listed(entry, recorded)
+            assert entry is not None
+            entries[match_id] = replace(entry, changed_at=page.recorded(match_id, last).at, version=version)
         if new := [entry for match_id, entry in entries.items() if match_id not in known]:
             connection.execute(insert(self.entries), [asdict(entry) for entry in new])
             players = [{"name": _key(name), "match": entry.match} for entry in new for name in set(entry.players)]
             connection.execute(insert(self.players), players)
-        if old := [{"id": match_id, **_changed(entries[match_id])} for match_id in known]:
+        if old := [{"id": match_id, **_changed(entry)} for match_id, entry in entries.items() if match_id in known]:
             connection.execute(update(self.entries).where(self.entries.c.match == bindparam("id")), old)
 
     def version(self, connection: Connection, match_id: UUID) -> int:

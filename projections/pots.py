@@ -10,6 +10,7 @@ from io import StringIO
 import msgspec
 from msgspec.structs import replace
 
+from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
@@ -83,7 +84,6 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
             contents=event.pot,
         )
     assert pot is not None, "a match begins with its opening"
-    assert number == pot.version + 1, f"event {pot.version + 1} of match {pot.match} is missing"
     match event:
         case DealScored(pot=after) if after is not None:
             return replace(
@@ -128,7 +128,8 @@ def _closed(event: MatchClosed, number: int) -> PotClosed:
 class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
-    name, key, kind, line = "pots", "pots_2", Pot, PotLine
+    name, key, kind, line = "pots", "pots_3", Pot, PotLine
+    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed) | {STAKED}
     entered = staticmethod(entered)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from referee.events import (
     DealScored,
@@ -23,7 +24,7 @@ from referee.events import (
     PlayerEliminated,
     Points,
     Recorded,
-    told,
+    in_points,
 )
 from referee.value import Value
 
@@ -133,7 +134,6 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             points=event.points,
         )
     assert sheet is not None, "a match begins with its opening"
-    assert number == sheet.version + 1, f"event {sheet.version + 1} of match {sheet.match} is missing"
     match event:
         case PenaltyImposed():
             pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
@@ -144,7 +144,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=told(event.points, event.halves),
+                points=in_points(event.points, event.halves),
                 lines=(*sheet.lines, _line(event, number)),
                 pending=(),
                 eliminated=event.eliminated,
@@ -158,7 +158,7 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             return replace(
                 sheet,
                 version=number,
-                points=told(event.points, event.halves),
+                points=in_points(event.points, event.halves),
                 over=True,
                 winner=event.seat,
                 winners=event.seats or (() if event.seat is None else (event.seat,)),
@@ -183,7 +183,7 @@ def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
         [
             LineEntry(
                 seat=entry.seat,
-                points=told((entry.points,), halves)[0],
+                points=in_points((entry.points,), halves)[0],
                 rule=entry.rule,
                 events=entry.events,
             )
@@ -241,9 +241,9 @@ def _line(event: DealScored, number: int) -> Line:
         tricks=event.tricks,
         answers=event.answers,
         penalties=event.penalties,
-        before=told(event.before, halves),
-        change=told(_change(event.before, event.points), halves),
-        points=told(event.points, halves),
+        before=in_points(event.before, halves),
+        change=in_points(_change(event.before, event.points), halves),
+        points=in_points(event.points, halves),
         eliminated=event.eliminated,
         entries=_entries(event.entries, halves),
         event=number,
@@ -256,7 +256,10 @@ def _line(event: DealScored, number: int) -> Line:
 class Protocols(Sheets[Protocol]):
     """The book of all protocols."""
 
-    name, key, kind, line = "protocols", "protocols_2", Protocol, Line
+    name, key, kind, line = "protocols", "protocols_3", Protocol, Line
+    takes = topics(
+        MatchOpened, Dealt, PenaltyImposed, DealScored, DealVoided, PlayerEliminated, MatchWon, MatchClosed
+    )
     entered = staticmethod(entered)
 
 

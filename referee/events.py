@@ -21,12 +21,12 @@ Enforcement = Literal["refuse", "penalise"]
 Viewer = int | Literal["official", "spectator"]
 """Who looks: a seat, the official, or anybody else."""
 Points = int | float
-"""As they are told: whole wherever it can be; a half only in games that count them."""
+"""Whole wherever it can be; a half only in games that count them."""
 
 
-def told(points: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Points as they are told, from so many points or so many halves."""
-    return tuple([number / 2 if number % 2 else number // 2 for number in points]) if halves else points
+def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
+    """Points, from so many points or so many halves."""
+    return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
 Veil = Callable[[Any, str, Viewer], Any]

@@ -231,8 +231,7 @@ def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypa
 
 def told(direct: Direct) -> list[bytes]:
     """Text and record of each deal of a match."""
-    match = direct.match
-    assert match is not None
+    match = direct.table.match
     return [
         notation.write(deal).encode() + msgspec.json.encode(record_of(match, direct.history, number, 0, "en"))
         for number, deal in enumerate(finished(direct), 1)

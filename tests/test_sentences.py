@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -101,7 +101,9 @@ class TestEverythingHasWords:
 
     def test_every_phase(self) -> None:
         phases = {
-            str(phase.__struct_config__.tag) for ruleset in RULESETS.values() for phase in get_args(ruleset.state)
+            str((get_origin(phase) or phase).__struct_config__.tag)
+            for ruleset in RULESETS.values()
+            for phase in get_args(ruleset.state)
         }
         assert_same(phases, set(TEXTS.phases), "phases")
 

@@ -37,8 +37,8 @@ async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> 
     seen, _ = await service.seen(request, match, min_version)
     if not seen.rules.has_pot:
         raise Problem("no_such_pot", ruleset=seen.rules.key)
-    shelf = service.shelf
-    pot = await in_thread(shelf.ask_of, match, seen.version, lambda connection: shelf.pots.answer(connection, match))
+    book = service.books.pots
+    pot = await in_thread(service.books.ask_of, book, match, seen.version, book.answer)
     assert pot is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):

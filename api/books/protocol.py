@@ -35,10 +35,8 @@ async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0
     """The protocol."""
     service = service_of(request)
     seen, _ = await service.seen(request, match, min_version)
-    shelf = service.shelf
-    protocol = await in_thread(
-        shelf.ask_of, match, seen.version, lambda connection: shelf.protocols.answer(connection, match)
-    )
+    book = service.books.protocols
+    protocol = await in_thread(service.books.ask_of, book, match, seen.version, book.answer)
     assert protocol is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):

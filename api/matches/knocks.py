@@ -1,6 +1,6 @@
 """Knocks on the table, and the case files that they leave."""
 
-from typing import Any, cast
+from functools import partial
 
 from litestar import get, post
 
@@ -12,11 +12,10 @@ from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.cases import Case, Ruling, case_of, ruling_seen
+from api.matches.cases import Case, case_of, ruling_seen
 from api.service import in_thread, match_of, service_of
-from projections.audit import Case as Kept
 from referee.acts import Knock
-from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, Recorded
+from referee.events import KnockUpheld, PenaltyImposed, Recorded
 from referee.sentences import Language
 from referee.store.desk import Command
 
@@ -26,17 +25,6 @@ EXAMPLES = {
     "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
     "any": {"seat": 0, "accused": 2},
 }
-
-
-def ruling_of(kept: Kept) -> Ruling:
-    """The ruling of a case in the book, which is kept as the viewer may see it."""
-    common = {name: getattr(kept, name) for name in ("case", "seat", "accused", "rule", "rests_on", "named", "note")}
-    if kept.verdict == "upheld":
-        assert kept.offence is not None
-        assert kept.payer is not None
-        return KnockUpheld(**common, offence=kept.offence, payer=kept.payer, penalty=kept.penalty)
-    assert kept.reason is not None
-    return KnockDismissed(**common, reason=cast(Any, kept.reason), offence=kept.offence)
 
 
 def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
@@ -103,11 +91,9 @@ async def list_knocks(request: Req, match: MatchId, min_version: MinVersion = 0)
     """All case files."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    shelf, language = service.shelf, language_of(header(request, b"accept-language"))
-    kept = await in_thread(
-        shelf.ask_of, match, seen.version, lambda connection: shelf.audit.cases(connection, match, viewer=viewer)
-    )
-    cases = [case_of(seen, ruling_of(one), one.event, one.fine, seen.version, language) for one in kept]
+    book, language = service.books.cases, language_of(header(request, b"accept-language"))
+    kept = await in_thread(service.books.ask_of, book, match, seen.version, partial(book.answer, viewer=viewer))
+    cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in kept]
     return of_match(cases, seen.version, headers=_in(language))
 
 
@@ -129,12 +115,10 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     """One case file."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    shelf, language = service.shelf, language_of(header(request, b"accept-language"))
-    kept = await in_thread(
-        shelf.ask_of, match, seen.version, lambda connection: shelf.audit.cases(connection, match, viewer=viewer)
-    )
-    found = next((one for one in kept if one.case == case), None)
+    book, language = service.books.cases, language_of(header(request, b"accept-language"))
+    kept = await in_thread(service.books.ask_of, book, match, seen.version, partial(book.answer, viewer=viewer))
+    found = next((one for one in kept if one.ruling.case == case), None)
     if found is None:
         raise Problem("no_such_case", last=len(kept))
-    answer = case_of(seen, ruling_of(found), found.event, found.fine, seen.version, language)
+    answer = case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
     return of_match(answer, seen.version, headers=_in(language))

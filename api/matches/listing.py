@@ -86,11 +86,12 @@ async def list_matches(
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
-    shelf = service_of(request).shelf
+    books = service_of(request).books
     try:
         found, more = await in_thread(
-            shelf.ask_of_all,
-            lambda connection: shelf.matches.page(
+            books.ask_of_all,
+            books.matches,
+            lambda connection: books.matches.page(
                 connection,
                 ruleset=ruleset,
                 status=None if status == "any" else status,

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Protocol, Self
 from uuid import UUID
 
-import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -34,13 +33,16 @@ from sqlalchemy import (
 
 from projections.follow.engine import engine_for, postgres_parameters, writer
 from projections.follow.listen import Listener
-from referee.events import Recorded
+from projections.follow.page import Page
 from referee.value import Value
 
-__all__ = ["Book", "Fault", "Follower", "Placed", "engine_for", "prepare", "rebuild"]
+__all__ = ["Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Events in one transaction: enough to rebuild quickly, few enough that readers soon see them."""
+"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them."""
+REBUILD_PAGE = 20_000
+"""Events in one transaction of a rebuild, which nobody waits for: so a match is written seldom, not after each of
+its deals. Each may be of another match, and SQLite takes no more than 32,766 ids in one statement."""
 LATEST_MAX = 50_000
 """Matches whose last event is remembered, so that to wait for it needs no query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
@@ -53,14 +55,7 @@ CREATING = 0x6B6E61636B61
 log = logging.getLogger(__name__)
 
 
-class Placed(msgspec.Struct, frozen=True):
-    """A recorded event and its position in the log of all matches: an order with gaps, not a count."""
-
-    position: int
-    recorded: Recorded
-
-
-Read = Callable[[int, int], Sequence[Placed]]
+Read = Callable[[int, int], Page]
 """The events after a position, at most so many, in order."""
 
 
@@ -74,14 +69,22 @@ class Book(Protocol):
     metadata: MetaData
     """Its tables, in the order in which readers read them."""
 
+    @property
+    def takes(self) -> frozenset[str] | None:
+        """The topics of the events that it has a use for; ``None``: all.
+
+        The first event says of what kind an aggregate is: the book has those whose first event it takes. Of these
+        it tells the last event that there is, but what it does not take is not decoded for it.
+        """
+
     def under(self, prefix: str) -> Self:
         """The same book in tables whose names begin otherwise; index names must not repeat."""
 
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+    def apply(self, connection: Connection, page: Page) -> None:
         """Takes in the events of a page. Those of one match come in order and without a gap."""
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The number of the last event of a match that was taken in, or 0."""
+        """The number of the last event of a match that the book has come to, or 0."""
 
 
 class Fault(Value):
@@ -145,13 +148,12 @@ def _held(connection: Connection, key: str) -> int:
     return position
 
 
-def _apply(connection: Connection, book: Book, key: str, after: int, page: Sequence[Placed]) -> int:
+def _apply(connection: Connection, book: Book, key: str, after: int, page: Page) -> int:
     """Applies what the book does not have of a page that begins after ``after``; where it stands then."""
     position = _held(connection, key)
-    news = [placed for placed in page if placed.position > position] if position >= after else []
-    if news:
+    if position >= after and (news := page.after(position)):
         book.apply(connection, news)
-        position = news[-1].position
+        position = news.position
         _move(connection, key, position)
     return position
 
@@ -160,33 +162,40 @@ def _move(connection: Connection, key: str, position: int) -> None:
     connection.execute(update(_positions).where(_positions.c.book == key).values(position=position))
 
 
-def rebuild(read: Read, engine: Engine, book: Book, *, page: int = PAGE) -> int:
-    """Builds a book anew from the first event, beside the one that is read, and puts it in its place.
+def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
+    """Builds books anew from the first event, beside those that are read, and puts them in their place.
 
-    Returns its position. Until the switch, which is one transaction, nothing of the old book changes; what a
-    rebuild that was broken off has left is thrown away by the next.
+    The log is read once for all of them. Returns their position. Until the switch, which is one transaction,
+    nothing of the old books changes; what a rebuild that was broken off has left is thrown away by the next.
     """
-    prepare(engine, [book])
-    fresh, key = book.under(FRESH), FRESH + book.key
+    prepare(engine, books)
+    fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
     writes = writer(engine)
+
+    def apply(connection: Connection, position: int, events: Page) -> int:
+        return min([_apply(connection, book, key, position, events) for book, key in fresh])
+
     with writes.begin() as connection:
-        _clear(connection, fresh, key)
+        for book, key in fresh:
+            _clear(connection, book, key)
     position, events = 0, read(0, page)
     while events:
         with writes.begin() as connection:
-            position = _apply(connection, fresh, key, position, events)
+            position = apply(connection, position, events)
         if len(events) < page:
             break
         events = read(position, page)
     with writes.begin() as connection:
-        # Followers wait at the position; what they applied meanwhile is made up for before they go on.
+        # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
         # The new tables are held too: another rebuild could have cleared them since.
-        goal, position = _held(connection, book.key), _held(connection, key)
+        goal = max([_held(connection, book.key) for book in books])
+        position = min([_held(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
-            position = _apply(connection, fresh, key, position, events)
-        _switch(connection, book, fresh)
-        _move(connection, book.key, position)
-        connection.execute(delete(_positions).where(_positions.c.book == key))
+            position = apply(connection, position, events)
+        for book, (new, key) in zip(books, fresh, strict=True):
+            _switch(connection, book, new)
+            _move(connection, book.key, _held(connection, key))
+            connection.execute(delete(_positions).where(_positions.c.book == key))
     return position
 
 
@@ -210,7 +219,7 @@ class Follower:
         page: int = PAGE,
         poll_seconds: float = 1.0,
         rest_seconds: float = 0.25,
-        seen: Callable[[Sequence[Placed]], None] | None = None,
+        seen: Callable[[Page], None] | None = None,
         listen: str | None = None,
     ) -> None:
         """``seen`` gets each page that is read, once and on the follower's thread, whether or not books take it.
@@ -244,7 +253,7 @@ class Follower:
         self._at = prepare(self._engine, self.books)
         for book in self.books:
             position = self._at[book.name]
-            if position and [placed.position for placed in self._read(position - 1, 1)] != [position]:
+            if position and [row[0] for row in self._read(position - 1, 1).rows] != [position]:
                 # The log was restored from a backup that is older than the book.
                 log.error("book %s stands at %d, where the log has no event: it begins anew", book.name, position)
                 with self._writer.begin() as connection:
@@ -271,26 +280,28 @@ class Follower:
         with self._progress:
             self._progress.notify_all()
 
-    def has_applied(self, match_id: UUID, version: int) -> bool:
-        """Whether every book has taken in this event of a match. Asks the database only about matches that have
-        been quiet since the start."""
+    def has_applied(self, match_id: UUID, version: int, book: Book | None = None) -> bool:
+        """Whether a book, or every book, has taken in this event of a match. Asks the database only about matches
+        that have been quiet since the start."""
+        books = self.books if book is None else (book,)
         with self._progress:
             latest = self._latest.get(match_id)
         if latest is not None:
             read, position = latest
-            return read >= version and min(self._at.values(), default=position) >= position
+            return read >= version and all(self._at[one.name] >= position for one in books)
         with self._engine.connect() as connection:
-            return all(book.version(connection, match_id) >= version for book in self.books)
+            return all(one.version(connection, match_id) >= version for one in books)
 
-    def wait_for(self, match_id: UUID, version: int, timeout: float) -> bool:
-        """Waits until every book has taken in this event of a match; whether it came to that in time."""
+    def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
+        """Waits until a book, or every book, has taken in this event of a match; whether it came to that in
+        time."""
         deadline = time.monotonic() + timeout
         self._hurried(+1)
         try:
             while True:
                 with self._progress:
                     turn = self._turns
-                if self.has_applied(match_id, version):
+                if self.has_applied(match_id, version, book):
                     return True
                 with self._progress:
                     while self._turns == turn:
@@ -313,9 +324,10 @@ class Follower:
         """Where each book stands, as far as this process knows."""
         return dict(self._at)
 
-    def lag(self, head_position: int) -> int:
-        """How far the book that is last stands behind the head of the log."""
-        return max(0, head_position - min(self._at.values(), default=head_position))
+    def lag(self, head_position: int, book: Book | None = None) -> int:
+        """How far a book, or the one that is last, stands behind the head of the log."""
+        at = min(self._at.values(), default=head_position) if book is None else self._at[book.name]
+        return max(0, head_position - at)
 
     def faults(self) -> dict[str, Fault]:
         """What failed last time and has not worked since: books by name, ``read``, ``seen``; empty when all is
@@ -327,10 +339,9 @@ class Follower:
         """Whether the thread runs."""
         return self._thread.is_alive()
 
-    def rebuild(self, name: str) -> int:
-        """Rebuilds a book, on the caller's thread, while the old one is read and kept up. Its position."""
-        book = next(book for book in self.books if book.name == name)
-        return rebuild(self._read, self._engine, book, page=self._page)
+    def rebuild(self, *books: Book) -> int:
+        """Rebuilds books, on the caller's thread, while the old ones are read and kept up. Their position."""
+        return rebuild(self._read, self._engine, *books)
 
     # The thread
 
@@ -353,9 +364,9 @@ class Follower:
 
     def _turn(self) -> bool:
         """One page for each that has not reached the end of the log; whether there may be more."""
-        pages: dict[int, Sequence[Placed]] = {}
+        pages: dict[int, Page] = {}
 
-        def page_after(position: int) -> Sequence[Placed]:
+        def page_after(position: int) -> Page:
             if position not in pages:
                 pages[position] = self._read(position, self._page)
             return pages[position]
@@ -380,15 +391,15 @@ class Follower:
                 self._failed(book.name, after)
         return more
 
-    def _note(self, page: Sequence[Placed]) -> None:
+    def _note(self, page: Page) -> None:
         with self._progress:
-            for placed in page:
-                recorded = placed.recorded
-                self._latest[recorded.originator_id] = recorded.originator_version, placed.position
-                self._latest.move_to_end(recorded.originator_id)
+            for match_id, rows in page.histories.items():
+                position, _, version, *_ = rows[-1]
+                self._latest[match_id] = version, position
+                self._latest.move_to_end(match_id)
             while len(self._latest) > LATEST_MAX:
                 self._latest.popitem(last=False)
-        after, self._seen_to = self._seen_to, page[-1].position
+        after, self._seen_to = self._seen_to, page.position
         if self._seen is not None:
             try:
                 self._seen(page)
@@ -413,10 +424,10 @@ class Follower:
         error, now = sys.exception(), datetime.now(UTC)
         before = self._faults.get(what)
         times = before.times + 1 if before else 1
-        told = f"{type(error).__name__}: {error}"
-        log.error("%s: failed after position %d (%d): %s", what, position, times, told, exc_info=times == 1)
+        name = f"{type(error).__name__}: {error}"
+        log.error("%s: failed after position %d (%d): %s", what, position, times, name, exc_info=times == 1)
         since = before.since if before else now
-        self._faults[what] = Fault(since=since, position=position, times=times, error=told)
+        self._faults[what] = Fault(since=since, position=position, times=times, error=name)
         if what != "seen":  # that page is not shown again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
             self._again[what] = time.monotonic() + seconds

@@ -1,6 +1,6 @@
 """What protocol and pot have in common: a sheet for each match, and the lines that are written into it and stay."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import UUID
 
@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
 
 from projections.follow.engine import Json
-from projections.follow.follow import LIVE, Placed
+from projections.follow.follow import LIVE
+from projections.follow.page import Page
 from referee.events import Recorded
 
 
@@ -17,7 +18,7 @@ class Sheet(Protocol):
 
     @property
     def version(self) -> int:
-        """The last event that it took in."""
+        """The last event that changed it; to a reader, the last that the book has come to."""
 
     @property
     def lines(self) -> tuple[Any, ...]:
@@ -32,6 +33,7 @@ class Sheets(Generic[S]):
 
     name: str
     key: str
+    takes: frozenset[str] | None = None
     kind: type[S]
     line: Any
     """The type of a line."""
@@ -59,46 +61,56 @@ class Sheets(Generic[S]):
         """The same book in other tables."""
         return type(self)(prefix)
 
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+    def apply(self, connection: Connection, page: Page) -> None:
         """Takes in the events of a page; what it has already, it passes over."""
-        matches = {placed.recorded.originator_id for placed in page}
-        query = select(self.sheets.c.match, self.sheets.c.sheet).where(self.sheets.c.match.in_(matches))
-        known: dict[UUID, S] = {row.match: row.sheet for row in connection.execute(query)}
-        sheets = dict(known)
-        for recorded in (placed.recorded for placed in page):
-            sheet = sheets.get(recorded.originator_id)
-            if sheet is None or recorded.originator_version > sheet.version:
-                sheets[recorded.originator_id] = self.entered(sheet, recorded)
-        lines = [
-            {"match": match_id, "event": line.event, "line": line}
-            for match_id, sheet in sheets.items()
-            for line in sheet.lines
-        ]
+        this = self.sheets.c
+        query = select(this.match, this.version).where(this.match.in_(page.histories))
+        versions: dict[UUID, int] = {row.match: row.version for row in connection.execute(query)}
+        news = list(page.news(versions, self.takes))
+        sheets = self._kept(connection, [one.aggregate for one in news if one.events and one.aggregate in versions])
+        new, changed, passed, lines = [], [], [], []
+        for match_id, version, _, events in news:
+            if not events:
+                passed.append({"id": match_id, "version": version})
+                continue
+            sheet = sheets.get(match_id)
+            for recorded in events:
+                sheet = self.entered(sheet, recorded)
+            assert sheet is not None
+            lines += [{"match": match_id, "event": line.event, "line": line} for line in sheet.lines]
+            row = {"version": version, "sheet": replace(sheet, lines=())}  # type: ignore[type-var]  # it is a struct
+            if match_id in versions:
+                changed.append({"id": match_id, **row})
+            else:
+                new.append({"match": match_id, **row})
         if lines:
             connection.execute(insert(self.lines), lines)
-        new = [_row("match", match_id, sheet) for match_id, sheet in sheets.items() if match_id not in known]
         if new:
             connection.execute(insert(self.sheets), new)
-        if old := [_row("id", match_id, sheets[match_id]) for match_id in known]:
-            connection.execute(update(self.sheets).where(self.sheets.c.match == bindparam("id")), old)
+        for rows in (changed, passed):
+            if rows:
+                connection.execute(update(self.sheets).where(this.match == bindparam("id")), rows)
+
+    def _kept(self, connection: Connection, matches: list[UUID]) -> dict[UUID, S]:
+        if not matches:
+            return {}
+        query = select(self.sheets.c.match, self.sheets.c.sheet).where(self.sheets.c.match.in_(matches))
+        return {row.match: row.sheet for row in connection.execute(query)}
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """The last event of a match that its sheet has taken in, or 0."""
+        """The last event of a match that the book has come to, or 0."""
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID) -> S | None:
         """The sheet of a match with all its lines; ``None`` where no match is known."""
-        sheet: S | None = connection.scalar(select(self.sheets.c.sheet).where(self.sheets.c.match == match_id))
-        if sheet is None:
+        this = self.sheets.c
+        found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
+        if found is None:
             return None
         query = (
             select(self.lines.c.line)
-            .where(self.lines.c.match == match_id, self.lines.c.event <= sheet.version)  # not what came after it
+            .where(self.lines.c.match == match_id, self.lines.c.event <= found.version)  # not what came after it
             .order_by(self.lines.c.event)
         )
-        whole: S = replace(sheet, lines=tuple(connection.scalars(query)))  # type: ignore[type-var]  # it is a struct
+        whole: S = replace(found.sheet, version=found.version, lines=tuple(connection.scalars(query)))
         return whole
-
-
-def _row(key: str, match_id: UUID, sheet: Any) -> dict[str, Any]:
-    return {key: match_id, "version": sheet.version, "sheet": replace(sheet, lines=())}

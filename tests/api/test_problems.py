@@ -371,10 +371,10 @@ class TestOurFault:
             assert client.get("/health/live").status_code == 200
 
     def test_books_that_stand_still_are_told_of(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("api.shelf.WAIT_SECONDS", 0.01)
+        monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
         with client_of(sqlite_url) as client:
             table = Table(client)
-            client.app.state.service.shelf.follower.close()
+            client.app.state.service.books.follower.close()
             table.deal()
             answer = table.get("/protocol")
             problem(answer, 503, "books-behind")

@@ -213,11 +213,18 @@ def main() -> bool:
         ("", "acts/s", "of hearts", "of euchre", "of pokerkit"),
         [(name, rate, rate / hearts, rate / euchre, rate / poker) for name, rate in rates.items()],
     )
-    deals = side_by_side({f"{key}, {players} players": of_ruleset(key, players)[1] for players in (3, 4, 5)})
+    hand = of_pokerkit()
+    whole = {f"{key}, {players} players": of_ruleset(key, players)[1] for players in (3, 4, 5)}
+    deals = side_by_side({**whole, "pokerkit": lambda: sum(1 for _ in range(5) if hand())})
+    hands = deals.pop("pokerkit")
     others = side_by_side(
         {f"{other}, {PLAYERS[other]} players": of_any(other, 0) for other in RULESETS if other != key}
     )
-    table("Play-outs, whole deals/s on one core", ("", "deals/s"), [*deals.items(), *others.items()])
+    table(
+        "Play-outs, whole deals/s on one core",
+        ("", "deals/s", "of pokerkit's hands"),
+        [(name, rate, rate / hands) for name, rate in [*deals.items(), *others.items(), ("pokerkit", hands)]],
+    )
     lasting = {}
     for other in RULESETS:
         begun, later = of_long_match(other)
@@ -234,7 +241,7 @@ def main() -> bool:
         [
             floor("play-outs beside open_spiel's faster game", ours / max(hearts, euchre), 0.13),
             floor("play-outs beside pokerkit", ours / poker, 30),
-            floor("whole deals/s", min(deals.values()), 6801),
+            floor("whole deals beside pokerkit's hands", min(deals.values()) / hands, 9),
             floor("every ruleset beside open_spiel's hearts", slowest / hearts, 0.1),
             floor(
                 f"pace after {LONG} deals of a match",

@@ -1,23 +1,26 @@
 """A log of real matches for the books to follow: played by random acts, right and wrong ones, and knocks."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from eventsourcing.persistence import Notification, StoredEvent
-from sqlalchemy import Engine, Row, select
+from eventsourcing.persistence import StoredEvent
+from sqlalchemy import Column, ColumnElement, Engine, Text, select, type_coerce
 
-from projections.audit import Audit
-from projections.follow.follow import Book, Placed, Read
+from api.bookkeeping import reader
+from projections.cases import Cases
+from projections.follow.engine import Json
+from projections.follow.follow import Book
+from projections.follow.page import Page
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
+from referee.events import Recorded
 from referee.refusals import Refused
 from referee.store.desk import Command, Desk
 from referee.store.match import Match
-from referee.store.rows import from_row
 from referee.store.store import Referee
 from tests.played import legal_acts, opened
 
@@ -34,19 +37,26 @@ KINDS: tuple[dict[str, Any], ...] = (
 """How the matches of the log are opened."""
 
 
-def placed(notifications: Iterable[Notification]) -> list[Placed]:
-    return [Placed(notification.id, from_row(notification)) for notification in notifications]
+def pages(referee: Referee, size: int) -> Iterator[Page]:
+    """The log in pages of this size."""
+    page = reader(referee)(0, size)
+    while page:
+        yield page
+        page = reader(referee)(page.position, size)
 
 
-def reader(referee: Referee) -> Read:
-    def read(after: int, limit: int) -> Sequence[Placed]:
-        return placed(referee.recorder.select_notifications(after, limit, inclusive_of_start=False))
-
-    return read
+def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
+    """These events as a page of the log, the first of them at this position."""
+    rows = [
+        (position, str(recorded.originator_id), recorded.originator_version, recorded.event.TOPIC, b"")
+        for position, recorded in enumerate(history, first)
+    ]
+    found = {(recorded.originator_id, recorded.originator_version): recorded for recorded in history}
+    return Page(rows, lambda match_id, number, *_: found[match_id, number])
 
 
 def all_books() -> tuple[Book, ...]:
-    return Protocols(), Audit(), Matches(), Pots()
+    return Protocols(), Cases(), Matches(), Pots()
 
 
 def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]:
@@ -101,15 +111,15 @@ def content(engine: Engine, books: Iterable[Book]) -> Said:
     """All that stands in the tables of these books, wherever the pages ended."""
     with engine.connect() as connection:
         return {
-            name: sorted((said for row in connection.execute(select(table)) for said in _said(row)), key=repr)
+            name: sorted((tuple(row) for row in connection.execute(select(*map(_written, table.c)))), key=repr)
             for book in books
             for name, table in book.metadata.tables.items()
         }
 
 
-def _said(row: Row[Any]) -> list[tuple[Any, ...]]:
-    """A row, or the steps of the trail that a page has put into it."""
-    return [(row.match, step) for step in row.steps] if "steps" in row._fields else [tuple(row)]
+def _written(column: Column[Any]) -> ColumnElement[Any]:
+    """A column as it stands in the table: JSON to the byte."""
+    return type_coerce(column, Text) if isinstance(column.type, Json) else column
 
 
 def head(referee: Referee) -> int:

@@ -1,99 +1,34 @@
 """All five games in one form: whoever knows none of them can draw the sheet, and its numbers add up."""
 
-import random
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any, get_args
-from uuid import UUID
+from functools import cache, reduce
+from typing import get_args
 
 import msgspec
 import pytest
 from sqlalchemy import Engine
 
-from projections.audit import Audit
-from projections.follow.follow import Placed, prepare
+from projections.cases import Cases
+from projections.follow.follow import prepare
 from projections.matches import Listed, Matches, listed
+from projections.pots import Pots
+from projections.pots import entered as in_pot
 from projections.protocols import Protocol, Protocols, csv, entered
-from referee.acts import AnyAct, Close, Knock, Play, SeatAct, Void
-from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchWon, Recorded, Stakes
+from referee.acts import AnyAct
+from referee.events import (
+    DealScored,
+    DealVoided,
+    KnockDismissed,
+    KnockUpheld,
+    MatchClosed,
+    MatchWon,
+    Recorded,
+)
 from referee.games import RULESETS
-from referee.refusals import Refused
-from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.store.match import Match
-from tests.played import legal_acts, opening
-
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-KINDS: tuple[dict[str, Any], ...] = (
-    {"ruleset": "kalabrias", "players": 2, "target_score": 200, "enforcement": "refuse"},
-    {"ruleset": "kalabrias", "players": 3, "bete_odd_point": "exact_half", "target_score": 300},
-    {"ruleset": "kalabrias", "players": 4, "target_score": 300, "enforcement": "refuse"},
-    {"ruleset": "rams-english", "players": 4, "first_dealer": None},
-    {"ruleset": "rams-english", "stakes": Stakes(currency="SEK", unit=25), "points": (-50, 10, 0), "pot": 40},
-    {"ruleset": "rodskagg-alga", "enforcement": "refuse", "points": (4, 4, 4)},
-    {"ruleset": "rodskagg-catsatcards", "players": 4, "points": (8, 9, 9, 9)},
-    {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "points": (9, 9, 9)},
-    {"ruleset": "rodskagg-kortoxen", "points": (6, 6, 6), "deal_ritual": False},
-)
-
-
-def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
-    """Who acts, and how: mostly by the rules, now and then not."""
-    what, seats = chance.random(), range(len(match.opened.players))
-    if what < (0.05 if any(match.rules.view(match.state, "spectator").penalties) else 0.005):
-        return "official", Void(reason="spilt coffee")
-    if what < 0.1:
-        ledger = getattr(match.state, "ledger", None)
-        done = [(one.breach.seat, one.breach.offence) for one in getattr(ledger, "standings", ())]
-        accused, offence = chance.choice([*done, (0, None)])
-        seat = chance.choice([seat for seat in seats if seat != accused])
-        return seat, Knock(seat=seat, accused=accused, offence=offence)
-    legal = [act for act in legal_acts(match) if getattr(act, "bid", None) != "rodskagg" or chance.random() < 0.02]
-    plays = [act for act in legal if isinstance(act, Play)]
-    if plays and what < 0.2:
-        seat = plays[0].seat
-        return seat, Play(seat=seat, card=chance.choice(match.rules.view(match.state, seat).hand or ("SA",)))
-    if not legal:
-        return "official", Close()
-    act = chance.choice(legal)
-    assert isinstance(act, SeatAct)
-    return act.seat, act
-
-
-def history_of(kind: dict[str, Any], seed: int, acts: int = 1500) -> list[Recorded]:
-    """The events of a match played at random, a session closed at the end."""
-    chance = random.Random(seed)
-    opened = opening(**kind)
-    rules = RULESETS[opened.ruleset]
-    rules.opening(opened)
-    history: list[Recorded] = []
-    match: Match | None = None
-
-    def stand(actor: int | str, events: tuple[Event, ...]) -> Match:
-        first = len(history) + 1
-        new = [
-            Recorded(UUID(int=1), number, NOON + timedelta(seconds=first), actor, f"act-{first}", "", "", event)
-            for number, event in enumerate(events, first)
-        ]
-        history.extend(new)
-        return fold(match, new)
-
-    match = stand("official", (opened,))
-    if begun := rules.begin(match.state, Moment(match.version, NOON, f"{seed}")):
-        match = stand("official", begun)
-    for turn in range(acts):
-        if rules.view(match.state, "spectator").phase == "over":
-            break
-        actor, act = _any_act(match, chance)
-        if turn > acts - 200 and Close() in rules.legal(match.state, "official"):
-            actor, act = "official", Close()
-        try:
-            events = rules.decide(match.state, act, Moment(match.version, NOON + timedelta(hours=1), f"{seed}{turn}"))
-        except Refused:
-            continue
-        match = stand(actor, events)
-    return history
+from tests.projections.every_game import KINDS, history_of
+from tests.projections.filled import page_of
 
 
 @cache
@@ -245,25 +180,19 @@ def test_every_act_there_is_can_be_read() -> None:
 
 
 def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> None:
-    books = Protocols(), Audit(), Matches()
+    books = Protocols(), Cases(), Matches(), Pots()
     prepare(engine, books)
-    page = [Placed(number, recorded) for number, recorded in enumerate(history, 1)]
     with engine.begin() as connection:
         for book in books:
-            for first in range(0, len(page), 97):
-                book.apply(connection, page[first : first + 97])
-        protocols, audit, _ = books
-        match, sheet, _ = last(history)
+            for first in range(0, len(history), 97):
+                book.apply(connection, page_of(history[first : first + 97]))
+        protocols, cases, matches, pots = books
+        match, sheet, entry = last(history)
         assert protocols.answer(connection, match.id) == sheet
-        trail = audit.trail(connection, match.id, limit=100_000, viewer="spectator")
-        assert [step.number for step in trail] == list(range(1, match.version + 1))
-        for step, recorded in zip(trail, history, strict=True):
-            event = recorded.event
-            if isinstance(event, DealScored | DealVoided):
-                assert step.deal == event.deal
-                deal = step.deal
-                assert {entry.rule for entry in event.entries} <= set(step.rules)
-            if isinstance(event, MatchWon | MatchClosed):
-                assert step.deal == deal, "the end belongs to the deal before it"
-                assert step.rules == (event.rule,)
-                assert all(one.prev is not None for one in trail), "nothing is hidden any more"
+        assert matches.page(connection) == ((entry,), None)
+        assert pots.answer(connection, match.id) == reduce(in_pot, history, None)
+        knocks = [one for one in history if isinstance(one.event, KnockUpheld | KnockDismissed)]
+        kept = cases.answer(connection, match.id, "spectator")
+        assert [case.event for case in kept] == [one.originator_version for one in knocks]
+        if entry.status == "over":
+            assert [case.ruling for case in kept] == [one.event for one in knocks], "nothing is hidden any more"

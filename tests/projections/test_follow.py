@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import UUID, uuid4
 
@@ -12,15 +13,17 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, inspect, text, update
 
-from projections.audit import Audit
-from projections.follow.follow import FRESH, LIVE, Book, Follower, Placed, engine_for, prepare, rebuild
+from projections.cases import Cases
+from projections.follow.follow import FRESH, LIVE, Book, Follower, engine_for, prepare, rebuild
+from projections.follow.page import Page, Row, topics
 from projections.matches import Matches
 from projections.pots import Pots
-from projections.protocols import Protocols
+from projections.protocols import Protocol, Protocols
+from referee.events import CardPlayed, Recorded, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from tests.played import opened, play_out
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, placed, reader
+from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader
 
 SOON = 10.0
 """Seconds after which what should have happened has not."""
@@ -46,10 +49,15 @@ def at_the_head(follower: Follower, referee: Referee) -> None:
     until(lambda: follower.lag(head(referee)) == 0)
 
 
+def part(page: Page, first: int, last: int) -> Page:
+    return Page(page.rows[first:last], page.decode)
+
+
 class Tally:
     """A book that counts, and so tells whether it was given an event twice."""
 
     name = key = "tally"
+    takes = None
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -58,7 +66,7 @@ class Tally:
     def under(self, prefix: str) -> Self:
         return type(self)(prefix)
 
-    def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+    def apply(self, connection: Connection, page: Page) -> None:
         if connection.execute(update(self.table).values(events=self.table.c.events + len(page))).rowcount == 0:
             connection.execute(insert(self.table).values(events=len(page)))
 
@@ -70,8 +78,9 @@ class TestFollowing:
     """From where each book stands to the end of the log, and on."""
 
     def test_books_follow_what_is_played(self, referee: Referee, engine: Engine):
-        books, seen = all_books(), []
-        with following(referee, engine, books, seen=seen.extend) as follower:
+        books: tuple[Book, ...] = all_books()
+        seen: list[Row] = []
+        with following(referee, engine, books, seen=lambda page: seen.extend(page.rows)) as follower:
             desk = Desk(referee, committed=lambda recorded: follower.wake())
             try:
                 match_id = opened(desk, deal_ritual=False)
@@ -86,7 +95,7 @@ class TestFollowing:
             assert follower.lag(head(referee)) == 0
             assert follower.lag(head(referee) + 5) == 5
             assert follower.faults() == {}
-        assert seen == placed(referee.recorder.select_notifications(None, 1000)), "each event once and in order"
+        assert seen == reader(referee)(0, 1000).rows, "each event once and in order"
 
     @pytest.mark.parametrize("seed", range(3))
     def test_stopped_anywhere_it_goes_on_from_there(
@@ -107,33 +116,37 @@ class TestFollowing:
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
         append(referee, rows)
-        page = placed(referee.recorder.select_notifications(None, 100_000))
+        page = reader(referee)(0, 100_000)
         for book in (books := all_books()):
             prepare(engine, [book])
             for first in (0, 0, 300, 100, 500, 0):
                 with engine.begin() as connection:
-                    book.apply(connection, page[first : first + 700])
+                    book.apply(connection, part(page, first, first + 700))
             with engine.begin() as connection:
                 book.apply(connection, page)
         assert content(engine, books) == whole
 
     def test_a_book_never_skips_an_event(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
         append(referee, rows)
-        page = placed(referee.recorder.select_notifications(None, 400))
+        page = reader(referee)(0, 400)
         for book in all_books():
             prepare(engine, [book])
             with pytest.raises(AssertionError, match="is missing"), engine.begin() as connection:
-                book.apply(connection, [*page[:100], *page[150:]])
+                book.apply(connection, Page([*page.rows[:100], *page.rows[150:]], page.decode))
+            with engine.begin() as connection:
+                book.apply(connection, part(page, 0, 100))
+            with pytest.raises(AssertionError, match="is missing"), engine.begin() as connection:
+                book.apply(connection, part(page, 150, 400))
 
     def test_two_followers_of_one_log_apply_each_event_once(
         self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
         other = engine_for(store_url)
         one_side, other_side = (*all_books(), Tally()), (*all_books(), Tally())
-        seen: tuple[list[Placed], list[Placed]] = [], []
+        seen: tuple[list[Page], list[Page]] = [], []
         with (
-            following(referee, engine, one_side, page=17, poll_seconds=0.01, seen=seen[0].extend) as one,
-            following(referee, other, other_side, page=40, poll_seconds=0.01, seen=seen[1].extend) as two,
+            following(referee, engine, one_side, page=17, poll_seconds=0.01, seen=seen[0].append) as one,
+            following(referee, other, other_side, page=40, poll_seconds=0.01, seen=seen[1].append) as two,
         ):
             append(referee, rows)
             at_the_head(one, referee)
@@ -142,7 +155,7 @@ class TestFollowing:
                 assert one.wait_for(match_id, version, SOON)
                 assert two.wait_for(match_id, version, SOON)
             assert (one.faults(), two.faults()) == ({}, {})
-        assert [len(page) for page in seen] == [len(rows), len(rows)]
+        assert [sum(map(len, one)) for one in seen] == [len(rows), len(rows)]
         assert content(engine, one_side) == {**whole, "book_tally": [(len(rows),)]}
         other.dispose()
 
@@ -162,8 +175,8 @@ class TestFollowing:
     ):
         """Had they one position, each would pass over what the other has taken in."""
 
-        class Earlier(Audit):
-            key = "audit_earlier"
+        class Earlier(Cases):
+            key = "cases_earlier"
 
         other, before = engine_for(store_url), (Protocols(), Earlier(), Matches(), Pots())
         append(referee, rows[:400])
@@ -187,7 +200,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             assert content(engine, books) == whole
             with engine.begin() as connection:
-                connection.execute(text("DROP TABLE book_audit_2_cases"))
+                connection.execute(text("DROP TABLE book_cases_rulings"))
 
     def test_books_that_are_ahead_of_a_restored_log_begin_anew(
         self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture
@@ -207,6 +220,94 @@ class TestFollowing:
         with engine.connect() as connection:
             for match_id, version in last_versions(rows[:100]).items():
                 assert [book.version(connection, match_id) for book in books] == [version] * len(books)
+
+
+class TestTaking:
+    """A book takes what it has a use for, and knows how far it has come all the same."""
+
+    def test_what_no_book_takes_is_not_decoded(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
+        append(referee, rows)
+        page, met = reader(referee)(0, 100_000), []
+
+        def decode(match_id: UUID, number: int, topic: str, state: bytes) -> Recorded:
+            met.append((match_id, number, topic))
+            return page.decode(match_id, number, topic, state)
+
+        watched = Page(page.rows, decode)
+        books = Protocols(), Pots(), Cases()
+        prepare(engine, books)
+        with engine.begin() as connection:
+            for book in books:
+                book.apply(connection, watched)
+                for match_id, version in last_versions(rows).items():
+                    assert book.version(connection, match_id) == version
+        assert len(met) == len(set(met)), "nothing is decoded twice"
+        taken = Protocols.takes | Pots.takes | Cases.takes
+        assert {topic for *_, topic in met} == taken & {row.topic for row in rows}
+        assert not taken & topics(CardPlayed, TrickTaken)
+        assert len(met) < len(rows) / 2
+
+    @pytest.mark.parametrize("size", [1, 5, 100_000])
+    def test_aggregates_of_another_kind_are_passed_over(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, size: int
+    ):
+        """Their events lie between those of matches, and may be such as nobody here can decode."""
+        append(referee, rows)
+        page, club = reader(referee)(0, 100_000), uuid4()
+        mixed: list[Row] = []
+        for row in page.rows:
+            mixed.append((len(mixed) + 1, *row[1:]))
+            if len(mixed) % 5 == 0:
+                number = len(mixed) // 5
+                topic = "club/founded" if number == 1 else "club/joined"
+                mixed.append((len(mixed) + 1, str(club), number, topic, b"?"))
+
+        class Members(Protocols):
+            """A sheet for each club, and none for a match."""
+
+            key = "members"
+            takes = frozenset({"club/founded", "club/joined"})
+            entered = staticmethod(lambda sheet, recorded: sheet or of_club(recorded))
+
+        def of_club(recorded: Recorded) -> Protocol:
+            club, version = str(recorded.originator_id), recorded.originator_version
+            return Protocol(
+                match=club, version=version, ruleset="", players=(), opening=(), taken_over=False, points=()
+            )
+
+        def decode(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
+            if aggregate != club:
+                return page.decode(aggregate, number, topic, state)
+            return Recorded(aggregate, number, datetime.now(UTC), 0, "", "", "", CardPlayed(seat=0, card="SA"))
+
+        books, members = all_books(), Members()
+        prepare(engine, [*books, members])
+        with engine.begin() as connection:
+            for first in range(0, len(mixed), size):
+                for book in (*books, members):
+                    book.apply(connection, Page(mixed[first : first + size], decode))
+            assert members.version(connection, club) == len(mixed) // 5
+            assert [book.version(connection, club) for book in books] == [0] * len(books)
+            assert all(members.version(connection, match_id) == 0 for match_id in last_versions(rows))
+        assert content(engine, books) == whole
+
+    def test_a_reader_waits_for_the_book_that_he_asks(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        class Stuck(Cases):
+            def apply(self, connection: Connection, page: Page) -> None:
+                raise OSError("the ink ran out")
+
+        append(referee, rows)
+        match_id, version = next(iter(last_versions(rows).items()))
+        protocols, stuck = Protocols(), Stuck()
+        for _ in range(2):  # the second time nothing of the match is read
+            with following(referee, engine, [protocols, stuck]) as follower:
+                assert follower.wait_for(match_id, version, SOON, protocols)
+                assert not follower.wait_for(match_id, version, 0.01, stuck)
+                assert not follower.wait_for(match_id, version, 0.01)
+                until(lambda: follower.lag(head(referee), protocols) == 0)
+                assert follower.lag(head(referee)) == follower.lag(head(referee), stuck) == head(referee)
 
 
 class TestWaiting:
@@ -278,29 +379,29 @@ class TestFailing:
         whole: Said,
         caplog: pytest.LogCaptureFixture,
     ):
-        class Clumsy(Audit):
+        class Clumsy(Cases):
             """Fails twice, when it has already written."""
 
             left = 2
 
-            def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+            def apply(self, connection: Connection, page: Page) -> None:
                 super().apply(connection, page)
-                if page[-1].position > 300 and self.left:
+                if page.position > 300 and self.left:
                     self.left -= 1
                     raise OSError("the ink ran out")
 
         append(referee, rows)
         books = (Protocols(), Clumsy(), Matches(), Pots())
         with following(referee, engine, books, page=100) as follower:
-            until(lambda: "audit" in follower.faults())
-            fault = follower.faults()["audit"]
+            until(lambda: "cases" in follower.faults())
+            fault = follower.faults()["cases"]
             assert (fault.position, fault.error) == (300, "OSError: the ink ran out")
             until(lambda: follower.positions()["protocols"] == head(referee))
             at_the_head(follower, referee)
             assert follower.faults() == {}
             assert follower.alive
         assert content(engine, books) == whole
-        assert "audit: failed after position 300 (1): OSError: the ink ran out" in caplog.text
+        assert "cases: failed after position 300 (1): OSError: the ink ran out" in caplog.text
 
     def test_a_log_that_cannot_be_read_for_a_while(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
@@ -308,7 +409,7 @@ class TestFailing:
         append(referee, rows)
         read, calls = reader(referee), iter(range(10_000))
 
-        def sometimes(after: int, limit: int) -> Sequence[Placed]:
+        def sometimes(after: int, limit: int) -> Page:
             if next(calls) in (1, 4):
                 raise ConnectionError("no answer")
             return read(after, limit)
@@ -325,7 +426,7 @@ class TestFailing:
     def test_a_listener_that_fails_keeps_nobody_from_reading(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
-        def deaf(page: Sequence[Placed]) -> None:
+        def deaf(page: Page) -> None:
             raise ValueError("what?")
 
         append(referee, rows)
@@ -349,13 +450,58 @@ class TestRebuilding:
             spoil(engine)
             for _ in range(2):
                 for book in books:
-                    assert follower.rebuild(book.name) == head(referee)
+                    assert follower.rebuild(book) == head(referee)
                 assert content(engine, books) == whole
             with engine.connect() as connection:
                 left = connection.execute(text("SELECT count(*), sum(position) FROM book_positions")).one()
             assert tuple(left) == (len(books), len(books) * head(referee))
         prepare(engine, all_books())
         assert len(inspect(engine).get_indexes("book_matches")) == 1
+
+    @pytest.mark.parametrize("size", [7, 300, 100_000])
+    def test_all_books_are_rebuilt_in_one_pass(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, size: int
+    ):
+        append(referee, rows)
+        books, read = all_books(), reader(referee)
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+        spoil(engine)
+        reads: list[int] = []
+
+        def counted(after: int, limit: int) -> Page:
+            reads.append(after)
+            return read(after, limit)
+
+        assert rebuild(counted, engine, *books, page=size) == head(referee)
+        assert content(engine, books) == whole
+        assert len(reads) == len(rows) // size + 1, "the log is read once"
+        with engine.connect() as connection:
+            left = connection.execute(text("SELECT book, position FROM book_positions")).all()
+        assert sorted(tuple(row) for row in left) == sorted((book.key, head(referee)) for book in books)
+
+    def test_books_that_are_rebuilt_together_make_up_for_what_came_meanwhile(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        """The live books have come to different places when the new ones are put in their place."""
+        append(referee, rows[:500])
+        books, read = all_books(), reader(referee)
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+        late: list[bool] = []
+
+        def growing(after: int, limit: int) -> Page:
+            page = read(after, limit)
+            if len(page) < limit and not late:  # as it seems, the end
+                late.append(True)
+                append(referee, rows[500:])
+                with following(referee, engine, books[:2]) as follower:
+                    at_the_head(follower, referee)
+            return page
+
+        rebuild(growing, engine, *books, page=300)
+        assert late
+        assert content(engine, books) == whole
 
     def test_it_is_read_and_kept_up_meanwhile(
         self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
@@ -378,7 +524,7 @@ class TestRebuilding:
 
         reads: list[int] = []
 
-        def slowly(after: int, limit: int) -> Sequence[Placed]:
+        def slowly(after: int, limit: int) -> Page:
             """While the book is being built, the rest of the log is stored and followed."""
             if len(reads) == 1:
                 append(referee, rows[half:])
@@ -412,7 +558,7 @@ class TestRebuilding:
             at_the_head(follower, referee)
         for book in books:
 
-            def torn(after: int, limit: int) -> Sequence[Placed]:
+            def torn(after: int, limit: int) -> Page:
                 if after >= 300:
                     raise KeyboardInterrupt
                 return read(after, limit)
@@ -456,6 +602,6 @@ class TestRebuilding:
 def spoil(engine: Engine) -> None:
     """Somebody has been at the books."""
     with engine.begin() as connection:
-        connection.execute(text("DELETE FROM book_protocols_2_lines"))
+        connection.execute(text("DELETE FROM book_protocols_3_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("DELETE FROM book_audit_2_steps"))
+        connection.execute(text("UPDATE book_cases_rulings SET imposed = imposed + 1"))

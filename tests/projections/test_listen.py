@@ -9,10 +9,11 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
-from projections.audit import Audit
+from projections.cases import Cases
 from projections.follow.engine import engine_for, postgres_parameters
-from projections.follow.follow import Follower, Placed, rebuild
+from projections.follow.follow import Follower, rebuild
 from projections.follow.listen import CHANNEL, Listener
+from projections.follow.page import Page
 from projections.matches import Matches
 from projections.protocols import Protocols
 from referee.store.store import Referee, construct
@@ -108,14 +109,14 @@ def test_a_connection_to_the_books_that_was_cut_in_the_middle_of_a_page(
 
         left = 1
 
-        def apply(self, connection: Connection, page: Sequence[Placed]) -> None:
+        def apply(self, connection: Connection, page: Page) -> None:
             super().apply(connection, page)
             if self.left:
                 self.left = 0
                 connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
 
     append(referee, rows)
-    books, uncut = (Protocols(), Audit(), Cut()), Matches("book_uncut_")
+    books, uncut = (Protocols(), Cases(), Cut()), Matches("book_uncut_")
     follower = Follower(reader(referee), engine, books, page=200, poll_seconds=600)
     follower.start()
     for match_id, version in last_versions(rows).items():

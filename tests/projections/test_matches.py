@@ -8,14 +8,14 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine
 
-from projections.follow.follow import Placed, prepare
+from projections.follow.follow import prepare
 from projections.matches import Listed, Matches
 from referee.events import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row
 from tests.played import opening
-from tests.projections.filled import last_versions
+from tests.projections.filled import last_versions, page_of
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -36,9 +36,9 @@ def open_many(connection: Connection, book: Matches, count: int) -> list[UUID]:
         match_id, at = uuid4(), NOON + timedelta(minutes=number // 2)
         opened = opening(players=3 + number % 2, enforcement="refuse" if number % 3 else "penalise")
         recorded = Recorded(match_id, 1, at, "official", f"act-{number}", "", "", opened)
-        page.append(Placed(number + 1, recorded))
+        page.append(recorded)
         ids.append((at, match_id.bytes, match_id))
-    book.apply(connection, page)
+    book.apply(connection, page_of(page))
     return [match_id for *_, match_id in sorted(ids)]
 
 
@@ -56,17 +56,15 @@ def all_pages(book: Matches, connection: Connection, limit: int, **filters: obje
 
 def test_an_entry_is_the_match_as_it_stands(connection: Connection, rows: Sequence[StoredEvent]):
     book = Matches()
-    page = [Placed(number, from_row(row)) for number, row in enumerate(rows, 1)]
-    for first in range(0, len(page), 11):
-        book.apply(connection, page[first : first + 11])
+    events = [from_row(row) for row in rows]
+    for first in range(0, len(events), 11):
+        book.apply(connection, page_of(events[first : first + 11]))
     entries, cursor = book.page(connection)
     assert cursor is None
     assert {entry.match: entry.version for entry in entries} == last_versions(rows)
     over = 0
     for entry in entries:
-        match: Match = fold(
-            None, (placed.recorded for placed in page if placed.recorded.originator_id == entry.match)
-        )
+        match: Match = fold(None, (recorded for recorded in events if recorded.originator_id == entry.match))
         shown = match.rules.view(match.state, "spectator")
         assert entry.opened_at == match.opened_at
         assert entry.changed_at == match.changed_at
@@ -93,7 +91,7 @@ def test_a_match_opened_meanwhile_comes_behind_the_cursor(connection: Connection
     open_many(connection, book, 4)
     first, cursor = book.page(connection, limit=3)
     recorded = Recorded(uuid4(), 1, NOON + timedelta(hours=1), 0, "late", "", "", opening())
-    book.apply(connection, [Placed(9, recorded)])
+    book.apply(connection, page_of([recorded]))
     rest, _ = book.page(connection, after=cursor)
     assert [entry.match for entry in rest][-1] == recorded.originator_id
     assert not {entry.match for entry in first} & {entry.match for entry in rest}
@@ -122,7 +120,7 @@ def test_names_that_a_database_would_not_take_are_listed_and_found(connection: C
     names = ("nul\0", "long" * 3000, "Å\U0001f0cf")
     opened = opening()
     strange = type(opened)(**{name: getattr(opened, name) for name in opened.__struct_fields__} | {"players": names})
-    book.apply(connection, [Placed(1, Recorded(uuid4(), 1, NOON, 0, "act", "", "", strange))])
+    book.apply(connection, page_of([Recorded(uuid4(), 1, NOON, 0, "act", "", "", strange)]))
     for name in names:
         (entry,), _ = book.page(connection, player=name)
         assert entry.players == names

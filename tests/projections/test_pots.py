@@ -25,7 +25,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
 from tests.played import legal_acts, opened
-from tests.projections.filled import append, last_versions, placed, reader
+from tests.projections.filled import append, last_versions, pages, reader
 
 RAMS = "rams-english"
 KINDS: tuple[dict[str, Any], ...] = (
@@ -200,11 +200,10 @@ def test_the_book_answers_as_the_pot_stands(
     append(referee, played)
     book = Pots()
     prepare(engine, [book])
-    events = placed(referee.recorder.select_notifications(None, 100_000))
-    for first in range(0, len(events), page):
+    for events in pages(referee, page):
         with engine.begin() as connection:
-            book.apply(connection, events[first : first + page])
-            book.apply(connection, events[first : first + page])  # nothing counts twice
+            book.apply(connection, events)
+            book.apply(connection, events)  # nothing counts twice
     for _ in range(2):
         with engine.connect() as connection:
             for history in histories:

@@ -6,7 +6,7 @@ from msgspec import to_builtins
 
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score, Void
 from referee.cards import BIT, SUITS, texts_of
-from referee.events import Viewer, told
+from referee.events import Viewer, in_points
 from referee.games.kalabrias import auction, deal, declarations, play
 from referee.games.kalabrias.ranks import BELLA, PACK
 from referee.games.kalabrias.states import (
@@ -206,7 +206,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         dealer=table.dealer,
         to_act=to_act(state),
         active=table.active,
-        points=told(table.points, table.unit == 2),
+        points=in_points(table.points, table.unit == 2),
         penalties=(0,) * table.seats,
         hand=hand,
         hands=hands,

@@ -1,0 +1,152 @@
+"""Books: each rebuilt from a store of a million events, and all in one pass, beside reading and decoding its rows.
+
+``python -m tests.benchmarks.books [EVENTS]``. The matches of the store are played once and copied under new ids; a
+hundred are under way at a time, as in a hall where many tables play.
+"""
+
+import random
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import psycopg
+from eventsourcing.persistence import StoredEvent
+
+from api.bookkeeping import Books
+from referee.store.rows import from_row, to_row
+from referee.store.store import construct
+from tests.benchmarks.measure import floor, table
+from tests.projections.every_game import KINDS, history_of
+from tests.stores import empty_database, running_postgres
+
+EVENTS = 1_000_000
+UNDER_WAY, AT_ONCE = 100, 10
+"""Matches under way at a time, and events that one of them adds before it is another's turn."""
+ROWS = 20_000
+"""Rows that the driver is asked for at a time."""
+ROUNDS = 2
+
+SELECT = {
+    "sqlite": "SELECT rowid, originator_id, originator_version, topic, state FROM stored_events"
+    " WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    "postgresql": "SELECT notification_id, originator_id, originator_version, topic, state FROM referee_events"
+    " WHERE notification_id > %s ORDER BY notification_id LIMIT %s",
+}
+INSERT = "INSERT INTO stored_events VALUES (?, ?, ?, ?)"
+COPY = "COPY referee_events (originator_id, originator_version, topic, state) FROM STDIN (FORMAT binary)"
+
+Kept = tuple[UUID, int, str, bytes]
+
+
+def rows_of(many: int) -> Iterator[Kept]:
+    """So many rows, of matches under way at the same time."""
+    chance = random.Random(1)
+    played = [[to_row(one) for one in history_of(kind, seed)] for kind in KINDS for seed in range(2)]
+
+    def match() -> Iterator[Kept]:
+        match_id = UUID(int=chance.getrandbits(128), version=4)
+        return ((match_id, row.originator_version, row.topic, row.state) for row in chance.choice(played))
+
+    def as_they_came() -> Iterator[Kept]:
+        under_way = [match() for _ in range(UNDER_WAY)]
+        while True:
+            place = chance.randrange(UNDER_WAY)
+            some = list(islice(under_way[place], AT_ONCE))
+            yield from some
+            if len(some) < AT_ONCE:
+                under_way[place] = match()
+
+    return islice(as_they_came(), many)
+
+
+def connect(url: str) -> Any:
+    """The driver alone."""
+    return sqlite3.connect(urlsplit(url).path[1:]) if url.startswith("sqlite") else psycopg.connect(url)
+
+
+def fill(url: str, rows: Iterator[Kept]) -> None:
+    """A store with these rows."""
+    with construct(url):
+        pass
+    connection = connect(url)
+    if isinstance(connection, sqlite3.Connection):
+        connection.executemany(INSERT, ((match_id.hex, *rest) for match_id, *rest in rows))
+    else:
+        with connection.cursor() as cursor, cursor.copy(COPY) as copy:
+            copy.set_types(["uuid", "int8", "text", "bytea"])
+            for row in rows:
+                copy.write_row(row)
+        connection.execute("ANALYZE referee_events")
+    connection.commit()
+    connection.close()
+
+
+def read(url: str) -> Iterator[Sequence[Any]]:
+    """All rows by pages, with the driver alone."""
+    connection = connect(url)
+    cursor = connection.cursor(**({} if url.startswith("sqlite") else {"binary": True}))
+    position = 0
+    while rows := cursor.execute(SELECT[url.partition(":")[0]], (position, ROWS)).fetchall():
+        yield rows
+        position = rows[-1][0]
+    connection.close()
+
+
+def decode(url: str) -> None:
+    """Reads all rows and decodes each."""
+    for rows in read(url):
+        for _, match_id, number, topic, state in rows:
+            from_row(StoredEvent(match_id, number, topic, state))
+
+
+def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, float]:
+    """Seconds for a table; and how many times reading and decoding the slowest book takes, and all in one pass."""
+    with construct(url) as referee:
+        books = Books(referee, url)
+        names = list(books.by_name)
+        works: dict[str, Callable[[], object]] = {
+            "reading with the driver": lambda: sum(map(len, read(url))),
+            "reading and decoding": lambda: decode(url),
+            **{name: lambda name=name: books.rebuild(name) for name in names},  # type: ignore[misc]
+            "all books in one pass": lambda: books.rebuild(*names),
+        }
+        assert sum(map(len, read(url))) == events
+        seconds: dict[str, list[float]] = {name: [] for name in works}
+        for _ in range(ROUNDS):
+            for name, work in works.items():
+                begin = time.perf_counter()
+                work()
+                seconds[name].append(time.perf_counter() - begin)
+        best = {name: min(times) for name, times in seconds.items()}
+        books.close()
+    beside = best["reading and decoding"]
+    return (
+        [(name, spent, spent / beside, f"{events / spent:,.0f}") for name, spent in best.items()],
+        max(best[name] for name in names) / beside,
+        best["all books in one pass"] / beside,
+    )
+
+
+def main(events: int = EVENTS) -> bool:
+    """Prints the figures; whether all floors are reached."""
+    reached = []
+    with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
+        for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):
+            fill(url, rows_of(events))
+            rows, slowest, together = measured(url, events)
+            table(f"Rebuilding books of {events:,} events, {name}", ("", "s", "times", "events/s"), rows)
+            reached += [
+                floor(f"reading and decoding beside the slowest book, {name}", 1 / slowest, 0.667),
+                floor(f"reading and decoding beside all books in one pass, {name}", 1 / together, 0.4),
+            ]
+    return all(reached)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main(*map(int, sys.argv[1:])) else 1)

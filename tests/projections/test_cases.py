@@ -1,0 +1,115 @@
+"""A case tells each viewer what he may know of it, when he may."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from sqlalchemy import Connection, Engine
+
+from projections.cases import Case, Cases
+from projections.follow.follow import prepare
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, seen
+from referee.store.aggregate import fold
+from referee.store.rows import from_row
+from referee.store.store import Referee
+from tests.projections.filled import append, last_versions, pages
+
+
+def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> None:
+    """Applies the log in pages of this size, in one transaction."""
+    for page in pages(referee, size):
+        book.apply(connection, page)
+
+
+@pytest.mark.parametrize("page", [23, 500])
+class TestBook:
+    """Whatever the pages are cut from the log like."""
+
+    def test_a_case_is_its_ruling_and_what_it_cost(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
+    ):
+        append(referee, rows)
+        book = Cases()
+        prepare(engine, [book])
+        cost: dict[tuple[UUID, int | None], int] = {}
+        rulings = []
+        for recorded in map(from_row, rows):
+            match recorded.event:
+                case KnockUpheld() | KnockDismissed():
+                    rulings.append(recorded)
+                case PenaltyImposed(case=case, points=points):
+                    cost[recorded.originator_id, case] = points
+        verdicts, fines = set(), 0
+        with engine.begin() as connection:
+            fill(connection, book, referee, page)
+            for recorded in rulings:
+                match_id, ruling = recorded.originator_id, recorded.event
+                case = book.answer(connection, match_id, "official")[ruling.case - 1]
+                verdicts.add(getattr(ruling, "reason", "upheld"))
+                assert (case.event, case.ruling) == (recorded.originator_version, ruling)
+                if isinstance(ruling, KnockUpheld):
+                    assert (case.ruling.penalty, case.fine) == (cost[match_id, ruling.case], 0)
+                else:
+                    assert case.fine == cost.get((match_id, ruling.case), 0)
+                    fines += case.fine
+            for match_id, version in last_versions(rows).items():
+                cases = book.answer(connection, match_id, "official")
+                assert [case.ruling.case for case in cases] == list(range(1, len(cases) + 1))
+                assert book.version(connection, match_id) == version
+        assert {"upheld", "late", "again", "nothing"} <= verdicts
+        assert fines
+
+    def test_what_may_not_be_told_before_the_deal_is_over_is_told_after_it(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
+    ):
+        book = Cases()
+        prepare(engine, [book])
+        late = next(
+            recorded
+            for recorded in map(from_row, rows)
+            if isinstance(recorded.event, KnockDismissed)
+            and (recorded.event.reason, recorded.event.within_deal) == ("late", True)
+        )
+        match_id, number, at = late.originator_id, late.event.case, late.originator_version
+        history = [row for row in rows if row.originator_id == match_id]
+        stored = len(history[: at + 1])
+        append(referee, history[:stored])
+        with engine.begin() as connection:
+            fill(connection, book, referee, page)
+
+            def shown(viewer: object) -> Case:
+                return book.answer(connection, match_id, viewer)[number - 1]  # type: ignore[arg-type]
+
+            for viewer in (0, 1, "spectator"):
+                ruling = shown(viewer).ruling
+                assert isinstance(ruling, KnockDismissed)
+                assert (ruling.reason, ruling.offence, ruling.rests_on) == ("nothing", None, ())
+                assert not ruling.within_deal
+            assert shown("official").ruling == late.event
+        append(referee, history[stored:])
+        assert fold(None, map(from_row, history)).public_to > at, "the deal was played to its end"
+        with engine.begin() as connection:
+            fill(connection, book, referee, page)
+            for viewer in (0, "spectator", "official"):
+                assert shown(viewer).ruling == late.event
+
+    def test_a_case_is_shown_as_the_match_shows_its_event(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
+    ):
+        """At any moment of the log: from when on all may know is the same here and there."""
+        book = Cases()
+        prepare(engine, [book])
+        shown = set()
+        for end in range(0, len(rows), 90):
+            append(referee, rows[end : end + 90])
+            with engine.begin() as connection:
+                fill(connection, book, referee, page)
+                for match_id in last_versions(rows[: end + 90]):
+                    history = [from_row(row) for row in rows[: end + 90] if row.originator_id == match_id]
+                    public_to = fold(None, history).public_to
+                    for case in book.answer(connection, match_id, 0):
+                        event = history[case.event - 1].event
+                        assert case.ruling == seen(event, 0, case.event <= public_to)
+                        shown.add(case.ruling == event)
+        assert shown == {True, False}
