@@ -303,6 +303,13 @@ class TestExactTricks:
         match.dealt("1 2 1 3 | 2 3").bid(redbeards).trick().announce().tricks(2)
         assert match.won_by == won
 
+    @pytest.mark.rule("C55", "C-O18")
+    def test_a_redbeard_who_is_unbeaten_wins_at_zero(self):
+        match = self.exact((2, 12, 12, 12)).dealt("1 1 1 3 | 2 3").bid("rodskagg 0 0 0").trick().announce()
+        assert match.won_by is None
+        assert match.trick().won_by == (P1, "zero_at_once")
+        assert match.points == (0, 12, 12, 12)
+
     def test_all_six_in_redbeard_stay_a_redbeard(self):
         match = self.exact((6, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1", join="P2")
         assert match.won_by == (P1, "redbeard")

@@ -101,7 +101,9 @@ class TestDraw:
         assert t.dealer == P2
 
     def test_they_draw_in_turn(self):
-        table(dealer=None).refused(Draw(seat=P2, card="SA"), rule="B14", kind=OutOfTurn)
+        t = table(dealer=None)
+        t.refused(Draw(seat=P2, card="SA"), rule="B14", kind=OutOfTurn)
+        assert (t.legal(P1), t.legal(P2)) == ((Draw(seat=P1),), ()), "which card it is, the table says"
 
     @pytest.mark.rule("B4")
     def test_a_card_is_drawn_once(self):
