@@ -246,7 +246,8 @@ class TestCut:
 
     def test_or_the_dealer_for_letting_it_happen(self):
         match = fem(ritual=True, wrong_cut_penalty_to="dealer").after(Cut(seat=P3))
-        assert upheld(match, P1, P3).payer == P4
+        assert dismissed(match, P1, P3) == "nothing"
+        assert upheld(match, P1, P4).payer == P4
 
     def test_where_it_is_not_punished_it_is_refused(self):
         fem(ritual=True, enforcement="refuse").refused(Cut(seat=P3), rule="C10", code="only_dealer_cuts")

@@ -405,6 +405,12 @@ class TestKnocksFurther:
         t.dismissed(P1, P2, reason="late")
         assert t.penalties == (5, 0, 0, 0)
 
+    def test_of_two_in_one_event_the_question_comes_first(self):
+        t = fresh().dealt("3 1 2 3 | 3 1").declares(P3, 2)
+        t.tricks(4).card()
+        t.upheld(P1, P3, rule="B54")
+        t.upheld(P1, P3, rule="B68")
+
     def test_the_oldest_counts_when_none_is_named(self):
         t = fresh()
         t.do(Cut(seat=P2))
@@ -559,11 +565,13 @@ class TestReports:
         t.do(KnockForCards(seat=P1))
         t.refused(Report(seat=P1, accused=P2, fault="early_pick_up"), rule="B24", kind=AgainstTheRules)
 
-    @pytest.mark.parametrize(("value", "payer"), [("cutter", P2), ("dealer", P1)])
-    def test_a_wrong_cut_before_the_deal(self, value: str, payer: int):
+    @pytest.mark.rule("B-O6")
+    @pytest.mark.parametrize(("value", "offender"), [("cutter", P2), ("dealer", P1)])
+    def test_a_wrong_cut_before_the_deal(self, value: str, offender: int):
         t = fresh(wrong_cut_penalty_to=value)
         t.do(Report(seat=P3, accused=P2, fault="wrong_cut"))
-        t.upheld(P4, P2, "wrong_cut", rule="B17", payer=payer)
+        t.refused(Report(seat=P4, accused=P2, fault="wrong_cut"), rule="B-O5", kind=AgainstTheRules)
+        t.upheld(P4, offender, "wrong_cut", rule="B17", payer=offender)
 
     def test_the_dealer_may_cut(self):
         fresh().refused(Report(seat=P3, accused=P1, fault="wrong_cut"), rule="B16", kind=AgainstTheRules)

@@ -324,13 +324,14 @@ class TestHonourRedeal:
 
 @pytest.mark.rule("B17", "B-O6")
 class TestWrongCutPenaltyTo:
-    """wrong_cut_penalty_to: the one who cut pays; or the dealer, who let it happen."""
+    """wrong_cut_penalty_to: it is the offence of the one who cut; or of the dealer, who let it happen."""
 
-    @pytest.mark.parametrize(("value", "payer"), [("cutter", P3), ("dealer", P4)])
-    def test_who_pays(self, value: str, payer: int):
+    @pytest.mark.parametrize(("value", "offender", "other"), [("cutter", P3, P4), ("dealer", P4, P3)])
+    def test_who_is_accused_and_pays(self, value: str, offender: int, other: int):
         t = table(wrong_cut_penalty_to=value, enforcement="penalise")
         t.do(Cut(seat=P3))
-        t.upheld(P1, P3, "wrong_cut", rule="B17", payer=payer)
+        t.dismissed(P1, other, "wrong_cut", reason="nothing")
+        t.upheld(P1, offender, "wrong_cut", rule="B17", payer=offender)
 
 
 @pytest.mark.rule("B-O12")

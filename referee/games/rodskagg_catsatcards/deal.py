@@ -38,22 +38,14 @@ def price(table: Table, offence: str) -> int:
     return points
 
 
-def breach(
-    table: Table,
-    offence: str,
-    seat: int,
-    tricks: int,
-    *shown_by: int,
-    payer: int | None = None,
-    rule: str | None = None,
-) -> Breach:
+def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
     """An offence to be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND
     return Breach(
         offence=offence,
         seat=seat,
         rule=rule or RULE[offence],
-        payer=seat if payer is None else payer,
+        payer=seat,
         points=price(table, offence),
         closes_after=tricks if windowed else None,
         shown_by=shown_by,
@@ -131,7 +123,7 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
             raise AgainstTheRules("hands_known", "C12")
         return reported, ritual.misdeal_reported(state, act, CUSTOMS)
     error = _reported_error(state, act)
-    if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
+    if state.table.ledger.has(act.fault, error.seat, 0 if isinstance(state, Undealt) else state.cards.event):
         raise AgainstTheRules("already_reported", "C-O23")
     return (replace(reported, breaches=(error,)),)
 

@@ -34,21 +34,13 @@ def price(table: Table, offence: str) -> int:
     return FIVE_UP if table.penalise else 0
 
 
-def breach(
-    table: Table,
-    offence: str,
-    seat: int,
-    tricks: int,
-    *shown_by: int,
-    payer: int | None = None,
-    rule: str | None = None,
-) -> Breach:
+def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
     """An offence, to be knocked for until ``tricks`` tricks are complete, or the deal is scored (B-O2)."""
     return Breach(
         offence=offence,
         seat=seat,
         rule=rule or RULE[offence],
-        payer=seat if payer is None else payer,
+        payer=seat,
         points=price(table, offence),
         closes_after=tricks if table.options.knock_window == "next_trick" and tricks <= HAND else None,
         shown_by=shown_by,
@@ -104,7 +96,7 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     error = _reported_error(state, act)
-    if table.ledger.has(act.fault, act.accused, _incident_began(state)):
+    if table.ledger.has(act.fault, error.seat, _incident_began(state)):
         raise AgainstTheRules("already_reported", "B-O5")
     return (replace(reported, breaches=(error,)),)
 

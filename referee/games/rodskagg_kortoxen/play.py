@@ -83,11 +83,12 @@ def _uncontested(state: Playing) -> tuple[Event, ...]:
 def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """B48, B54, B67-B68: what must be done before the next lead is refused, or forgotten by it."""
     table, done = state.table, state.played
-    breaches: tuple[Breach, ...] = ()
+    forgotten: tuple[Breach, ...] = ()
+    out: tuple[Breach, ...] = ()
     if exit_owed(table, state):
         if not table.penalise:
             raise AgainstTheRules("exit_knock_owed", "B67")
-        breaches = (breach(table, "exit_knock", seat, done + 1, state.won[-1][1]),)
+        out = (breach(table, "exit_knock", seat, done + 1, state.won[-1][1]),)
     if question_due(state):
         who = asker(state)
         if not table.penalise:
@@ -95,8 +96,8 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
         grace = state.question.grace_until
         if seat != who and grace is not None and moment.at < grace:
             raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace.isoformat())
-        breaches += (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
-    return breaches
+        forgotten = (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
+    return forgotten + out  # B-O32: in the order of their rules
 
 
 def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
