@@ -27,6 +27,7 @@ class Cites(Value):
     answer_turn: str
     in_already: str
     folded: str
+    lead_in_duel: str | None = None
     declarer_in: str | None = None
     """The declarer is in, too, and need not be asked."""
     higher: str | None = None

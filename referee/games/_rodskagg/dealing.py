@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from referee.acts import Deal, Draw
 from referee.cards import ALL, PACK, RANKS, cards_of, clockwise, shuffled
-from referee.events import CardDrawn, Dealt
+from referee.events import Breach, CardDrawn, Dealt, Event
 from referee.games._rodskagg.cites import Cites
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
@@ -65,7 +65,17 @@ def six_each(table: Table) -> tuple[int, ...]:
     return tuple(HAND if seat in table.playing else 0 for seat in range(table.seats))
 
 
-def dealt(table: Table, act: Deal, seed: str, cites: Cites, *, keeps_stock: bool, may_be_wrong: bool) -> Dealt:
+def dealt(
+    table: Table,
+    act: Deal,
+    seed: str,
+    cites: Cites,
+    *,
+    keeps_stock: bool,
+    face_up: bool = True,
+    may_be_wrong: bool = False,
+    breaches: tuple[Breach, ...] = (),
+) -> tuple[Event, ...]:
     """Six cards each: the house's from the shuffled pack, in packets of three, or those of the table.
 
     ``keeps_stock``: what is left is needed. ``may_be_wrong``: a wrong number stands, and is found on picking up.
@@ -75,26 +85,38 @@ def dealt(table: Table, act: Deal, seed: str, cites: Cites, *, keeps_stock: bool
             raise AgainstTheRules("house_deals", None)
         order, pack = forehand_first(table.dealer, table.playing, table.seats), shuffled(seed)
         given = dict(zip(order, packets_of_three(pack, order), strict=True))
-        return Dealt(
-            deal=table.deal,
-            dealer=table.dealer,
-            hands=tuple(given.get(seat, ()) for seat in range(table.seats)),
-            counts=six_each(table),
-            stock=pack[HAND * len(order) :] if keeps_stock else (),
-            seed=seed,
+        return (
+            Dealt(
+                deal=table.deal,
+                dealer=table.dealer,
+                hands=tuple(given.get(seat, ()) for seat in range(table.seats)),
+                counts=six_each(table),
+                stock=pack[HAND * len(order) :] if keeps_stock else (),
+                seed=seed,
+                face_up=face_up,
+                breaches=breaches,
+            ),
         )
     counts, right = _laid_out(act, table.seats, cites), six_each(table)
-    to_nobody = any(count and not due for count, due in zip(counts, right, strict=True))  # B-O36
-    if to_nobody or (counts != right and not may_be_wrong):
+    if counts != right and not (may_be_wrong and _to_nobody_else(counts, right)):
         raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
-    return Dealt(
-        deal=table.deal,
-        dealer=table.dealer,
-        hands=act.hands,
-        counts=counts,
-        each=HAND if counts != right else 0,
-        stock=act.stock or (),
+    return (
+        Dealt(
+            deal=table.deal,
+            dealer=table.dealer,
+            hands=act.hands,
+            counts=counts,
+            each=HAND if counts != right else 0,
+            stock=act.stock or (),
+            face_up=face_up,
+            breaches=breaches,
+        ),
     )
+
+
+def _to_nobody_else(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """B-O36: nobody else gets any."""
+    return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
 def cards_dealt(event: Dealt, number: int, seats: int) -> Cards:

@@ -49,13 +49,19 @@ def written(
         contract=contract.bid if contract else None,
         tricks=deal.tricks,
         answers=asking.answers(table, deal),
-        penalties=tuple([table.ledger.points(seat) for seat in range(table.seats)]),
+        penalties=_knocked_up(table),
         before=table.points,
         points=tuple(points),
         entries=entries,
         eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat in out),
         detail=detail,
     )
+
+
+def _knocked_up(table: Table) -> tuple[int, ...]:
+    if not table.ledger.penalties:
+        return (0,) * table.seats
+    return tuple([table.ledger.points(seat) for seat in range(table.seats)])
 
 
 def told(table: Table, deal: Taken, duel: bool) -> dict[str, Any]:

@@ -108,9 +108,16 @@ def deal(state: Before, act: Deal, moment: Moment, customs: Customs) -> tuple[Ev
     breaches: tuple[Breach, ...] = ()
     if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:  # B25
         breaches = misdeal_breach(state, customs)
-    stock, wrong = customs.keeps_stock(table), customs.may_misdeal(table)
-    dealt = dealing.dealt(table, act, moment.seed, cites, keeps_stock=stock, may_be_wrong=wrong)
-    return (replace(dealt, face_up=not customs.held(table), breaches=breaches),)
+    return dealing.dealt(
+        table,
+        act,
+        moment.seed,
+        cites,
+        keeps_stock=customs.keeps_stock(table),
+        face_up=not customs.held(table),
+        may_be_wrong=customs.may_misdeal(table),
+        breaches=breaches,
+    )
 
 
 def dealt(state: Before, event: Dealt, number: int, customs: Customs) -> Any:

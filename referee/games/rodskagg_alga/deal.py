@@ -1,7 +1,5 @@
 """Dealing, and a misdeal (A8-A16, A-O14, A-O17)."""
 
-from msgspec.structs import replace
-
 from referee.acts import Deal, Report
 from referee.events import Dealt, Event, Reported
 from referee.games._rodskagg import auction, dealing, new_hands
@@ -18,9 +16,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
-    again = table.options.honour_redeal
-    dealt = dealing.dealt(table, act, moment.seed, CITES, keeps_stock=again, may_be_wrong=False)
-    return (replace(dealt, face_up=True),)
+    return dealing.dealt(table, act, moment.seed, CITES, keeps_stock=table.options.honour_redeal)
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:

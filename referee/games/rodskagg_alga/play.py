@@ -1,13 +1,12 @@
 """The play of the cards, and the question (A29-A39, A45)."""
 
-from msgspec.structs import replace
-
-from referee.acts import Ask, Play
-from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
+from referee.acts import Ask
+from referee.cards import Cards
+from referee.events import Breach, Event, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.facts import QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
@@ -17,16 +16,25 @@ from referee.ruleset import Moment
 # Playing a card
 
 
-def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """A29-A32: in turn, following suit if possible; a revoke is refused in both enforcements (A-O26)."""
-    bit = cards.card_of(state, act, CITES)
-    if not state.led:
-        if not state.table.penalise and question_due(state):
-            raise AgainstTheRules("question_owed", CITES.question, asker=act.seat)
-    elif not bit & state.led and (owed := cards.of_led_suit(state, act.seat)):
-        raise cards.must_follow(owed, CITES)
-    breaches = _revokes_shown(state, act.seat, bit) if state.voids else ()
-    return (CardPlayed(seat=act.seat, card=act.card, breaches=breaches),)
+def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
+    """A33: the question comes first; who forgets it is not punished by a knock (A-O27)."""
+    if not state.table.penalise and question_due(state):
+        raise AgainstTheRules("question_owed", CITES.question, asker=seat)
+    return ()
+
+
+def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
+    """A31, A-O26: refused in both enforcements."""
+    raise cards.must_follow(owed, CITES)
+
+
+def revoke_shown(state: Playing, seat: int, void: Void) -> Breach:
+    """A-O26: with closed hands it is only noted."""
+    shown = (void.lead, void.event)
+    return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
+
+
+play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -46,24 +54,17 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
 
 
-def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
-    """A-O26: with closed hands a card disproves what its holder claimed by not following suit; only noted."""
-    return tuple(
-        Breach(offence="revoke", seat=seat, rule="A31", payer=seat, points=0, shown_by=(void.lead, void.event))
-        for void in disproved(state.voids, seat, bit)
-    )
+def passed_over(state: Playing, number: int) -> Playing:
+    """A-O7: the lead to trick five makes the question too late."""
+    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
 
 
-def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card; the lead to trick five makes the question too late (A-O7)."""
-    if not state.led and len(state.won) == ASKED_AFTER and question_due(state):
-        state = asking.forgotten(state, number)
-    return cards.card_played(state, event, number)
+card_played = cards.card_played(passed_over)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    return replace(cards.trick_taken(state, event, number), turn=state.contract.declarer)
+    return cards.trick_taken(state, event, number, turn=state.contract.declarer)
 
 
 # The question
@@ -78,7 +79,8 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 def question_time(state: Playing) -> bool:
     """A33, A38, A-O4, A-O7: after the fourth trick of a number contract, before the lead to the fifth, once."""
     return (
-        asking.is_time(state)
+        len(state.won) == ASKED_AFTER
+        and asking.is_time(state)
         and state.contract.bid != RODSKAGG
         and (not state.table.duel or state.table.options.duel_fold_question)
     )

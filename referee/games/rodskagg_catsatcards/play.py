@@ -5,15 +5,16 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from referee.acts import Announce, Ask, Play, Remind
-from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.acts import Announce, Ask, Remind
+from referee.cards import Cards
+from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
-from referee.games.rodskagg_catsatcards.states import CITES, IN_DUEL, Outcome, Played, Playing, Table
+from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
 from referee.phases import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -22,22 +23,6 @@ LATE = 2
 """C34: what a late trick takes off."""
 
 # Playing a card
-
-
-def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """C23-C29: in turn, following suit if possible; in Fem Opp a revoke stands until somebody knocks (C60)."""
-    bit, seat = cards.card_of(state, act, IN_DUEL if state.table.duel else CITES), act.seat
-    breaches: tuple[Breach, ...] = ()
-    if not state.led:
-        if state.owed or len(state.won) == ASKED_AFTER:
-            breaches = _before_the_lead(state, seat, moment)
-    elif not bit & state.led and (owed := cards.of_led_suit(state, seat)):
-        if not price(state.table, "revoke"):
-            raise cards.must_follow(owed, CITES)
-        breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-    if state.voids:
-        breaches += _revokes_shown(state, seat, bit)
-    return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -82,8 +67,10 @@ def _ended(state: Playing) -> str | None:
     return "redbeard_failed" if state.redbeards else "ordinary"
 
 
-def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
+def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """C30, C37, C49: what must be done before the next lead is refused, or passed over by it."""
+    if not (state.owed or len(state.won) == ASKED_AFTER):
+        return ()
     table, done = state.table, len(state.won)
     shown = (state.won[-1][1],) if state.won else ()
     breaches: tuple[Breach, ...] = ()
@@ -104,26 +91,25 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
     return breaches
 
 
-def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
-    """With closed hands a card disproves what its holder claimed by not following suit earlier.
-
-    Where a revoke cannot be punished it costs nothing and is only noted on the record.
-    """
-    return tuple(
-        breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-        for void in disproved(state.voids, seat, bit)
-    )
+def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
+    """C26, C60: it stands where offences stand."""
+    if not price(state.table, "revoke"):
+        raise cards.must_follow(owed, CITES)
+    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
-def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card; a lead passes over what was due before it."""
-    if not state.led and (state.owed or len(state.won) == ASKED_AFTER):
-        state = _led(state, number)
-    return cards.card_played(state, event, number)
+def revoke_shown(state: Playing, seat: int, void: Void) -> Breach:
+    """With closed hands: where it cannot be punished it costs nothing and is only noted on the record."""
+    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
-def _led(state: Playing, number: int) -> Playing:
+play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+
+
+def passed_over(state: Playing, number: int) -> Playing:
     """After a lead by which something may have been passed over (C37, C-O24)."""
+    if not (state.owed or len(state.won) == ASKED_AFTER):
+        return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
     table = state.table
     if state.owed:
@@ -134,11 +120,16 @@ def _led(state: Playing, number: int) -> Playing:
     return replace(state, table=table, owed=(), question=question)
 
 
+card_played = cards.card_played(passed_over)
+
+
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
-    state = replace(cards.trick_taken(state, event, number), credited=state.credited + event.uncontested)
+    question = state.question
     if event.grace_until is not None:
-        state = replace(state, question=replace(state.question, grace_until=event.grace_until))
+        question = replace(question, grace_until=event.grace_until)
+    credited = state.credited + event.uncontested
+    state = cards.trick_taken(state, event, number, event.seat, credited=credited, question=question)
     return total_changed(state, state, event.seat) if state.contract else state
 
 
@@ -272,7 +263,7 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 
 def question_time(state: Playing) -> bool:
     """C30, C37: after the fourth trick, before the lead to the fifth, once."""
-    return asking.is_time(state) and asks(state)
+    return len(state.won) == ASKED_AFTER and asking.is_time(state) and asks(state)
 
 
 def question_due(state: Playing) -> bool:

@@ -6,7 +6,6 @@ Hands are bit masks by seat. With closed hands a mask holds every card not yet s
 from typing import Annotated, Literal
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from referee import phases
 from referee.games._rodskagg.bids import Calls, Contract
@@ -208,6 +207,7 @@ CITES = Cites(
     spoken="C17",
     bids="C18",
     first_lead="C23",
+    lead_in_duel="C48",
     turn="C24",
     follow_suit="C26",
     lead="C29",
@@ -220,4 +220,3 @@ CITES = Cites(
     accused="C42",
     answer_turn="C-O23",
 )
-IN_DUEL = replace(CITES, first_lead="C48")

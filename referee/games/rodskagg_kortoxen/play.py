@@ -6,12 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import phases
-from referee.acts import Ask, KnockOut, Play
-from referee.events import Breach, CardPlayed, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.acts import Ask, KnockOut
+from referee.cards import Cards
+from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import disproved
+from referee.games._rodskagg.closed import Void
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_kortoxen.deal import breach, price
@@ -34,40 +35,29 @@ def defends_for_points(state: Playing, seat: int) -> bool:
 # Playing a card
 
 
-def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """B41-B45: in turn, following suit if possible; a revoke stands where offences stand (B-O26)."""
-    bit, seat = cards.card_of(state, act, CITES), act.seat
-    breaches: tuple[Breach, ...] = ()
-    if not state.led:
-        if state.exits.owed or len(state.won) == ASKED_AFTER:
-            breaches = _before_the_lead(state, seat, moment)
-    elif not bit & state.led and (owed := cards.of_led_suit(state, seat)):
-        if not price(state.table, "revoke"):
-            raise cards.must_follow(owed, CITES)
-        breaches = (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
-    if state.voids:
-        breaches += _revokes_shown(state, seat, bit)
-    return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
-
-
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """B44-B45, B62-B64, B-O25: a trick is taken, and the play ends with the last one."""
-    done, contract, options = len(state.won), state.contract, state.table.options
     if state.trick:
-        if len(state.trick) < len(state.order):
-            return ()
-        until = None
-        if done + 1 == ASKED_AFTER and options.question_grace_seconds and contract.bid != RODSKAGG:
-            until = moment.at + timedelta(seconds=options.question_grace_seconds)
-        return (TrickTaken(seat=state.winner, trick=done + 1, grace_until=until),)
+        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
+    done, contract, options = len(state.won), state.contract, state.table.options
     if contract.bid == RODSKAGG:
+        if done < TRICKS and not options.rodskagg_stop_at_first_loss:
+            return ()
         lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not (lost and options.rodskagg_stop_at_first_loss):
+        if done < TRICKS and not lost:
             return ()
         return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
     if done == TRICKS:
         return (PlayEnded(kind="number"),)
     return _uncontested(state) if len(state.order) == 1 else ()
+
+
+def _taken(state: Playing, moment: Moment) -> TrickTaken:
+    """B44, B-O29: who took the trick; after the fourth the grace for the question begins."""
+    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
+    if grace and done == ASKED_AFTER and state.contract.bid != RODSKAGG:
+        until = moment.at + timedelta(seconds=grace)
+    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
 
 
 def _uncontested(state: Playing) -> tuple[Event, ...]:
@@ -80,8 +70,10 @@ def _uncontested(state: Playing) -> tuple[Event, ...]:
     return (TrickTaken(seat=state.contract.declarer, trick=len(state.won) + 1, uncontested=True),)
 
 
-def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
+def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """B48, B54, B67-B68: what must be done before the next lead is refused, or forgotten by it."""
+    if not (state.exits.owed or len(state.won) == ASKED_AFTER):
+        return ()
     table, done = state.table, state.played
     forgotten: tuple[Breach, ...] = ()
     out: tuple[Breach, ...] = ()
@@ -100,43 +92,46 @@ def _before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach,
     return forgotten + out  # B-O32: in the order of their rules
 
 
-def _revokes_shown(state: Playing, seat: int, bit: int) -> tuple[Breach, ...]:
-    """With closed hands a card disproves what its holder claimed by not following suit earlier.
-
-    Where the referee refuses, it costs nothing and is only noted on the record.
-    """
-    return tuple(
-        breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
-        for void in disproved(state.voids, seat, bit)
-    )
+def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
+    """B42, B-O26: it stands where offences stand."""
+    if not price(state.table, "revoke"):
+        raise cards.must_follow(owed, CITES)
+    return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
-def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
-    """The state after a card; a lead may pass over the question (B48)."""
-    if not state.led and len(state.won) == ASKED_AFTER and question_due(state):
-        state = asking.forgotten(state, number)
-    return cards.card_played(state, event, number)
+def revoke_shown(state: Playing, seat: int, void: Void) -> Breach:
+    """With closed hands: where it cannot be punished it costs nothing and is only noted on the record."""
+    return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
+
+
+play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+
+
+def passed_over(state: Playing, number: int) -> Playing:
+    """B48: the lead to trick five makes the question too late."""
+    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+
+
+card_played = cards.card_played(passed_over)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (B45), and may have reached zero (B67)."""
     seat, exits, question = event.seat, state.exits, state.question
-    state = replace(cards.trick_taken(state, event, number), credited=state.credited + event.uncontested)
     if event.grace_until is not None:
-        state = replace(state, question=replace(question, grace_until=event.grace_until))
+        question = replace(question, grace_until=event.grace_until)
     rodskagg = state.contract.bid == RODSKAGG
-    if rodskagg and not defends_for_points(state, seat):
-        return state
-    total = running_total(state.table, state, seat)
-    if total and not (exits.owed or exits.zero[seat] or exits.knocked[seat]):
-        return state
-    exits = replace(
-        exits,
-        zero=_with(exits.zero, seat, 0 if total else number),
-        knocked=_with(exits.knocked, seat, 0),
-        owed=total == 0 and not rodskagg,
-    )
-    return replace(state, exits=exits)
+    if not rodskagg or defends_for_points(state, seat):
+        total = running_total(state.table, state, seat) - 1
+        if not total or exits.owed or exits.zero[seat] or exits.knocked[seat]:
+            exits = replace(
+                exits,
+                zero=_with(exits.zero, seat, 0 if total else number),
+                knocked=_with(exits.knocked, seat, 0),
+                owed=total == 0 and not rodskagg,
+            )
+    credited = state.credited + event.uncontested
+    return cards.trick_taken(state, event, number, seat, credited=credited, question=question, exits=exits)
 
 
 def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
@@ -160,7 +155,7 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 
 def question_time(state: Playing) -> bool:
     """B46, B48, B53: after the fourth trick of a number contract, before the lead to the fifth, once."""
-    return asking.is_time(state) and state.contract.bid != RODSKAGG
+    return len(state.won) == ASKED_AFTER and asking.is_time(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
