@@ -1,6 +1,7 @@
 """A deal's line in the protocol: what the sisters write alike."""
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
 
 from referee.events import DealScored, Entry
 from referee.games._rodskagg import asking
@@ -24,6 +25,37 @@ def taken_by(deal: Taken, seat: int) -> tuple[int, ...]:
 def answered_by(deal: Taken, seat: int) -> tuple[int, ...]:
     """The event of a seat's answer, if it gave one."""
     return tuple([event for who, _, event in deal.question.answers if who == seat])
+
+
+class Writes(NamedTuple):
+    """A number that a kind of seat writes, by what, and by which rule."""
+
+    points: int
+    by: Literal["trick", "contract", "lost_tricks", "answer", "late_lead"]
+    """For each trick that it took; else once: for its contract, for that and the tricks of the others in it, for its
+    answer to the question, or for the lead that made the question too late."""
+    rule: str
+
+
+def entries(rows: Iterable[Writes], deal: Taken, contract: Contract, seat: int) -> Iterator[Entry]:
+    """What a seat writes, with the events that show it."""
+    for points, by, rule in rows:
+        taken = taken_by(deal, seat)
+        if by == "trick":
+            if taken:
+                yield Entry(seat=seat, points=points * len(taken), rule=rule, events=taken)
+            continue
+        forgotten = (deal.question.forgotten,)
+        match by:
+            case "contract":
+                shown: tuple[int, ...] = (contract.event, *taken)
+            case "lost_tricks":
+                shown = (contract.event, *(event for who, event in deal.won if who != seat))
+            case "answer":
+                shown = tuple([event for who, _, event in deal.question.answers if who == seat]) or forgotten
+            case "late_lead":
+                shown = forgotten
+        yield Entry(seat=seat, points=points, rule=rule, events=shown)
 
 
 def penalties(ledger: Ledger) -> tuple[Entry, ...]:

@@ -1,5 +1,6 @@
 """Writing a deal into the protocol, duels, and the end of the match (A40-A60)."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
-from referee.games._rodskagg.line import answered_by, contracted, noted, taken_by, told, written
+from referee.games._rodskagg.line import Writes, contracted, entries, noted, told, written
 from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import next_deal
@@ -34,9 +35,9 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
     contract = deal.contract
-    entries = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
+    written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
-    line = written(table, deal, deal.kind, entries, out, _detail(table, deal))
+    line = written(table, deal, deal.kind, written_down, out, _detail(table, deal))
     return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_outcome(table, deal, line)
 
 
@@ -48,65 +49,49 @@ def _detail(table: Table, deal: Outcome) -> dict[str, Any]:
 
 # The line of a deal
 
+WRITES: dict[str, tuple[Writes, ...]] = {
+    "made": (Writes(-1, "trick", "A40"),),
+    "failed": (Writes(SIX_UP, "contract", "A42"), Writes(-1, "trick", "A43")),
+    "early": (Writes(-1, "trick", "A40"),),
+    "late": (Writes(-LATE, "trick", "A41"),),
+    "in_vain": (Writes(SIX_UP, "answer", "A44"),),
+    "folded": (),
+    # where the question was forgotten, whoever had no trick then: as if one late trick had been taken, whatever was
+    "deemed_one_late_trick": (Writes(-LATE, "late_lead", "A46"),),
+    "normal_value": (Writes(-1, "trick", "A-O9"),),
+    # in rödskägg nobody goes up, and its declarer writes nothing
+    "rodskagg": (),
+    "none": (),
+    "one_per_trick": (Writes(-1, "trick", "A-O1"),),
+}
+"""What each kind of seat writes, plus points first (A40-A50)."""
 
-def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50: seat by seat, plus points first."""
-    declarer = contract.declarer
-    taken = {seat: taken_by(deal, seat) for seat in table.playing}
+
+def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
+    """Which kind of seat it is (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
     if deal.kind != "number":
-        return _in_rodskagg(table, deal, declarer, taken)
-    entries = _of_declarer(table, deal, contract, taken[declarer])
-    early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
+        return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
+    if seat == contract.declarer:
+        return "failed" if deal.tricks[seat] < contracted(contract) else "made"
+    if any(seat == who for who, _ in deal.won[:ASKED_AFTER]):
+        return "early"
+    if deal.question.forgotten:
+        return table.options.forgotten_question_effect
+    if seat not in said(deal.question.answers, "play"):
+        return "folded"
+    return "late" if deal.tricks[seat] else "in_vain"
+
+
+def _entries(table: Table, deal: Outcome, contract: Contract) -> Iterator[Entry]:
+    """A40-A50, A-O10: the declarer, then seat by seat."""
+    declarer, fine = contract.declarer, table.options.forgotten_question_penalty
+    rows = WRITES[kind_of(table, deal, contract, declarer)]
+    if fine and deal.question.forgotten:
+        rows = (*rows[:-1], Writes(fine, "late_lead", "A-O10"), rows[-1])
+    yield from entries(rows, deal, contract, declarer)
     for seat in table.playing:
-        if seat == declarer:
-            continue
-        if seat in early:
-            entries.append(Entry(seat=seat, points=-deal.tricks[seat], rule="A40", events=taken[seat]))
-        elif deal.question.forgotten:
-            entries += _after_forgotten(table, deal, seat, taken[seat])
-        elif seat in said(deal.question.answers, "play"):
-            entries += _joined_late(deal, seat, taken[seat])
-    return entries
-
-
-def _in_rodskagg(table: Table, deal: Outcome, declarer: int, taken: dict[int, tuple[int, ...]]) -> list[Entry]:
-    """A50, A-O1: nobody goes up, and nobody subtracts unless the others do, one a trick."""
-    if table.options.rodskagg_defenders_score == "none":
-        return []
-    return [
-        Entry(seat=seat, points=-deal.tricks[seat], rule="A-O1", events=taken[seat])
-        for seat in table.playing
-        if seat != declarer and deal.tricks[seat]
-    ]
-
-
-def _of_declarer(table: Table, deal: Outcome, contract: Contract, taken: tuple[int, ...]) -> list[Entry]:
-    """A40, A42-A43, A-O8, A-O10: one a trick in any case; six up if the contract failed."""
-    declarer, entries = contract.declarer, []
-    failed = deal.tricks[declarer] < contracted(contract)
-    if failed:
-        entries.append(Entry(seat=declarer, points=SIX_UP, rule="A42", events=(contract.event, *taken)))
-    forgot, fine = deal.question.forgotten, table.options.forgotten_question_penalty
-    if forgot and fine:
-        entries.append(Entry(seat=declarer, points=fine, rule="A-O10", events=(forgot,)))
-    if taken:
-        rule = "A43" if failed else "A40"
-        entries.append(Entry(seat=declarer, points=-len(taken), rule=rule, events=taken))
-    return entries
-
-
-def _after_forgotten(table: Table, deal: Outcome, seat: int, taken: tuple[int, ...]) -> list[Entry]:
-    """A45-A47, A-O9: as if one late trick had been taken, whatever was; or its normal value without risk."""
-    if table.options.forgotten_question_effect == "deemed_one_late_trick":
-        return [Entry(seat=seat, points=-LATE, rule="A46", events=(deal.question.forgotten,))]
-    return [Entry(seat=seat, points=-len(taken), rule="A-O9", events=taken)] if taken else []
-
-
-def _joined_late(deal: Outcome, seat: int, taken: tuple[int, ...]) -> list[Entry]:
-    """A41, A44: two a trick, or six up for none."""
-    if taken:
-        return [Entry(seat=seat, points=-LATE * len(taken), rule="A41", events=taken)]
-    return [Entry(seat=seat, points=SIX_UP, rule="A44", events=answered_by(deal, seat))]
+        if seat != declarer:
+            yield from entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat)
 
 
 # What comes of it

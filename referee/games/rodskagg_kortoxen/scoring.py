@@ -4,7 +4,7 @@ from referee.acts import Act, Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.line import answered_by, contracted, penalties, taken_by, written
+from referee.games._rodskagg.line import Writes, contracted, entries, penalties, written
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
@@ -51,59 +51,55 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return line, *out, MatchWon(seat=seat, by=by, rule=rule, points=line.points, settlement=settled)
 
 
-def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Plus points first, then tricks, then the bounce (B72, B79, B-O15)."""
-    entries = [*penalties(table.ledger)]
-    contract = deal.contract
-    if contract is None:
-        return entries
-    declarer = contract.declarer
-    taken = {seat: taken_by(deal, seat) for seat in table.active}
-    if deal.kind == "number":
-        entries += _plus_points(table, deal, contract, taken)
-    if deal.kind == "rodskagg_failed":
-        lost = tuple(event for seat, event in deal.won if seat != declarer)
-        entries.append(Entry(seat=declarer, points=FIVE_UP, rule="B66", events=(contract.event, *lost)))
-    for seat in table.active:
-        counted = _counted(table, deal, contract, seat)
-        if not counted:
-            continue
-        failed = seat == declarer and deal.kind == "number" and counted < contracted(contract)
-        entries.append(Entry(seat=seat, points=-counted, rule="B60" if failed else "B58", events=taken[seat]))
-        total = table.points[seat] + sum(entry.points for entry in entries if entry.seat == seat)
-        if total < 0 and table.options.overshoot == "bounce":
-            entries.append(Entry(seat=seat, points=-2 * total, rule="B72", events=taken[seat]))
-    return entries
+WRITES: dict[str, tuple[Writes, ...]] = {
+    "failed": (Writes(FIVE_UP, "contract", "B59"), Writes(-1, "trick", "B60")),
+    "in_vain": (Writes(FIVE_UP, "answer", "B61"),),
+    "takes": (Writes(-1, "trick", "B58"),),
+    "nothing": (),
+    # in a failed rödskägg
+    "lost": (Writes(FIVE_UP, "lost_tricks", "B66"),),
+    "none": (),
+    "one_per_trick": (Writes(-1, "trick", "B58"),),
+}
+"""What each kind of seat writes (B58-B61, B65-B66)."""
 
 
-def _counted(table: Table, deal: Outcome, contract: Contract, seat: int) -> int:
-    """How many tricks a seat subtracts (B58, B60, B65, B-O34)."""
+def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
+    """Which kind of seat it is (B55, B58-B61, B65-B66, B-O34)."""
+    declares = seat == contract.declarer
     match deal.kind:
         case "number":
-            counts = True
+            if declares:
+                return "failed" if deal.tricks[seat] < contracted(contract) else "takes"
+            free = deal.question.forgotten and table.options.forgotten_question_others_free
+            return "takes" if deal.tricks[seat] or free or seat not in deal.order else "in_vain"
         case "knocked_out":
-            counts = seat == _first_out(deal)
+            return "takes" if seat == _first_out(deal) else "nothing"
         case "rodskagg_failed":
-            counts = seat != contract.declarer and table.options.rodskagg_defenders_score == "one_per_trick"
-        case _:
-            counts = False
-    return deal.tricks[seat] if counts else 0
+            return "lost" if declares else table.options.rodskagg_defenders_score
+    return "nothing"
 
 
-def _plus_points(table: Table, deal: Outcome, contract: Contract, taken: dict[int, tuple[int, ...]]) -> list[Entry]:
-    """B59, B61, B55: the contract failed; went along and took no trick."""
-    declarer, question = contract.declarer, deal.question
-    entries = []
-    if deal.tricks[declarer] < contracted(contract):
-        shown = (contract.event, *taken[declarer])
-        entries.append(Entry(seat=declarer, points=FIVE_UP, rule="B59", events=shown))
-    if question.forgotten and table.options.forgotten_question_others_free:
-        return entries
-    for seat in deal.order:
-        if seat != declarer and not deal.tricks[seat]:
-            shown = answered_by(deal, seat) or (question.forgotten,)
-            entries.append(Entry(seat=seat, points=FIVE_UP, rule="B61", events=shown))
-    return entries
+def _entries(table: Table, deal: Outcome) -> list[Entry]:
+    """Plus points first, the declarer's before the others', then tricks, then the bounce (B72, B79, B-O15)."""
+    down, contract = [*penalties(table.ledger)], deal.contract
+    if contract is None:
+        return down
+    by_seat = {
+        seat: list(entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat))
+        for seat in table.active
+    }
+    for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
+        down += [entry for entry in by_seat[seat] if entry.points > 0]
+    for seat, own in by_seat.items():
+        for entry in own:
+            if entry.points > 0:
+                continue
+            down.append(entry)
+            total = table.points[seat] + sum(entry.points for entry in down if entry.seat == seat)
+            if total < 0 and table.options.overshoot == "bounce":
+                down.append(Entry(seat=seat, points=-2 * total, rule="B72", events=entry.events))
+    return down
 
 
 def _first_out(deal: Outcome) -> int | None:
