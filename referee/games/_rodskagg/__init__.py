@@ -1,7 +1,7 @@
-"""What the sister games of Rödskägg share: facts, and plain functions of plain values.
+"""What the sister games of Rödskägg do alike: facts, phases, and plain functions over the fields that they need.
 
-Not a game and no base class: each sister still reads whole in its own package, and cites its own rules. A function
-here that refuses is told the rule to cite.
+Not a game and no base class. A sister's own package says what it decides in which phase, what only it has, and in one
+table (``CITES``) the rule to cite for each thing that is done here.
 """
 
 from referee.games._rodskagg.bids import BIDS, PASS, RODSKAGG, BidValue

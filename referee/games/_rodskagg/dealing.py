@@ -62,7 +62,7 @@ def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
 
 def six_each(table: Table) -> tuple[int, ...]:
     """The right counts by seat."""
-    return tuple(HAND if seat in table.playing else 0 for seat in range(table.seats))
+    return tuple([HAND if seat in table.playing else 0 for seat in range(table.seats)])
 
 
 def dealt(

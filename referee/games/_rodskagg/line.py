@@ -1,6 +1,6 @@
 """A deal's line in the protocol: what the sisters write alike."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from referee.events import DealScored, Entry
@@ -37,25 +37,29 @@ class Writes(NamedTuple):
     rule: str
 
 
-def entries(rows: Iterable[Writes], deal: Taken, contract: Contract, seat: int) -> Iterator[Entry]:
+def entries(rows: Iterable[Writes], deal: Taken, contract: Contract, seat: int) -> list[Entry]:
     """What a seat writes, with the events that show it."""
+    if not rows:
+        return []
+    taken, written = taken_by(deal, seat), []
     for points, by, rule in rows:
-        taken = taken_by(deal, seat)
-        if by == "trick":
-            if taken:
-                yield Entry(seat=seat, points=points * len(taken), rule=rule, events=taken)
-            continue
-        forgotten = (deal.question.forgotten,)
-        match by:
-            case "contract":
-                shown: tuple[int, ...] = (contract.event, *taken)
-            case "lost_tricks":
-                shown = (contract.event, *(event for who, event in deal.won if who != seat))
-            case "answer":
-                shown = tuple([event for who, _, event in deal.question.answers if who == seat]) or forgotten
-            case "late_lead":
-                shown = forgotten
-        yield Entry(seat=seat, points=points, rule=rule, events=shown)
+        if by != "trick":
+            shown = _shown(by, deal, contract, seat) or (deal.question.forgotten,)
+            written.append(Entry(seat=seat, points=points, rule=rule, events=shown))
+        elif taken:
+            written.append(Entry(seat=seat, points=points * len(taken), rule=rule, events=taken))
+    return written
+
+
+def _shown(by: str, deal: Taken, contract: Contract, seat: int) -> tuple[int, ...]:
+    match by:
+        case "contract":
+            return (contract.event, *taken_by(deal, seat))
+        case "lost_tricks":
+            return (contract.event, *(event for who, event in deal.won if who != seat))
+        case "answer":
+            return answered_by(deal, seat)
+    return ()
 
 
 def penalties(ledger: Ledger) -> tuple[Entry, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from referee import phases
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
-from referee.events import Breach, CardPlayed, Event, TrickTaken
+from referee.events import Breach, CardPlayed, Event
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed import Void, claims, disproved
 from referee.games._rodskagg.in_play import InPlay, P
@@ -95,9 +95,6 @@ def card_played(passed_over: Callable[[P, int], P]) -> Callable[[P, CardPlayed, 
     return evolved
 
 
-def trick_taken(state: P, event: TrickTaken, number: int, turn: int, **own: Any) -> P:
-    """The state after a trick; ``turn``: who leads to the next."""
-    tricks = list(state.tricks)
-    tricks[event.seat] += 1
-    won = (*state.won, (event.seat, number))
-    return changed(state, tricks=tuple(tricks), won=won, trick=(), led=0, best=0, turn=turn, **own)
+def one_more(tricks: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    """The tricks by seat when this one has taken another."""
+    return (*tricks[:seat], tricks[seat] + 1, *tricks[seat + 1 :])

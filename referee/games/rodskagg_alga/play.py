@@ -1,5 +1,7 @@
 """The play of the cards, and the question (A29-A39, A45)."""
 
+from msgspec.structs import replace
+
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, Event, PlayEnded, TrickTaken
@@ -18,7 +20,7 @@ from referee.ruleset import Moment
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
     """A33: the question comes first; who forgets it is not punished by a knock (A-O27)."""
-    if not state.table.penalise and question_due(state):
+    if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
@@ -64,7 +66,16 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    return cards.trick_taken(state, event, number, turn=state.contract.declarer)
+    seat = event.seat
+    return replace(
+        state,
+        tricks=cards.one_more(state.tricks, seat),
+        won=(*state.won, (seat, number)),
+        trick=(),
+        led=0,
+        best=0,
+        turn=state.contract.declarer,
+    )
 
 
 # The question

@@ -1,6 +1,5 @@
 """Writing a deal into the protocol, duels, and the end of the match (A40-A60)."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -67,13 +66,13 @@ WRITES: dict[str, tuple[Writes, ...]] = {
 """What each kind of seat writes, plus points first (A40-A50)."""
 
 
-def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
+def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
     """Which kind of seat it is (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
         return "failed" if deal.tricks[seat] < contracted(contract) else "made"
-    if any(seat == who for who, _ in deal.won[:ASKED_AFTER]):
+    if seat in early:
         return "early"
     if deal.question.forgotten:
         return table.options.forgotten_question_effect
@@ -82,16 +81,18 @@ def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
     return "late" if deal.tricks[seat] else "in_vain"
 
 
-def _entries(table: Table, deal: Outcome, contract: Contract) -> Iterator[Entry]:
+def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     """A40-A50, A-O10: the declarer, then seat by seat."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
-    rows = WRITES[kind_of(table, deal, contract, declarer)]
+    early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
+    rows = WRITES[kind_of(table, deal, contract, declarer, early)]
     if fine and deal.question.forgotten:
         rows = (*rows[:-1], Writes(fine, "late_lead", "A-O10"), rows[-1])
-    yield from entries(rows, deal, contract, declarer)
+    written_down = entries(rows, deal, contract, declarer)
     for seat in table.playing:
         if seat != declarer:
-            yield from entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat)
+            written_down += entries(WRITES[kind_of(table, deal, contract, seat, early)], deal, contract, seat)
+    return written_down
 
 
 # What comes of it

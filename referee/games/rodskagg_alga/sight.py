@@ -9,6 +9,7 @@ from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.prepared import bids
+from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_alga import auction, play
 from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, Undealt, deal_of
@@ -31,7 +32,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         return sight.answering(state, seat)
     if seat != state.turn:
         return ()
-    if not state.trick and play.question_time(state):
+    if len(state.won) == ASKED_AFTER and play.question_time(state):
         ask = Ask(seat=seat)
         return (ask,) if play.question_due(state) else (*cards_to_play(state, seat), ask)
     return cards_to_play(state, seat)

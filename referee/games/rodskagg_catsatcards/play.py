@@ -125,12 +125,21 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
-    question = state.question
+    seat, question = event.seat, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
-    credited = state.credited + event.uncontested
-    state = cards.trick_taken(state, event, number, event.seat, credited=credited, question=question)
-    return total_changed(state, state, event.seat) if state.contract else state
+    state = replace(
+        state,
+        tricks=cards.one_more(state.tricks, seat),
+        won=(*state.won, (seat, number)),
+        trick=(),
+        led=0,
+        best=0,
+        turn=seat,
+        credited=state.credited + event.uncontested,
+        question=question,
+    )
+    return total_changed(state, state, seat) if state.contract else state
 
 
 # Points while the play goes on

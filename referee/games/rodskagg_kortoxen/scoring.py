@@ -86,8 +86,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     if contract is None:
         return down
     by_seat = {
-        seat: list(entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat))
-        for seat in table.active
+        seat: entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat) for seat in table.active
     }
     for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
         down += [entry for entry in by_seat[seat] if entry.points > 0]

@@ -8,6 +8,7 @@ from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.prepared import bids
+from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, play, scoring
@@ -38,7 +39,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     elif state.question.pending:
         acts = sight.answering(state, seat)
     else:
-        asking = play.question_time(state)
+        asking = len(state.won) == ASKED_AFTER and play.question_time(state)
         if seat == state.turn and not (play.exit_owed(state.table, state) or (asking and play.to_answer(state))):
             acts = cards_to_play(state, seat)
         if asking and seat == play.asker(state):
@@ -78,7 +79,7 @@ def to_act(state: State) -> tuple[int, ...]:
                 return (state.turn,) if len(state.trick) < len(state.order) else ()
             if state.question.pending:
                 return state.question.pending[:1]
-            if play.question_due(state) and not play.exit_owed(table, state):
+            if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
                 return (play.asker(state),)
             return (state.turn,)
         case Auction() | Exchanging():
