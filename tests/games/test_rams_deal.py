@@ -71,7 +71,7 @@ def test_a_match_is_taken_over_with_its_pot():
 @pytest.mark.rule("D11", "D12", "D13")
 def test_cards_are_turned_up_clockwise_until_a_jack():
     t = Table(3, dealer=None)
-    assert t.legal(P1) == ()
+    assert [t.legal(seat) for seat in range(3)] == [(Draw(seat=P1),), (), ()]  # which card is the table's to say
     for seat, card in ((P1, "SA"), (P2, "H7"), (P3, "DQ"), (P1, "CT")):
         assert t.do(Draw(seat=seat, card=card)) == (CardDrawn(seat=seat, card=card),)
     assert t.to_act == (P2,)
