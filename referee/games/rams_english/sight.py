@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 from referee.acts import Act, Bid, Deal, Draw, Exchange, Score
-from referee.cards import CARD, texts_of
+from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games.rams_english import declarations, payment
 from referee.games.rams_english.deal import next_to_draw
@@ -20,13 +20,11 @@ from referee.games.rams_english.states import (
     Word,
 )
 from referee.phases import Offer, Over, shown
-from referee.prepared import plays, these
+from referee.prepared import plays
 from referee.ruleset import Shown
 
-_SEATS = range(6)
-_EXCHANGES = tuple({bit: Exchange(seat=seat, card=card) for bit, card in CARD.items()} for seat in _SEATS)
+_BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
 """The same acts again and again, so they are made once."""
-_BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in _SEATS)
 
 
 def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
@@ -56,7 +54,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
-            acts += these(_EXCHANGES[seat], state.hands[seat])
+            acts += tuple([Exchange(seat=seat, card=card) for card in texts_of(state.hands[seat])])
         if declarations.may_announce(state, seat):
             acts += (_BIDS[seat][GENERALRAMS],)
     return acts
