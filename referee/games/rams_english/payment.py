@@ -1,7 +1,7 @@
 """Paying out a deal, and the pot at the end (D4, D15-D16, D32, D59-D71)."""
 
 from collections.abc import Callable, Collection
-from itertools import chain
+from itertools import chain, product
 
 from referee.acts import Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
@@ -23,36 +23,18 @@ from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 from referee.value import Value
 
-ANY = ("played", "generalrams_won", "generalrams_lost", "paid", "misdeal")
-PAYMENTS = (
-    # rule, of what became of the deal, who pays, whom, how much
-    ("D15", ANY, "the dealer", "the pot", "five"),
-    ("D31", ("paid",), "who pays", "the dealer", "five"),
-    ("D59", ("played",), "the pot", "who took tricks", "a fifth each"),
-    ("D71", ("played",), "the pot", "the second best", "a fifth each"),
-    ("D-O11", ("played",), "the pot", "the faultless", "an equal part of what is forfeited"),
-    ("D60", ("played",), "who took none", "the pot", "five"),
-    ("D62", ("generalrams_won",), "the pot", "the announcer", "all"),
-    ("D63", ("generalrams_won",), "the others", "the announcer", "five"),
-    ("D64", ("generalrams_lost",), "the announcer", "the pot", "all"),
-    ("D65", ("generalrams_lost",), "the announcer", "the others", "five"),
-    ("D70", ANY, "who is at fault", "the pot", "five"),
-)
-"""Who pays what to whom by which rule, in this order. The pot is as it was after the stake (D59, D61, D-O1)."""
-
 
 class Settlement(Value):
-    """What a payment is reckoned from: the deal and the faults in it. Amounts are those of the books."""
+    """What a payment is reckoned from: the deal, what became of it, and by seat the events that show each fault."""
 
     table: Table
     outcome: Outcome
     kind: str
     faults: dict[int, list[tuple[int, ...]]]
-    """The events that show each fault, by seat."""
 
     @property
     def pot(self) -> int:
-        """The pot after the dealer's stake (D15-D16)."""
+        """The pot after the dealer's stake (D15-D16), out of which all is paid (D61, D-O1)."""
         return self.table.pot + self.table.stake
 
     @property
@@ -61,42 +43,37 @@ class Settlement(Value):
         return [taken for taken in self.outcome.won if taken.seat in self.faults]
 
 
+# Who pays, and whom: a seat or the pot, for how many times the amount, and the events that show why
+
 Party = tuple[int | None, int, tuple[int, ...]]
-"""A seat, or ``None`` for the pot; for how many times the amount; and the events that show why."""
 
 
-# Who pays, and whom
-
-
-def _pot(deal: Settlement) -> list[Party]:
+def the_pot(deal: Settlement) -> list[Party]:
+    """Everybody's."""
     return [(None, 1, ())]
 
 
-def _dealer(deal: Settlement) -> list[Party]:
-    """D15-D16; after a misdeal it may go back (D67, D-O10)."""
+def the_dealer(deal: Settlement) -> list[Party]:
+    """D15-D16; after a misdeal the stake may go back (D67, D-O10)."""
     goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
-def _who_pays(deal: Settlement) -> list[Party]:
-    """D31."""
+def who_pays(deal: Settlement) -> list[Party]:
+    """D31: who bought himself off."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
-def _who_took_tricks(deal: Settlement) -> list[Party]:
+def who_took_tricks(deal: Settlement) -> list[Party]:
     """D59; who is at fault gets no share (D69)."""
-    taken = {
-        seat: tuple([taken.event for taken in deal.outcome.won if taken.seat == seat]) for seat in deal.outcome.order
-    }
-    return [
-        (seat, len(taken[seat]), taken[seat])
-        for seat in deal.outcome.order
-        if taken[seat] and seat not in deal.faults
-    ]
+    taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
+    for trick in deal.outcome.won:
+        taken[trick.seat].append(trick.event)
+    return [(seat, len(won), tuple(won)) for seat, won in taken.items() if won and seat not in deal.faults]
 
 
-def _second_best(deal: Settlement) -> list[Party]:
+def the_second_best(deal: Settlement) -> list[Party]:
     """D71, D-O11: of each forfeited trick; where all in it are at fault the share stays in the pot."""
     if deal.table.options.forfeited_share != "second_best":
         return []
@@ -104,7 +81,7 @@ def _second_best(deal: Settlement) -> list[Party]:
     return [(seat, 1, (event,)) for seat, event in best if seat is not None]
 
 
-def _the_faultless(deal: Settlement) -> list[Party]:
+def the_faultless(deal: Settlement) -> list[Party]:
     """D-O11: those who joined and are without fault."""
     if deal.table.options.forfeited_share != "split_equally":
         return []
@@ -112,30 +89,30 @@ def _the_faultless(deal: Settlement) -> list[Party]:
     return [(seat, 1, events) for seat in deal.outcome.order if seat not in deal.faults]
 
 
-def _who_took_none(deal: Settlement) -> list[Party]:
+def who_took_none(deal: Settlement) -> list[Party]:
     """D60, D-O12, D-O13: a share is no trick; who is at fault pays for both; each as agreed."""
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
-    saved = {taken.seat for taken in deal.outcome.won}
+    saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
-        saved.update(seat for seat, _, _ in _second_best(deal) if seat is not None)
+        saved.update([seat for seat, _, _ in the_second_best(deal)])
     if not options.fault_and_trickless_cumulate:
         saved.update(deal.faults)
     return [(seat, 1, (said[seat],)) for seat in deal.outcome.order if seat not in saved]
 
 
-def _announcer(deal: Settlement) -> list[Party]:
+def the_announcer(deal: Settlement) -> list[Party]:
     """D62-D65."""
     said = next(event for _, word, event in deal.outcome.said.calls if word == GENERALRAMS)
-    return [(deal.outcome.said.announcer, 1, (said, *(taken.event for taken in deal.outcome.won)))]
+    return [(deal.outcome.said.announcer, 1, (said, *[taken.event for taken in deal.outcome.won]))]
 
 
-def _the_others(deal: Settlement) -> list[Party]:
+def the_others(deal: Settlement) -> list[Party]:
     """D63, D65, D-O3: everybody else in the deal."""
-    announcer, times, events = _announcer(deal)[0]
+    announcer, times, events = the_announcer(deal)[0]
     return [(seat, times, events) for seat in deal.outcome.order if seat != announcer]
 
 
-def _at_fault(deal: Settlement) -> list[Party]:
+def who_is_at_fault(deal: Settlement) -> list[Party]:
     """D70, D-O14: once in a deal, or for each fault."""
     each = deal.table.options.fault_per_incident
     return [
@@ -143,19 +120,6 @@ def _at_fault(deal: Settlement) -> list[Party]:
         for seat, incidents in deal.faults.items()
     ]
 
-
-PARTIES: dict[str, Callable[[Settlement], list[Party]]] = {
-    "the pot": _pot,
-    "the dealer": _dealer,
-    "who pays": _who_pays,
-    "who took tricks": _who_took_tricks,
-    "the second best": _second_best,
-    "the faultless": _the_faultless,
-    "who took none": _who_took_none,
-    "the announcer": _announcer,
-    "the others": _the_others,
-    "who is at fault": _at_fault,
-}
 
 # How much
 
@@ -167,12 +131,31 @@ def share_of(pot: int, tricks: int = 1) -> int:
 
 AMOUNTS: dict[str, Callable[[Settlement], int]] = {
     "five": lambda deal: deal.table.stake,
-    "a fifth each": lambda deal: share_of(deal.pot),
-    "an equal part of what is forfeited": lambda deal: (
-        share_of(deal.pot, len(deal.forfeited)) // len(_the_faultless(deal))
-    ),
+    "fifth": lambda deal: share_of(deal.pot),
+    "equal part": lambda deal: share_of(deal.pot, len(deal.forfeited)) // len(the_faultless(deal)),
     "all": lambda deal: deal.pot,
 }
+
+PLAYED, WON, LOST = ("played",), ("generalrams_won",), ("generalrams_lost",)
+ANY = (*PLAYED, *WON, *LOST, "paid", "misdeal")
+
+# fmt: off
+PAYMENTS = (
+    # rule   in a deal  who pays         whom             how much
+    ("D15",   ANY,       the_dealer,      the_pot,         "five"),
+    ("D31",   ("paid",), who_pays,        the_dealer,      "five"),
+    ("D59",   PLAYED,    the_pot,         who_took_tricks, "fifth"),
+    ("D71",   PLAYED,    the_pot,         the_second_best, "fifth"),
+    ("D-O11", PLAYED,    the_pot,         the_faultless,   "equal part"),
+    ("D60",   PLAYED,    who_took_none,   the_pot,         "five"),
+    ("D62",   WON,       the_pot,         the_announcer,   "all"),
+    ("D63",   WON,       the_others,      the_announcer,   "five"),
+    ("D64",   LOST,      the_announcer,   the_pot,         "all"),
+    ("D65",   LOST,      the_announcer,   the_others,      "five"),
+    ("D70",   ANY,       who_is_at_fault, the_pot,         "five"),
+)
+"""Who pays what to whom by which rule, in this order."""
+# fmt: on
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
@@ -182,19 +165,18 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
     for rule, kinds, paying, paid, much in PAYMENTS:
         if deal.kind not in kinds:
             continue
-        for payer, owing, why in PARTIES[paying](deal):
-            for payee, due, because in PARTIES[paid](deal):
-                amount, events = AMOUNTS[much](deal) * owing * due, why or because
-                if not amount:
-                    continue
-                if payer is not None:
-                    entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
-                if payee is not None:
-                    entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
-                if payer is None or payee is None:
-                    units = -amount if payer is None else amount
-                    seat = payee if payer is None else payer
-                    pot.append(PotEntry(seat=seat, units=units, rule=rule, events=events))
+        for (payer, owing, why), (payee, due, because) in product(paying(deal), paid(deal)):
+            amount, events = AMOUNTS[much](deal) * owing * due, why or because
+            if not amount:
+                continue
+            if payer is not None:
+                entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
+            if payee is not None:
+                entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
+            if payee is None:
+                pot.append(PotEntry(seat=payer, units=amount, rule=rule, events=events))
+            elif payer is None:
+                pot.append(PotEntry(seat=payee, units=-amount, rule=rule, events=events))
     return entries, pot
 
 
