@@ -4,11 +4,10 @@ import msgspec
 import pytest
 
 from referee.acts import Bid, Deal, Draw, Play, Report
-from referee.cards import BIT
+from referee.cards import BIT, shuffled
 from referee.events import CardDrawn, Dealt, FirstDealerDrawn, Reported
 from referee.games.rams_english import RULESET
-from referee.games.rams_english.deal import pack_of
-from referee.games.rams_english.states import PACK, Staked
+from referee.games.rams_english.states import IN_PACK, PACK, Staked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.rulebook import load
 from tests.games.rams_table import Table
@@ -179,7 +178,7 @@ def test_the_house_deals_three_and_two_the_widow_before_the_dealer(players: int)
     pack = [card for hand in hands for card in hand[:3]] + [card for hand in hands for card in hand[3:]]
     again = Table(players, dealing="house").do(Deal(seat=players - 1))[1]
     assert again == dealt
-    assert (*pack, dealt.turn_up) == pack_of(dealt.seed)[: len(pack) + 1]
+    assert (*pack, dealt.turn_up) == shuffled(dealt.seed, IN_PACK)[: len(pack) + 1]
 
 
 def test_the_house_needs_no_cards_and_sees_everything():

@@ -25,7 +25,7 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
     if state.drawn:
         return ()
     events: list[Event] = []
-    contenders, pack = state.table.active, in_order(moment.seed)
+    contenders, pack = state.table.active, shuffled(moment.seed, ALL)
     while len(contenders) > 1:
         drawn = tuple(zip(contenders, pack, strict=False))
         pack = pack[len(drawn) :]
@@ -33,11 +33,6 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
         lowest = min(RANKS.index(card[1]) for _, card in drawn)
         contenders = tuple(seat for seat, card in drawn if RANKS.index(card[1]) == lowest)
     return *events, FirstDealerDrawn(seat=contenders[0], rule="E-O29")
-
-
-def in_order(seed: str) -> tuple[str, ...]:
-    """The 32 cards in the order that this seed gives."""
-    return tuple(card for card in shuffled(seed) if BIT[card] & ALL)
 
 
 # Six each, and one face up
@@ -107,7 +102,7 @@ def _of_the_pack(act: Deal, dealt: int) -> None:
 
 def _house_deal(table: Table, seed: str) -> Dealt:
     """E-O4: three and three from the shuffled pack, beginning with forehand, then the turn-up."""
-    pack, order = in_order(seed), clockwise(table.forehand, table.seats)
+    pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
         for place, seat in enumerate(order)

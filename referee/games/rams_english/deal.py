@@ -47,7 +47,7 @@ def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
         return ()
-    return (CardDrawn(seat=next_to_draw(state), card=pack_of(moment.seed)[len(state.drawn)]),)
+    return (CardDrawn(seat=next_to_draw(state), card=shuffled(moment.seed, IN_PACK)[len(state.drawn)]),)
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
@@ -120,16 +120,11 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     )
 
 
-def pack_of(seed: str) -> tuple[str, ...]:
-    """The 32 cards in the order that this seed gives."""
-    return tuple(card for card in shuffled(seed) if BIT[card] & IN_PACK)
-
-
 def _house_deal(table: Table, seed: str) -> Dealt:
     """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
     order = dealt_to(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
-    pack, many = pack_of(seed), len(places)
+    pack, many = shuffled(seed, IN_PACK), len(places)
     twos = pack[3 * many :]
     given = {
         seat: pack[3 * place : 3 * place + 3] + twos[2 * place : 2 * place + 2] for place, seat in enumerate(places)
