@@ -8,7 +8,6 @@ from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respon
 from referee.cards import SUITS, texts_of
 from referee.events import Viewer, in_points
 from referee.games.kalabrias import auction, deal, declarations, play
-from referee.games.kalabrias.ranks import BELLA
 from referee.games.kalabrias.states import (
     Auction,
     Declaring,
@@ -84,11 +83,15 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    acts = _cards_to_play(state, seat) if seat == state.turn else ()
+    """E29-E30; with closed hands every card that has not been seen may be the right one."""
+    acts: tuple[Act, ...] = ()
+    if seat == state.turn:
+        cards = state.cards
+        hand = cards.hands[seat] & ~state.gone
+        acts = plays(seat, play.playable(state, hand) if cards.known else play.possible(state, seat))
     if len(state.won) < 2 and not (state.won and state.trick):
         acts += _beside_the_play(state, seat)
-    pair = BELLA[state.contract.trumps]
-    if state.cards.hands[seat] & pair == pair and declarations.no_bella(state, seat) is None:
+    if declarations.may_declare_bella(state, seat):
         acts += (Bella(seat=seat),)
     return acts
 
@@ -98,15 +101,6 @@ def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
     if seat == state.may_add and not state.trick and not state.won:
         return (Declare(seat=seat, trumps=False),)
     return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
-
-
-def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E29-E30; with closed hands every card that has not been seen may be the right one."""
-    if state.cards.known:
-        allowed = play.playable(state, state.cards.hands[seat] & ~state.gone)
-    else:
-        allowed = play.possible(state, seat)
-    return plays(seat, allowed)
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
