@@ -270,9 +270,6 @@ class Playout:
         choice: Any = rules.legal(state, chance.choice(awaited)) if awaited and dice < 0.9 else ()
         if not choice:
             choice = [act for seat in self.seats for act in rules.legal(state, seat)]
-        if not choice:
-            assert self.table, "in house dealing somebody can act"
-            return self.said(Draw(seat=awaited[0]))
         act: Act = chance.choice(choice)
         if isinstance(act, Bid) and act.bid in BOLD and chance.random() < 0.8:
             act = chance.choice(choice)
