@@ -54,6 +54,10 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
     return (*range(first, seats), *range(first))
 
 
-def shuffled(seed: str) -> tuple[str, ...]:
-    """The pack in the order that this seed gives: the same for ever, so that a deal can be checked from it."""
-    return tuple(Random(seed).sample(PACK, len(PACK)))
+def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
+    """The pack in the order that this seed gives: the same for ever, so that a deal can be checked from it.
+
+    A smaller pack is in the order that its cards have among the 52.
+    """
+    cards = Random(seed).sample(PACK, len(PACK))
+    return tuple(cards if pack == ALL else [card for card in cards if BIT[card] & pack])

@@ -107,7 +107,7 @@ class Recorded(msgspec.Struct, frozen=True):
     digest: str
     prev: str
     event: Event
-    request: bytes | None = None
+    request: msgspec.Raw | None = None
 
 
 class Stakes(Value, forbid_unknown_fields=True):

@@ -89,7 +89,7 @@ class Table:
 
     def record(self, event: Event, actor: Actor, request: Request | None = None) -> None:
         """The event has its place in the history, with what was asked if it is the first that came of it."""
-        asked = None if request is None else msgspec.json.encode(request)
+        asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
         self.history.append(Recorded(MATCH, self.version + 1, self.at, actor, "", "", "", event, asked))
 
     def back_to(self, version: int) -> Self:

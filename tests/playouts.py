@@ -270,9 +270,6 @@ class Playout:
         choice: Any = rules.legal(state, chance.choice(awaited)) if awaited and dice < 0.9 else ()
         if not choice:
             choice = [act for seat in self.seats for act in rules.legal(state, seat)]
-        if not choice:
-            assert self.table, "in house dealing somebody can act"
-            return self.said(Draw(seat=awaited[0]))
         act: Act = chance.choice(choice)
         if isinstance(act, Bid) and act.bid in BOLD and chance.random() < 0.8:
             act = chance.choice(choice)
@@ -302,6 +299,9 @@ class Playout:
                 return Draw(seat=act.seat, card=self.chance.choice([c for c in self.rules.pack if c not in drawn]))
             case Deal():
                 return self.dealt_by_hand(act.seat)
+            case Draw():
+                drawn = {card for _, card in self.state.drawn}
+                return Draw(seat=act.seat, card=self.chance.choice([c for c in self.rules.pack if c not in drawn]))
             case RequestCards() if not self.closed and not self.state.cards.stock:
                 wanted = 1 if self.rules.key == "rodskagg-catsatcards" else 6
                 if len(self.rest) < wanted:

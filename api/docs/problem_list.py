@@ -90,8 +90,10 @@ def _codes(node: ast.expr, assigned: dict[str, list[ast.expr]], place: str) -> s
             return {code}
         case ast.IfExp(_, one, other):
             return _codes(one, assigned, place) | _codes(other, assigned, place)
-        case ast.Name(name) if name in assigned:
+        case ast.Name(name) | ast.Subscript(ast.Name(name)) if name in assigned:
             return {code for value in assigned[name] for code in _codes(value, assigned, place)}
+        case ast.Dict(values=values):  # a table, in which one of them is looked up
+            return {code for value in values for code in _codes(value, assigned, place)}
     raise ValueError(f"{place}: cannot tell which codes {ast.unparse(node)} stands for")
 
 
@@ -104,17 +106,20 @@ def uses(source: str, file: str) -> Iterator[Use]:
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             scopes |= {node: scope for node in ast.walk(scope) if isinstance(node, ast.Call)}
     for call, scope in scopes.items():
-        kind = kinds.get(ast.unparse(call.func).rpartition(".")[2])
+        called, arguments = ast.unparse(call.func).rpartition(".")[2], call.args
+        if called == "refuse" and arguments:  # a decision that only refuses: the kind, then the code
+            called, arguments = ast.unparse(arguments[0]).rpartition(".")[2], arguments[1:]
+        kind = kinds.get(called)
         if kind is None:
             continue
         assigned: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(scope):
+        for node in (*tree.body, *ast.walk(scope)):
             match node:
                 case ast.Assign([ast.Name(name)], value) | ast.NamedExpr(ast.Name(name), value):
                     assigned.setdefault(name, []).append(value)
         place = f"{file}:{call.lineno}"
         given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-        first = call.args[0] if call.args else given.get("code")
+        first = arguments[0] if arguments else given.get("code")
         if first is None:
             raise ValueError(f"{place}: a refusal without a code")
         facts = frozenset(given) - {"code", "rule"}

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-import msgspec
 from msgspec import Meta
 
 from referee.actors import Actor
@@ -100,5 +99,5 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
         if hashed is not None:
             told["hash"] = hashed
         if recorded.request is not None:
-            told["request"] = msgspec.Raw(recorded.request)
+            told["request"] = recorded.request
     return told

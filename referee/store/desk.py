@@ -117,7 +117,7 @@ class _Work:
         self.history: list[Recorded] = []
 
 
-def digest_of(asked: bytes) -> str:
+def digest_of(asked: bytes | msgspec.Raw) -> str:
     """What was asked, in few characters: to tell a repeat from another use of its key."""
     return sha256(asked).hexdigest()[:16]
 
@@ -385,7 +385,9 @@ class Desk:
         version, prev, acts = (entry.aggregate.version, entry.head, entry.acts) if entry else (0, FIRST, {})
         asked = msgspec.json.encode(command.request)
         digest = digest_of(asked)
-        on_record = None if isinstance(command.request, Event) else asked  # an opening stands there as its own event
+        on_record = (
+            None if isinstance(command.request, Event) else msgspec.Raw(asked)
+        )  # an opening stands there as its own event
         rows: list[StoredEvent] = []
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -27,16 +27,17 @@ FIRST = "0" * 64
 
 
 _NOTHING = msgspec.Raw()
+E = TypeVar("E", bound=Event)
 
 
-class _Row(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
     at: datetime
     actor: Actor
     act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
     request: msgspec.Raw = _NOTHING
-    event: msgspec.Raw
+    event: E
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
@@ -47,39 +48,37 @@ class ActOfRow(msgspec.Struct, frozen=True):
     digest: str
 
 
-class _Decoders(dict[str, Callable[[msgspec.Raw], Event]]):
-    """What reads the event of a row, by its topic; made when such a row is first read."""
+class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
+    """What reads a row, by its topic; made when such a row is first read."""
 
-    def __missing__(self, topic: str) -> Callable[[msgspec.Raw], Event]:
-        decode: Callable[[msgspec.Raw], Event] = msgspec.json.Decoder(event_types()[topic]).decode
+    def __missing__(self, topic: str) -> Callable[[bytes], _Row[Any]]:
+        decode: Callable[[bytes], _Row[Any]] = msgspec.json.Decoder(_Row[event_types()[topic]]).decode  # type: ignore[misc]
         self[topic] = decode
         return decode
 
 
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-_row = msgspec.json.Decoder(_Row).decode
 _decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
     """The row that keeps a recorded event."""
-    event = recorded.event
     row = _Row(
         at=recorded.at,
         actor=recorded.actor,
         act_id=recorded.act_id,
         digest=recorded.digest,
         prev=recorded.prev,
-        request=_NOTHING if recorded.request is None else msgspec.Raw(recorded.request),
-        event=msgspec.Raw(_encode(event)),
+        request=_NOTHING if recorded.request is None else recorded.request,
+        event=recorded.event,
     )
-    return StoredEvent(recorded.originator_id, recorded.originator_version, event.TOPIC, _encode(row))
+    return StoredEvent(recorded.originator_id, recorded.originator_version, recorded.event.TOPIC, _encode(row))
 
 
 def from_row(stored: StoredEvent) -> Recorded:
     """The recorded event that a row keeps."""
-    row, aggregate_id = _row(stored.state), stored.originator_id
+    row, aggregate_id = _decoders[stored.topic](stored.state), stored.originator_id
     return Recorded(
         aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
         stored.originator_version,
@@ -88,8 +87,8 @@ def from_row(stored: StoredEvent) -> Recorded:
         row.act_id,
         row.digest,
         row.prev,
-        _decoders[stored.topic](row.event),
-        None if row.request is _NOTHING else bytes(row.request),
+        row.event,
+        None if row.request is _NOTHING else row.request,
     )
 
 

@@ -25,7 +25,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int]:
     """Plays one deal from its dealing to its score; the state after it and how many acts it took."""
-    decide, evolve, legal, to_act = rules.decide, rules.evolve, rules.legal, rules.to_act
+    take, legal, to_act = rules.take, rules.legal, rules.to_act
     table, choice = state.table, chance.choice
     hands = [()] * table.seats
     cards = chance.sample(rules.pack, 6 * len(table.active))
@@ -34,9 +34,8 @@ def deal_of(rules: Ruleset, state: Any, chance: random.Random) -> tuple[Any, int
     act: Act = Deal(seat=table.dealer, hands=tuple(hands))
     deal, version, acts = table.deal, 1, 0
     while True:
-        for event in decide(state, act, Moment(version, NOW, "")):
-            version += 1
-            state = evolve(state, event, version)
+        events, state = take(state, act, Moment(version, NOW, ""))
+        version += len(events)
         acts += 1
         if state.table.deal != deal:
             return state, acts
@@ -104,13 +103,12 @@ class Dealing:
     def one(self, state: Any, version: int, chance: random.Random, bold: bool = True) -> tuple[Any, int, int]:
         """Plays one deal; the state after it, the version, and how many acts it took."""
         rules, choose = self.rules, chance.choice
-        decide, evolve, legal, to_act = rules.decide, rules.evolve, rules.legal, rules.to_act
+        take, legal, to_act = rules.take, rules.legal, rules.to_act
         act: Any = Deal(seat=state.table.dealer, **choose(self.cards))
         deal, acts = state.table.deal, 0
         while True:
-            for event in decide(state, act, Moment(version, NOW, "")):
-                version += 1
-                state = evolve(state, event, version)
+            events, state = take(state, act, Moment(version, NOW, ""))
+            version += len(events)
             acts += 1
             if state.table.deal != deal:
                 return state, version, acts

@@ -6,10 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from referee.acts import Bella, Bid, Close, Deal, Declare, Exchange, Knock, Play, Reply, Respond, Score, Void
-from referee.cards import cards_of, clockwise
+from referee.cards import cards_of, clockwise, shuffled
 from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, KnockDismissed, seen
 from referee.games.kalabrias import RULESET
-from referee.games.kalabrias.deal import in_order
 from referee.games.kalabrias.facts import LaterCardsDealt
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -176,7 +175,7 @@ class TestFirstCards:
         assert isinstance(dealt, Dealt)
         assert dealt.seed is not None
         assert dealt.hands is not None
-        pack, order = in_order(dealt.seed), clockwise(2 % players, players)
+        pack, order = shuffled(dealt.seed, ALL), clockwise(2 % players, players)
         packets = [pack[place : place + 3] for place in range(0, 6 * players, 3)]
         for place, seat in enumerate(order):
             assert dealt.hands[seat] == packets[place] + packets[players + place]

@@ -51,14 +51,7 @@ def settled(
     t.says(sequences or "none " * players).played_out()
     state = t.state
     assert isinstance(state, Played)
-    assert state.play is not None
-    play = replace(state.play, card_points=tricks)
-    return scored(replace(state, table=replace(state.table, carry=carry), play=set_carry(play, carry)))
-
-
-def set_carry(play: Any, carry: int) -> Any:
-    """The play of a deal before which so many points had been set aside."""
-    return replace(play, table=replace(play.table, carry=carry))
+    return scored(replace(state.table, carry=carry), replace(state.outcome, card_points=tricks))
 
 
 def change(scored: DealScored) -> list[int]:

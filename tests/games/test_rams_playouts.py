@@ -167,18 +167,15 @@ def check_sight(t: Table) -> None:
     state = t.state
     if not isinstance(state, Declaring | Playing | Played):
         return
-    playing = state.play if isinstance(state, Played) else state
-    open_cards = {state.dealing.turn_up, *(card for _, card in getattr(playing, "trick", ()))}
+    open_cards = {state.dealing.turn_up, *(card for _, card in getattr(state, "trick", ()))}
     for seat in (*range(len(t.seats)), "spectator"):
         view = RULESET.view(state, seat)  # type: ignore[arg-type]
         assert seen_in(view) <= open_cards | set(view.hand or ())
         assert view.hands is None
         assert view.breaches is None
-        if isinstance(seat, int) and state.dealing.known and isinstance(playing, Declaring | Playing):
-            others = tuple(hand if other == seat else 0 for other, hand in enumerate(playing.hands))
-            blind = msgspec.structs.replace(playing, hands=others)
-            if isinstance(state, Played):
-                blind = msgspec.structs.replace(state, play=blind)
+        if isinstance(seat, int) and state.dealing.known:
+            others = tuple(hand if other == seat else 0 for other, hand in enumerate(state.hands))
+            blind = msgspec.structs.replace(state, hands=others)
             assert RULESET.view(blind, seat) == view
             assert RULESET.legal(blind, seat) == RULESET.legal(state, seat)
 
@@ -193,7 +190,7 @@ def check_events_seen(t: Table, deal: list[Recorded]) -> None:
     for seat in range(len(t.seats)):
         seen = [match.seen(recorded, seat).event for recorded in deal]
         own = set(dealt.hands[seat]) if dealt.hands else set()
-        said = getattr(t.state, "said", None)
+        said = getattr(getattr(t.state, "outcome", t.state), "said", None)
         if said is not None and said.widow == seat:
             own |= set(dealt.widow)
         if laid and laid[0].seat == seat and laid[0].laid:

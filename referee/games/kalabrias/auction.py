@@ -5,9 +5,8 @@ from msgspec.structs import replace
 from referee.acts import Bid, Reply
 from referee.cards import SUIT, clockwise
 from referee.events import Event, PlayEnded
-from referee.games.kalabrias.deal import later_by_itself
 from referee.games.kalabrias.facts import Call, DeclarerBound, RedealAnswered, TrumpsCalled, TrumpsMade
-from referee.games.kalabrias.states import Auction, Contract, LaterCards, Naming, Played, Proposed
+from referee.games.kalabrias.states import Auction, LaterCards, Naming, Outcome, Played, Proposed, TrumpContract
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -52,16 +51,18 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     allowed = allowed_calls(state)
     if act.bid not in allowed:
         raise _not_allowed(state, act, allowed)
-    call: Call = act.bid
-    called = TrumpsCalled(seat=seat, call=call)
-    if call == "redeal":
-        return (called,)
+    return (TrumpsCalled(seat=seat, call=act.bid),)
+
+
+def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+    """E5, E9, E-O5: a suit that was taken or named is trumps; when all have passed twice nothing is played."""
+    if not state.calls:
+        return ()
+    seat, call = state.calls[-1]
     if call == "pass":
-        all_passed = state.round == 2 and len(state.to_speak) == 1
-        return (called, PlayEnded(kind="passed_out")) if all_passed else (called,)  # E-O5
+        return () if state.to_speak else (PlayEnded(kind="passed_out"),)
     suit = state.cards.turn_up[0] if call == "take" else call
-    after = trumps_called(state, called, 0)
-    return called, *_made(after, seat, suit, "E5" if state.round == 1 else "E9")
+    return (TrumpsMade(seat=seat, trumps=suit, rule="E5" if state.round == 1 else "E9"),)
 
 
 def _turn_rule(state: Auction) -> str:
@@ -83,12 +84,6 @@ def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Against
     return AgainstTheRules("no_such_bid", "E5" if state.round == 1 else "E9", allowed=allowed)
 
 
-def _made(state: Auction | Proposed | Naming, declarer: int, suit: str, rule: str) -> tuple[Event, ...]:
-    """Trumps, and the later cards if the referee has them (E14, E-O32)."""
-    made = TrumpsMade(seat=declarer, trumps=suit, rule=rule)
-    return made, *later_by_itself(trumps_made(state, made, 0))
-
-
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
     """The state after a call; after the dealer's pass the turn comes back to forehand (E8)."""
     calls = (*state.calls, (event.seat, event.call))
@@ -98,7 +93,6 @@ def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> 
     if event.call == "redeal":
         return Proposed(
             table=table,
-            ledger=state.ledger,
             cards=state.cards,
             round=state.round,
             proposer=event.seat,
@@ -113,10 +107,10 @@ def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> 
 
 def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: int) -> LaterCards:
     """The state when declarer and trumps are known."""
-    made = Contract(
+    made = TrumpContract(
         event=number, declarer=event.seat, trumps=event.trumps, suit=SUIT[event.trumps], calls=state.calls
     )
-    return LaterCards(table=state.table, ledger=state.ledger, cards=state.cards, contract=made)
+    return LaterCards(table=state.table, cards=state.cards, contract=made)
 
 
 # A new deal
@@ -126,24 +120,28 @@ def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
     """E11-E13, E-O8, E-O37: all others agree, clockwise; the first refusal makes a declarer."""
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
-    answered = RedealAnswered(seat=act.seat, agree=act.agree)
-    if act.agree:
-        return (answered,) if len(state.to_reply) > 1 else (answered, PlayEnded(kind="redeal"))
-    to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
-    declarer = act.seat if to_refuser else state.proposer
-    if state.round == 1:  # E13
-        return answered, *_made(state, declarer, state.cards.turn_up[0], "E13")
-    return answered, DeclarerBound(seat=declarer, rule="E-O7" if to_refuser else "E12")
+    return (RedealAnswered(seat=act.seat, agree=act.agree),)
 
 
 def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Proposed:
     """The state after an answer."""
-    return replace(state, to_reply=state.to_reply[1:])
+    return replace(state, to_reply=state.to_reply[1:], refuser=None if event.agree else event.seat)
+
+
+def answered(state: Proposed, moment: Moment) -> tuple[Event, ...]:
+    """E11-E13, E-O7: a new deal when all have agreed; who is declarer when one has not."""
+    if state.refuser is None:
+        return () if state.to_reply else (PlayEnded(kind="redeal"),)
+    to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
+    declarer = state.refuser if to_refuser else state.proposer
+    if state.round == 1:  # E13
+        return (TrumpsMade(seat=declarer, trumps=state.cards.turn_up[0], rule="E13"),)
+    return (DeclarerBound(seat=declarer, rule="E-O7" if to_refuser else "E12"),)
 
 
 def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming:
     """The state when a declarer is to name trumps."""
-    return Naming(table=state.table, ledger=state.ledger, cards=state.cards, declarer=event.seat, calls=state.calls)
+    return Naming(table=state.table, cards=state.cards, declarer=event.seat, calls=state.calls)
 
 
 def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -153,12 +151,16 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     allowed = other_suits(state.cards.turn_up)
     if act.bid not in allowed:
         raise AgainstTheRules("name_another_suit", "E13", allowed=allowed)
-    call: Call = act.bid
-    called = TrumpsCalled(seat=act.seat, call=call)
-    after = replace(state, calls=(*state.calls, (act.seat, call)))
-    return called, *_made(after, act.seat, call, "E13")
+    return (TrumpsCalled(seat=act.seat, call=act.bid),)
+
+
+def named(state: Naming, moment: Moment) -> tuple[Event, ...]:
+    """E13: what was named is trumps."""
+    seat, call = state.calls[-1]
+    return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
     """The state when all have passed, or agreed to a new deal: nothing is played."""
-    return Played(table=state.table, ledger=state.ledger, cards=state.cards, kind=event.kind, calls=state.calls)
+    outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
+    return Played(table=state.table, cards=state.cards, outcome=outcome)

@@ -7,7 +7,7 @@ from referee.cards import BIT, cards_of, clockwise, shuffled
 from referee.events import CardDrawn, Dealt, Event, FirstDealerDrawn
 from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, RANKS
-from referee.games.kalabrias.states import Auction, Cards, Declaring, LaterCards, Table, Undealt
+from referee.games.kalabrias.states import Auction, Dealing, Declaring, LaterCards, Table, Undealt
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
 
@@ -20,10 +20,12 @@ PACKET = 3
 # The first dealer
 
 
-def draw_by_itself(table: Table, seed: str) -> tuple[Event, ...]:
+def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
     """E-O29: where nobody named the first dealer the referee draws: the lowest card deals, level ones draw again."""
+    if state.drawn:
+        return ()
     events: list[Event] = []
-    contenders, pack = table.active, in_order(seed)
+    contenders, pack = state.table.active, shuffled(moment.seed, ALL)
     while len(contenders) > 1:
         drawn = tuple(zip(contenders, pack, strict=False))
         pack = pack[len(drawn) :]
@@ -31,16 +33,6 @@ def draw_by_itself(table: Table, seed: str) -> tuple[Event, ...]:
         lowest = min(RANKS.index(card[1]) for _, card in drawn)
         contenders = tuple(seat for seat, card in drawn if RANKS.index(card[1]) == lowest)
     return *events, FirstDealerDrawn(seat=contenders[0], rule="E-O29")
-
-
-def in_order(seed: str) -> tuple[str, ...]:
-    """The 32 cards in the order that this seed gives."""
-    return tuple(card for card in shuffled(seed) if BIT[card] & ALL)
-
-
-def first_dealer_drawn(state: Undealt, event: FirstDealerDrawn, number: int) -> Undealt:
-    """The state when the first dealer is known."""
-    return replace(state, table=replace(state.table, dealer=event.seat), drawn=True)
 
 
 # Six each, and one face up
@@ -110,7 +102,7 @@ def _of_the_pack(act: Deal, dealt: int) -> None:
 
 def _house_deal(table: Table, seed: str) -> Dealt:
     """E-O4: three and three from the shuffled pack, beginning with forehand, then the turn-up."""
-    pack, order = in_order(seed), clockwise(table.forehand, table.seats)
+    pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
         for place, seat in enumerate(order)
@@ -135,8 +127,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
     assert event.turn_up is not None, "one card lies face up"
     unseen = ALL ^ BIT[event.turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
-    cards = Cards(
-        event=number,
+    cards = Dealing(
         hands=hands,
         counts=event.counts,
         known=known,
@@ -144,7 +135,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
         stock=event.stock,
     )
     to_speak = clockwise(table.forehand, table.seats)
-    return Auction(table=table, ledger=state.ledger, cards=cards, round=1, to_speak=to_speak)
+    return Auction(table=table, cards=cards, round=1, to_speak=to_speak)
 
 
 # The rest
@@ -180,7 +171,7 @@ def _turn_up_to(state: LaterCards) -> int | None:
     return state.contract.declarer if state.table.seats == 4 else None
 
 
-def later_by_itself(state: LaterCards) -> tuple[Event, ...]:
+def later_by_itself(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
     """E-O32: from the stock, each seat's whole packet, clockwise from forehand; nothing if there is no stock."""
     table, stock = state.table, state.cards.stock
     if not stock:
@@ -205,7 +196,6 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
         cards = replace(cards, taken_by=event.turn_up_to, taken=BIT[cards.turn_up])
     return Declaring(
         table=table,
-        ledger=state.ledger,
         cards=replace(cards, hands=tuple(hands), counts=tuple(counts), stock=()),
         contract=state.contract,
         to_speak=clockwise(table.forehand, table.seats),

@@ -18,7 +18,7 @@ from referee.games.kalabrias.facts import (
     SequenceShown,
 )
 from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_sequence, strongest
-from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences
+from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences, Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
 
@@ -54,9 +54,6 @@ def best_of(state: Declaring, seat: int) -> Sequence | None:
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
     """E19, E21, E23: the class of one's best sequence, its top card, or whether it is in trumps."""
-    said = [name for name in ("sequence", "top", "trumps", "cards") if getattr(act, name) is not None]
-    if len(said) != 1:
-        raise AgainstTheRules("one_thing_at_a_time", "E19")
     if _adds(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is not None:
@@ -66,17 +63,17 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
     expected = state.expected
     if expected in ("answer", "answer_to_top"):
         raise WrongPhase("answer_expected", _EXPECTED_BY[expected])
+    said = [name for name in ("sequence", "top", "trumps") if getattr(act, name) is not None]
+    if len(said) != 1:
+        raise AgainstTheRules("one_thing_at_a_time", "E19")
     if said[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
         raise AgainstTheRules("something_else_asked", _EXPECTED_BY[expected], expected=expected)
-    declared = _declared(state, act)
-    after = sequence_declared(state, declared, 0)
-    assert isinstance(after, Declaring), "not added afterwards"
-    return (declared, *_compared(after))
+    return (_declared(state, act),)
 
 
 def _adds(state: Declaring | Playing, act: Declare) -> bool:
     """E23: both say whether it is in trumps; when the first has said yes, the other's no changes nothing."""
-    return act.seat == state.may_add and act.trumps is False
+    return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
@@ -170,8 +167,7 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
         five = state.best is not None and state.best.sequence == "large"  # E-O11
     elif answer == "better":
         five = state.best is not None and state.best.five  # as long, and higher in top
-    answered = SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains)
-    return (answered, *_compared(sequence_answered(state, answered, 0)))
+    return (SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains),)
 
 
 def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
@@ -222,11 +218,11 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
 # The comparison is over
 
 
-def _compared(after: Declaring) -> tuple[Event, ...]:
+def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
     """E24: the ruling, when all have spoken."""
-    if after.to_speak:
+    if state.to_speak:
         return ()
-    return (SequencesCompared(seat=None if after.best is None else after.best.seat, level=after.level),)
+    return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
@@ -235,7 +231,6 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
     none = (0,) * table.seats
     return Playing(
         table=table,
-        ledger=state.ledger,
         cards=state.cards,
         contract=state.contract,
         sequences=Sequences(best=state.best, level=event.level, refrained=state.refrained),
@@ -277,27 +272,25 @@ def may_show(state: Playing, seat: int) -> bool:
     """E-O34: a seat that scores its sequences, before the second trick has been led to."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
-    return seat in scorers(state)
+    return seat in scorers(state.table, state.contract.declarer, state.sequences)
 
 
-def scorers(state: Playing) -> tuple[int, ...]:
+def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
     """E24, E53, E-O12, E-O25, E-O35: who scores sequences, the best first; nobody where level ones cancel out."""
-    table, said = state.table, state.sequences
     if said.best is None:
         return ()
     first = said.best.seat
-    side = on_side(state, first)
+    side = on_side(table, declarer, first)
     if any(seat not in side for seat in said.level) and table.options.equal_sequences != "forehand":
         return ()
     return (first, *(seat for seat in side if seat != first and seat not in said.refrained))
 
 
-def on_side(state: Playing, seat: int) -> tuple[int, ...]:
+def on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
     """E49, E53, E-O25: the seats whose sequences count together."""
-    table = state.table
     if table.seats == 4:
         return seat, (seat + 2) % 4
-    opponents = table.opponents(state.contract.declarer)
+    opponents = table.opponents(declarer)
     if table.seats == 3 and table.options.three_player_side_sequences and seat in opponents:
         return opponents
     return (seat,)

@@ -6,7 +6,7 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, texts_of
 from referee.events import CardPlayed, Event, PlayEnded, TrickTaken
 from referee.games.kalabrias.ranks import BEATERS, LAST_TRICK, POINTS
-from referee.games.kalabrias.states import Played, Playing
+from referee.games.kalabrias.states import Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
 
@@ -58,15 +58,15 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
             raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
     elif not bit & (allowed := playable(state, hand)):
         raise _against_duty(state, bit, allowed)
-    played = CardPlayed(seat=seat, card=act.card)
-    if len(state.trick) + 1 < state.table.seats:
-        return (played,)
-    winner = seat if bit & _beaters(state) else state.winner
-    done = len(state.won) + 1
-    taken = TrickTaken(seat=winner, trick=done)
-    if done < tricks_in_all(state.table.seats):
-        return played, taken
-    return played, taken, PlayEnded(kind="scored")
+    return (CardPlayed(seat=seat, card=act.card),)
+
+
+def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """E31-E32: who took the trick, and the end of play with the last one."""
+    seats, trick = state.table.seats, state.trick
+    if trick:
+        return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
+    return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_all(seats) else ()
 
 
 def _seen(act: Play) -> NoSuchCard:
@@ -126,11 +126,15 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     """The state when the deal waits to be scored."""
-    return Played(
-        table=state.table,
-        ledger=state.ledger,
-        cards=state.cards,
+    outcome = Outcome(
         kind=event.kind,
-        calls=state.contract.calls,
-        play=state,
+        tricks=state.tricks,
+        contract=state.contract,
+        card_points=state.card_points,
+        won=state.won,
+        sequences=state.sequences,
+        bella=state.bella,
+        known=state.cards.known,
+        hands=state.cards.hands if state.cards.known else state.played,
     )
+    return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

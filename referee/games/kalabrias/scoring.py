@@ -1,6 +1,6 @@
 """Writing a deal into the protocol, and the end of the match (E33-E53)."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -9,43 +9,42 @@ from referee.cards import SUITS
 from referee.events import DealScored, Entry, Event, MatchWon
 from referee.games.kalabrias.declarations import scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
-from referee.games.kalabrias.states import Claim, Options, Over, Played, Playing, Table, Undealt
+from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
+from referee.phases import next_deal
 from referee.ruleset import Moment
-from referee.value import Value
 
 TEN_EACH = 10
 """What level sequences bring by ``equal_sequences: ten_each`` (E-O12)."""
-Outcome = Literal["made", "tie", "bete"]
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """Where the match waits for it, any seat writes the deal into the protocol."""
-    assert state.table.penalise, "elsewhere the referee does it by itself"
-    return scored(state)
+    return scored(state.table, state.outcome)
+
+
+def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+    """E42: scored at once, but a deal that was played waits for ``score`` where errors could be knocked for."""
+    waits = state.table.penalise and state.outcome.contract is not None
+    return () if waits else scored(state.table, state.outcome)
 
 
 # What each has won
 
 
-def hand_dealt(play: Playing, seat: int) -> int:
-    """All cards that a seat has had to play with: known, or seen by now (E32)."""
-    return play.cards.hands[seat] if play.cards.known else play.played[seat]
-
-
-def sequence_points(play: Playing) -> list[int]:
+def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
     """By seat, for sequences (E24, E53, E-O10, E-O12, E-O14)."""
-    table, options, said = play.table, play.table.options, play.sequences
+    options, said = table.options, deal.sequences
     points = [0] * table.seats
-    scoring = scorers(play)
+    brings = _held if deal.known else _claimed
     for seat in scoring:
-        points[seat] = _claimed(play, seat) if not play.cards.known else _held(play, seat)
+        points[seat] = brings(options, deal, contract, seat)
     if not scoring and said.best is not None and options.equal_sequences == "ten_each":
         for seat in (said.best.seat, *said.level):
-            points[seat] = TEN_EACH if play.cards.known or _borne_out(play, seat) else 0
+            points[seat] = TEN_EACH if deal.known or _borne_out(options, deal, contract, seat) else 0
     if options.declaration_needs_trick:
         for seat in range(table.seats):
             partner = (seat + 2) % 4 if table.seats == 4 else seat
-            if not play.tricks[seat] and not play.tricks[partner]:
+            if not deal.tricks[seat] and not deal.tricks[partner]:
                 points[seat] = 0
     return points
 
@@ -63,10 +62,9 @@ def _all_of(options: Options, hand: int) -> int:
     return sum(cut(length, small, large, five) for suit in SUITS for length, _ in runs(hand, suit))
 
 
-def _held(play: Playing, seat: int) -> int:
+def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
     """What the sequences of a known hand bring."""
-    options, trumps = play.table.options, play.contract.trumps
-    hand = hand_dealt(play, seat)
+    hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_of(options, hand)
     best = strongest(hand, trumps, options.longer_sequence_wins)
@@ -81,18 +79,17 @@ def _held(play: Playing, seat: int) -> int:
     return max(_worth(options, min(length, 5)) for length in lengths)
 
 
-def _claimed(play: Playing, seat: int) -> int:
+def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
     """With closed hands: the claim that won, if the cards bear it out, and what was shown (E-O33, E-O34)."""
-    options, best = play.table.options, play.sequences.best
-    hand = hand_dealt(play, seat)
+    hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
     if best is not None and best.seat == seat:
-        evidence = _evidence(best, hand, play.contract.trumps, options.longer_sequence_wins)
+        evidence = _evidence(best, hand, contract.trumps, options.longer_sequence_wins)
         if not evidence:
             return 0
         if not options.winner_scores_all_sequences:
             return _worth(options, evidence.bit_count())
-    for who, cards, _ in play.sequences.shown:
+    for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
     return _all_of(options, evidence)
@@ -121,116 +118,101 @@ def _stretch_claimed(claim: Claim, suit: str, length: int, top: int, longer_wins
     return 0
 
 
-def _borne_out(play: Playing, seat: int) -> bool:
+def _borne_out(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
     """With closed hands: whether a seat that said its sequence was level had such a one."""
-    best = play.sequences.best
+    best = deal.sequences.best
     assert best is not None, "level with something"
     claim = replace(best, seat=seat, trumps=False)
-    longer_wins = play.table.options.longer_sequence_wins
-    return bool(_evidence(claim, hand_dealt(play, seat), play.contract.trumps, longer_wins))
+    return bool(_evidence(claim, deal.hands[seat], contract.trumps, options.longer_sequence_wins))
 
 
-def bella_points(play: Playing) -> list[int]:
+def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
     """By seat, for bella declared; with closed hands only if its two cards came from that seat (E18, E-O33)."""
-    pair = BELLA[play.contract.trumps]
-    points = [0] * play.table.seats
-    for seat, _ in play.bella:
-        if hand_dealt(play, seat) & pair == pair:
-            points[seat] = play.table.options.bella_points
+    pair = BELLA[contract.trumps]
+    points = [0] * table.seats
+    for seat, _ in deal.bella:
+        if deal.hands[seat] & pair == pair:
+            points[seat] = table.options.bella_points
     return points
 
 
 # Settling
 
 
-class Settled(Value):
-    """How a deal was settled: who scores what beside the own points, by which rule."""
+Whose = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
 
-    outcome: Outcome
+
+class Settlement(NamedTuple):
+    """How a deal is settled: by which rule, and by which with three players; whose own points count, who gets the
+    declarer's beside, and who gets what level deals had set aside (E-O36)."""
+
+    outcome: str
     rule: str
-    scoring: tuple[int, ...]
-    """Those who score their own points."""
-    won: tuple[int, ...]
-    """By seat, in the units of the protocol: the points of a declarer who is bête."""
-    carried: tuple[int, ...]
-    """By seat, in the units of the protocol: what had been set aside."""
-    carry: int
+    with_three: str
+    own: Whose
+    declarers: Whose
+    set_aside: Whose
 
 
-def settle(table: Table, declarer: int, own: list[int]) -> Settled:
-    """E43-E45, E47-E49: who has more, and what follows from it."""
+# fmt: off
+SETTLEMENTS = {  # E43-E45, E-O21, E-O24, E-O36
+    "declarer has more":    Settlement("made", "E43",   "E43",   "everybody",     "nobody",        "declarer's side"),
+    "level: opponent_only": Settlement("tie",  "E44",   "E-O24", "the opponents", "nobody",        "the next deal"),
+    "level: carry":         Settlement("tie",  "E44",   "E-O24", "the opponents", "the next deal", "the next deal"),
+    "level: bete":          Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
+    "opponents have more":  Settlement("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
+}
+BETE_SPLIT = {  # E48, E-O23, E-O38: halves that the higher of two opponents gets, and the other
+    "half":                      (1, 1),
+    "higher_opponent_takes_all": (2, 0),
+    "full_to_both":              (2, 2),
+    "none":                      (0, 0),
+}
+# fmt: on
+
+
+def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
+    """E43-E45, E47-E49: who has more, and what follows from it; and what the declarer's side has."""
     opponents = table.opponents(declarer)
-    ours = sum(own[seat] for seat in range(table.seats) if seat not in opponents)
+    ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
     theirs = max(each) if table.seats == 3 and table.options.three_player_compare == "each" else sum(each)
-    nothing = (0,) * table.seats
-    everybody = tuple(range(table.seats))
-    if ours > theirs:
-        ours_too = tuple(table.carry * table.unit if seat not in opponents else 0 for seat in everybody)
-        return Settled(outcome="made", rule="E43", scoring=everybody, won=nothing, carried=ours_too, carry=0)
-    if ours == theirs and table.options.tie_rule != "bete":
-        carry = table.carry + (ours if table.options.tie_rule == "carry" else 0)
-        rule = {2: "E44", 3: "E-O24", 4: "E44"}[table.seats]
-        return Settled(outcome="tie", rule=rule, scoring=opponents, won=nothing, carried=nothing, carry=carry)
-    return Settled(
-        outcome="bete",
-        rule="E45" if ours < theirs else "E-O21",
-        scoring=opponents,
-        won=divided(table, opponents, own, ours),
-        carried=divided(table, opponents, own, table.carry, set_aside=True),
-        carry=0,
-    )
+    if ours == theirs:
+        return SETTLEMENTS[f"level: {table.options.tie_rule}"], ours
+    return SETTLEMENTS["declarer has more" if ours > theirs else "opponents have more"], ours
 
 
-def divided(
-    table: Table, opponents: tuple[int, ...], own: list[int], prize: int, *, set_aside: bool = False
-) -> tuple[int, ...]:
-    """E45, E48, E52, E-O23, E-O38: what each opponent gets of a prize, in the units of the protocol.
-
-    Points ``set_aside`` by a level deal are won even where nobody gets those of the declarer (E-O36).
-    """
+def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str) -> tuple[int, ...]:
+    """E45, E48, E52, E-O23, E-O38: what each opponent gets of a prize, in the units of the protocol."""
     given = [0] * table.seats
-    split, odd = table.options.bete_split, table.options.bete_odd_point
-    if set_aside and split == "none":
-        split = "half"
-    if table.seats != 3 or split == "full_to_both":
-        for seat in opponents:
-            given[seat] = prize
-        return tuple(given)
     higher = max(opponents, key=lambda seat: own[seat])  # the first of level ones: nearest left of the declarer
-    if split == "higher_opponent_takes_all":
-        given[higher] = prize
-    elif split == "half":
-        for seat in opponents:
-            given[seat] = prize * table.unit // 2
-        if table.unit == 1 and prize % 2 and odd == "higher_opponent":
-            given[higher] += 1
+    for seat in opponents:
+        halves = BETE_SPLIT[split][seat != higher] if table.seats == 3 else 2
+        given[seat] = prize * table.unit * halves // 2
+    if table.seats == 3 and split == "half" and table.options.bete_odd_point == "higher_opponent":
+        given[higher] += prize % 2
     return tuple(given)
 
 
 # The line in the protocol
 
 
-def scored(state: Played) -> tuple[Event, ...]:
+def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, and who has won (E42-E46)."""
-    table, play = state.table, state.play
-    nothing = (0,) * table.seats
+    contract = deal.contract
+    entries, detail = _settled(table, deal, contract) if contract else ([], {"carry": table.carry})
     points = list(table.points)
-    entries: list[Entry] = []
-    detail: dict[str, Any] = {"carry": table.carry}
-    if play is not None:
-        entries, detail = _settled_entries(play)
-        for entry in entries:
-            points[entry.seat] += entry.points
+    for entry in entries:
+        points[entry.seat] += entry.points
     line = DealScored(
         deal=table.deal,
         dealer=table.dealer,
-        kind=state.kind,
-        declarer=play.contract.declarer if play else None,
-        contract=play.contract.trumps if play else None,
-        tricks=play.tricks if play else nothing,
+        kind=deal.kind,
+        declarer=contract.declarer if contract else None,
+        contract=contract.trumps if contract else None,
+        tricks=deal.tricks,
         answers=(None,) * table.seats,
-        penalties=nothing,
+        penalties=(0,) * table.seats,
         before=table.points,
         points=tuple(points),
         entries=tuple(entries),
@@ -240,64 +222,70 @@ def scored(state: Played) -> tuple[Event, ...]:
     return (line, *_won(table, line))
 
 
-def _settled_entries(play: Playing) -> tuple[list[Entry], dict[str, Any]]:
+def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], dict[str, Any]]:
     """E42: the numbers on the line, and how they came about."""
-    table, declarer = play.table, play.contract.declarer
-    sequences, bella = sequence_points(play), bella_points(play)
-    own = [sum(three) for three in zip(play.card_points, sequences, bella, strict=True)]
-    settled = settle(table, declarer, own)
+    declarer, options = contract.declarer, table.options
+    scoring = scorers(table, declarer, deal.sequences)
+    sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
+    own = [sum(three) for three in zip(deal.card_points, sequences, bella, strict=True)]
+    settled, ours = settle(table, declarer, own)
+    opponents, everybody = table.opponents(declarer), range(table.seats)
+    carry = table.carry if settled.set_aside == "the next deal" else 0
     detail = {
-        "card_points": list(play.card_points),
+        "card_points": list(deal.card_points),
         "sequence_points": sequences,
         "bella_points": bella,
         "own": own,
         "outcome": settled.outcome,
-        "rule": settled.rule,
-        "carry": settled.carry,
+        "rule": settled.with_three if table.seats == 3 else settled.rule,
+        "carry": carry + ours if settled.declarers == "the next deal" else carry,
     }
     entries = []
-    for seat in settled.scoring:
-        side = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,)  # E52
-        entries += _own_entries(play, seat, side, sequences, bella)
-    taken = tuple(event for seat, event in play.won if seat == declarer)
-    shown = (play.contract.event, *taken)
-    for seat, points in enumerate(settled.won):
-        if points:
-            rule = "E48" if table.seats == 3 else "E45"
-            entries.append(Entry(seat=seat, points=points, rule=rule, events=shown))
-    for seat, points in enumerate(settled.carried):
-        if points:
-            entries.append(Entry(seat=seat, points=points, rule="E-O36", events=shown))
+    for seat in everybody if settled.own == "everybody" else opponents:
+        entries += _own_entries(table, deal, seat, sequences, bella, scoring)
+    shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
+
+    def enter(given: tuple[int, ...], rule: str) -> None:
+        entries.extend(
+            [Entry(seat=seat, points=points, rule=rule, events=shown) for seat, points in enumerate(given) if points]
+        )
+
+    if settled.declarers == "the opponents":
+        enter(divided(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
+    if settled.set_aside == "the opponents" and table.carry:  # won even where nobody gets the declarer's
+        split = "half" if options.bete_split == "none" else options.bete_split
+        enter(divided(table, opponents, own, table.carry, split), "E-O36")
+    elif settled.set_aside == "declarer's side" and table.carry:
+        enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in everybody]), "E-O36")
     return entries, detail
 
 
 def _own_entries(
-    play: Playing, seat: int, side: tuple[int, ...], sequences: list[int], bella: list[int]
+    table: Table, deal: Outcome, seat: int, sequences: list[int], bella: list[int], scoring: tuple[int, ...]
 ) -> list[Entry]:
-    """What a seat and its partner won: with tricks, sequences and bella."""
-    unit, said, entries = play.table.unit, play.sequences, []
-    if points := sum([play.card_points[who] for who in side]):
-        tricks = tuple([event for who, event in play.won if who in side])
+    """What a seat and its partner (E52) won: with tricks, sequences and bella."""
+    side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
+    if points := sum([deal.card_points[who] for who in side]):
+        tricks = tuple([event for who, event in deal.won if who in side])
         entries.append(Entry(seat=seat, points=points * unit, rule="E33", events=tricks))
     if points := sum([sequences[who] for who in side]):
-        best = () if said.best is None else (said.best.event,)
-        shown = tuple([event for who, _, event in said.shown if who in side])
-        rule = _sequence_rule(play, seat)
-        entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=(*best, *shown)))
+        best, shown = deal.sequences.best, [event for who, _, event in deal.sequences.shown if who in side]
+        events = tuple(shown) if best is None else (best.event, *shown)
+        rule = _sequence_rule(table, scoring, seat)
+        entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
     if points := sum([bella[who] for who in side]):
-        declared = tuple([event for who, event in play.bella if who in side])
+        declared = tuple([event for who, event in deal.bella if who in side])
         entries.append(Entry(seat=seat, points=points * unit, rule="E18", events=declared))
     return entries
 
 
-def _sequence_rule(play: Playing, seat: int) -> str:
+def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
     """Why a seat scores sequences: it has the best, is on the side of the best, or is level with it."""
-    scoring = scorers(play)
     if not scoring:
         return "E-O12"
     if scoring[0] == seat:
         return "E20"
-    return "E53" if play.table.seats == 4 else "E-O25"
+    return "E53" if table.seats == 4 else "E-O25"
 
 
 def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
@@ -320,29 +308,15 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
 def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
     """The seat, or the partners (E52), alone at the top with the target reached."""
     top = max(points)
-    leaders = tuple(seat for seat, score in enumerate(points) if score == top)
-    partners = table.seats == 4 and leaders in ((0, 2), (1, 3))
-    if top < table.options.target_score * table.unit or not (partners or len(leaders) == 1):
+    if top < table.options.target_score * table.unit:
         return None
-    return leaders
+    leaders = tuple([seat for seat, score in enumerate(points) if score == top])
+    partners = table.seats == 4 and leaders in ((0, 2), (1, 3))
+    return leaders if partners or len(leaders) == 1 else None
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
     """The state between deals: the deal moves on clockwise (E-O29), but see ``redeal_dealer`` (E-O6)."""
-    table = state.table
+    table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
-    table = replace(
-        table,
-        points=event.points,
-        deal=table.deal + 1,
-        dealer=event.dealer if same else (event.dealer + 1) % table.seats,
-        carry=event.detail["carry"],
-    )
-    return Undealt(table=table, ledger=state.ledger.closed())
-
-
-def match_won(state: Undealt, event: MatchWon, number: int) -> Over:
-    """The state when the match is over."""
-    assert event.seat is not None, "somebody has reached the target"
-    winners = event.seats or (event.seat,)
-    return Over(table=state.table, ledger=state.ledger, winner=event.seat, winners=winners, by=event.by)
+    return Undealt(table=replace(table, dealer=event.dealer) if same else table)

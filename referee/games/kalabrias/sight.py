@@ -4,70 +4,48 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score, Void
-from referee.cards import BIT, SUITS, texts_of
+from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
+from referee.cards import SUITS, texts_of
 from referee.events import Viewer, in_points
 from referee.games.kalabrias import auction, deal, declarations, play
-from referee.games.kalabrias.ranks import BELLA, PACK
 from referee.games.kalabrias.states import (
     Auction,
     Declaring,
     LaterCards,
     Naming,
-    Over,
+    Outcome,
     Played,
     Playing,
     Proposed,
     State,
     Undealt,
 )
+from referee.phases import Offer, Over, shown
+from referee.prepared import plays
 from referee.ruleset import Shown
 
-SEATS = range(4)
-
-
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now within the rules, ready to send.
-
-    Where the content is the table's to say it is left out: the cards of a deal at a real table, and those of a
-    sequence that is shown with closed hands.
-    """
-    if viewer == "official":
-        return () if isinstance(state, Undealt | Over) else (Void(),)
-    if viewer == "spectator" or viewer >= state.table.seats:
-        return ()
-    phase = _LEGAL.get(type(state))
-    acts: tuple[Act, ...] = phase(state, viewer) if phase is not None else ()
-    return acts
-
-
 # The same acts again and again, so they are made once.
-_CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in SEATS)
-_PLAYS = tuple({BIT[card]: Play(seat=seat, card=card) for card in PACK} for seat in SEATS)
-_REPLIES = tuple((Reply(seat=seat, agree=True), Reply(seat=seat, agree=False)) for seat in SEATS)
-_DEALS = tuple((Deal(seat=seat),) for seat in SEATS)
-_BELLA = tuple((Bella(seat=seat),) for seat in SEATS)
-_NOTHING: tuple[Act, ...] = ()
+_CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
 
 
 def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
-    return _DEALS[seat] if seat == state.table.dealer else _NOTHING
+    return (Deal(seat=seat),) if seat == state.table.dealer else ()
 
 
 def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
-        return _NOTHING
+        return ()
     calls = _CALLS[seat]
     return tuple([calls[call] for call in auction.allowed_calls(state)])
 
 
 def _replying(state: Proposed, seat: int) -> tuple[Act, ...]:
-    return _REPLIES[seat] if seat in state.to_reply[:1] else _NOTHING
+    return (Reply(seat=seat, agree=True), Reply(seat=seat, agree=False)) if seat in state.to_reply[:1] else ()
 
 
 def _naming(state: Naming, seat: int) -> tuple[Act, ...]:
     if seat != state.declarer:
-        return _NOTHING
+        return ()
     return tuple(_CALLS[seat][call] for call in auction.other_suits(state.cards.turn_up))
 
 
@@ -80,7 +58,7 @@ def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
     if state.table.options.trump_seven_exchange and deal.may_exchange(state, seat):
         acts += (Exchange(seat=seat, card=state.contract.trumps + "7"),)
     if declarations.may_declare_bella(state, seat):
-        acts += _BELLA[seat]
+        acts += (Bella(seat=seat),)
     return acts
 
 
@@ -105,12 +83,16 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
-    acts = _cards_to_play(state, seat) if seat == state.turn else _NOTHING
+    """E29-E30; with closed hands every card that has not been seen may be the right one."""
+    acts: tuple[Act, ...] = ()
+    if seat == state.turn:
+        cards = state.cards
+        hand = cards.hands[seat] & ~state.gone
+        acts = plays(seat, play.playable(state, hand) if cards.known else play.possible(state, seat))
     if len(state.won) < 2 and not (state.won and state.trick):
         acts += _beside_the_play(state, seat)
-    pair = BELLA[state.contract.trumps]
-    if state.cards.hands[seat] & pair == pair and declarations.no_bella(state, seat) is None:
-        acts += _BELLA[seat]
+    if declarations.may_declare_bella(state, seat):
+        acts += (Bella(seat=seat),)
     return acts
 
 
@@ -118,29 +100,14 @@ def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
     """E23, E-O34: what may still be said of sequences."""
     if seat == state.may_add and not state.trick and not state.won:
         return (Declare(seat=seat, trumps=False),)
-    return (Declare(seat=seat),) if declarations.may_show(state, seat) else _NOTHING
-
-
-def _cards_to_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E29-E30; with closed hands every card that has not been seen may be the right one."""
-    if state.cards.known:
-        allowed = play.playable(state, state.cards.hands[seat] & ~state.gone)
-    else:
-        allowed = play.possible(state, seat)
-    plays = _PLAYS[seat]
-    acts = []
-    while allowed:
-        bit = allowed & -allowed
-        acts.append(plays[bit])
-        allowed ^= bit
-    return tuple(acts)
+    return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    return (Score(seat=seat),) if state.table.penalise else _NOTHING
+    return (Score(seat=seat),) if state.table.penalise else ()
 
 
-_LEGAL: dict[type, Any] = {
+OFFERS: dict[type, Offer] = {
     Undealt: _dealing,
     Auction: _calling,
     Proposed: _replying,
@@ -189,60 +156,56 @@ def due(state: State) -> tuple[str, ...]:
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
     table = state.table
-    playing = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    cards, contract = getattr(state, "cards", None), getattr(playing or state, "contract", None)
+    deal = state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    contract = getattr(deal or state, "contract", None)
+    trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
     hand = hands = counts = None
-    if cards is not None:
-        held = [playing.hand(seat) if playing else mask for seat, mask in enumerate(cards.hands)]
+    if not isinstance(state, Undealt | Over):
+        cards, gone = state.cards, state.gone if isinstance(state, Playing | Played) else 0
         if cards.known:
-            hands = tuple(map(texts_of, held)) if viewer == "official" else None
-            hand = texts_of(held[viewer]) if isinstance(viewer, int) and viewer < table.seats else None
-        here = {seat for seat, _ in playing.trick} if playing else set()
-        gone = [len(playing.won) + (seat in here) if playing else 0 for seat in range(table.seats)]
-        counts = tuple(count - away for count, away in zip(cards.counts, gone, strict=True))
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
-        dealer=table.dealer,
+            held = [texts_of(mask & ~gone) for mask in cards.hands]
+            hands = tuple(held) if viewer == "official" else None
+            hand = held[viewer] if isinstance(viewer, int) and viewer < table.seats else None
+        here, done = {seat for seat, _ in trick}, len(deal.won) if deal else 0
+        counts = tuple([count - done - (seat in here) for seat, count in enumerate(cards.counts)])
+    return shown(
+        state,
+        viewer,
         to_act=to_act(state),
-        active=table.active,
         points=in_points(table.points, table.unit == 2),
-        penalties=(0,) * table.seats,
         hand=hand,
         hands=hands,
         cards_left=counts,
         bids=contract.calls if contract else getattr(state, "calls", None),
         contract=contract.trumps if contract else None,
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
-        trick=playing.trick if playing else None,
-        tricks=playing.tricks if playing else None,
+        trick=trick if deal else None,
+        tricks=deal.tricks if deal else None,
         due=due(state),
-        breaches=() if viewer == "official" else None,
-        winner=state.winner if isinstance(state, Over) else None,
-        more=_more(state, playing),
+        more=_more(state, deal),
     )
 
 
-def _more(state: State, playing: Playing | None) -> dict[str, Any]:
+def _more(state: State, deal: Playing | Outcome | None) -> dict[str, Any]:
     """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
-    table, cards = state.table, getattr(state, "cards", None)
-    more: dict[str, Any] = {"carry": table.carry}
-    if cards is not None:
-        more["turn_up"] = cards.turn_up
-    if isinstance(state, Auction | Proposed):
-        more["round"] = state.round
-    if isinstance(state, Proposed):
-        more["proposer"] = state.proposer
-    if isinstance(state, Declaring):
-        more |= {"expected": state.expected, "best": _claim(state.best), "level": state.level}
+    more: dict[str, Any] = {"carry": state.table.carry}
+    if not isinstance(state, Undealt | Over):
+        more["turn_up"] = state.cards.turn_up
+    match state:
+        case Auction():
+            more["round"] = state.round
+        case Proposed():
+            more |= {"round": state.round, "proposer": state.proposer}
+        case Declaring():
+            more |= {"expected": state.expected, "best": _claim(state.best), "level": state.level}
+        case Over():
+            more["winners"] = state.winners
     if isinstance(state, Declaring | Playing):
-        more["bella"] = tuple(seat for seat, _ in state.bella)
-    if playing is not None:
-        said = playing.sequences
-        more |= {"best": _claim(said.best), "level": said.level, "card_points": playing.card_points}
-        more["shown"] = tuple((seat, texts_of(shown)) for seat, shown, _ in said.shown)
-    if isinstance(state, Over):
-        more["winners"] = state.winners
+        more["bella"] = tuple([seat for seat, _ in state.bella])
+    if deal is not None:
+        said = deal.sequences
+        more |= {"best": _claim(said.best), "level": said.level, "card_points": deal.card_points}
+        more["shown"] = tuple([(seat, texts_of(shown)) for seat, shown, _ in said.shown])
     return more
 
 

@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from referee import phases
 from referee.games.kalabrias.facts import Call
 from referee.games.kalabrias.ranks import SequenceName
-from referee.offences import Ledger
+from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
@@ -96,18 +97,10 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "ten_high"
 
 
-class Table(Value):
-    """What holds for the whole of a deal."""
+class Table(phases.Table):
+    """What holds for the whole of a deal. ``points``: in halves of a point if ``unit`` is two."""
 
     options: Options
-    seats: int
-    penalise: bool
-    house: bool
-    points: tuple[int, ...]
-    """In halves of a point if ``unit`` is two."""
-    active: tuple[int, ...]
-    deal: int
-    dealer: int
     carry: int = 0
     """Points set aside by level deals (E-O36)."""
 
@@ -135,15 +128,13 @@ class Undealt(Value, tag="undealt"):
     """The dealer is to deal (E3-E4)."""
 
     table: Table
-    ledger: Ledger = Ledger()
     drawn: bool = True
     """The first dealer is known (E-O29)."""
 
 
-class Cards(Value):
-    """The cards of a deal, and the number of the event that dealt them."""
+class Dealing(Value):
+    """The cards of a deal."""
 
-    event: int
     hands: tuple[int, ...]
     counts: tuple[int, ...]
     known: bool
@@ -159,8 +150,7 @@ class Auction(Value, tag="auction"):
     """Trumps are chosen (E5-E11)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
+    cards: Dealing
     round: int
     to_speak: tuple[int, ...]
     """In this round."""
@@ -171,25 +161,25 @@ class Proposed(Value, tag="redeal_proposed"):
     """A new deal has been proposed, and the others answer (E11-E12)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
+    cards: Dealing
     round: int
     proposer: int
     to_reply: tuple[int, ...]
     calls: tuple[tuple[int, Call], ...]
+    refuser: int | None = None
+    """Who did not agree."""
 
 
 class Naming(Value, tag="naming"):
     """A new deal was refused in the second round, and the declarer is to name trumps (E13)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
+    cards: Dealing
     declarer: int
     calls: tuple[tuple[int, Call], ...]
 
 
-class Contract(Value):
+class TrumpContract(Value):
     """Who plays, and in which trumps."""
 
     event: int
@@ -204,9 +194,8 @@ class LaterCards(Value, tag="later_cards"):
     """The rest of the cards is to be dealt (E14, E50)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
-    contract: Contract
+    cards: Dealing
+    contract: TrumpContract
 
 
 class Claim(Value):
@@ -230,9 +219,8 @@ class Declaring(Value, tag="declaring"):
     """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
-    contract: Contract
+    cards: Dealing
+    contract: TrumpContract
     to_speak: tuple[int, ...]
     expected: Expected = "class"
     best: Claim | None = None
@@ -259,9 +247,8 @@ class Playing(Value, tag="playing"):
     """The play of the cards (E28-E41)."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
-    contract: Contract
+    cards: Dealing
+    contract: TrumpContract
     sequences: Sequences
     turn: int
     tricks: tuple[int, ...]
@@ -284,25 +271,30 @@ class Playing(Value, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
+class Outcome(Value):
+    """What a deal is scored by (E33-E53); without a contract nothing was played. Tuples of numbers go by seat."""
+
+    kind: str
+    tricks: tuple[int, ...]
+    contract: TrumpContract | None = None
+    card_points: tuple[int, ...] = ()
+    won: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each trick taken."""
+    sequences: Sequences = Sequences()
+    bella: tuple[tuple[int, int], ...] = ()
+    known: bool = True
+    """The hands were: what was claimed was true, and what was not may be scored all the same (E-O33, E-O34)."""
+    hands: tuple[int, ...] = ()
+    """All cards that a seat has had to play with: known, or seen by now (E32)."""
+
+
 class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol."""
 
     table: Table
-    ledger: Ledger
-    cards: Cards
-    kind: str
-    calls: tuple[tuple[int, Call], ...]
-    play: Playing | None = None
+    cards: Dealing
+    outcome: Outcome
+    gone: int = 0
 
 
-class Over(Value, tag="over"):
-    """The match is won."""
-
-    table: Table
-    ledger: Ledger
-    winner: int
-    winners: tuple[int, ...]
-    by: str
-
-
-State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over
+State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over[Table]

@@ -18,7 +18,6 @@ from referee.games.rams_english.states import (
     Undealt,
     trumps_of,
 )
-from referee.offences import Standing
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -31,7 +30,7 @@ def next_to_draw(state: Drawing) -> int:
 
 
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """D11-D13: cards are turned up one at a time, clockwise, until a jack gives the first deal."""
+    """D11-D12: cards are turned up one at a time, clockwise."""
     if act.seat != (turn := next_to_draw(state)):
         raise OutOfTurn("out_of_turn", "D12", turn=turn)
     if act.card is None:
@@ -39,29 +38,21 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
     in_pack((act.card,))
     if act.card in (card for _, card in state.drawn):
         raise NoSuchCard("card_seen", "D6", card=act.card)
-    return _turned_up(act.seat, act.card)
+    return (CardDrawn(seat=act.seat, card=act.card),)
 
 
-def _turned_up(seat: int, card: str) -> tuple[Event, ...]:
-    drawn = CardDrawn(seat=seat, card=card)
-    return (drawn, FirstDealerDrawn(seat=seat, rule="D13")) if card[1] == "J" else (drawn,)
-
-
-def draw_by_itself(state: Drawing, seed: str) -> tuple[Event, ...]:
-    """D11-D13 in house dealing: the referee turns the cards up."""
-    pack, seats = pack_of(seed), state.table.seats
-    jack = next(place for place, card in enumerate(pack) if card[1] == "J")
-    return tuple(event for place in range(jack + 1) for event in _turned_up(place % seats, pack[place]))
+def drawn(state: Drawing, moment: Moment) -> tuple[Event, ...]:
+    """D11-D13: a jack gives the first deal; in house dealing the referee turns cards up until it comes."""
+    if state.drawn and state.drawn[-1][1][1] == "J":
+        return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
+    if not state.table.house:
+        return ()
+    return (CardDrawn(seat=next_to_draw(state), card=shuffled(moment.seed, IN_PACK)[len(state.drawn)]),)
 
 
 def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
     """The state after a card was turned up."""
     return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
-
-
-def first_dealer_drawn(state: Drawing, event: FirstDealerDrawn, number: int) -> Undealt:
-    """The state when the first dealer is known."""
-    return Undealt(table=replace(state.table, dealer=event.seat))
 
 
 # Staking and dealing
@@ -129,16 +120,11 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     )
 
 
-def pack_of(seed: str) -> tuple[str, ...]:
-    """The 32 cards in the order that this seed gives."""
-    return tuple(card for card in shuffled(seed) if BIT[card] & IN_PACK)
-
-
 def _house_deal(table: Table, seed: str) -> Dealt:
     """D17-D20: packets of three, then of two, clockwise from forehand; the widow's before the dealer's own."""
     order = dealt_to(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
-    pack, many = pack_of(seed), len(places)
+    pack, many = shuffled(seed, IN_PACK), len(places)
     twos = pack[3 * many :]
     given = {
         seat: pack[3 * place : 3 * place + 3] + twos[2 * place : 2 * place + 2] for place, seat in enumerate(places)
@@ -170,10 +156,8 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
     order = dealt_to(table)
     dealing = Dealing(
-        event=number,
         staked=state.staked,
         order=order,
-        hands=hands,
         known=known,
         widow=cards_of(event.widow),
         turn_up=event.turn_up,
@@ -185,7 +169,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
 # Reports of what the cards cannot show
 
 
-def report(state: Undealt | Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
+def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
     """D67-D68, D-O26: what only a real table sees. A misdeal passes the deal on; a fault stands until the deal is
     scored."""
     table = state.table
@@ -194,22 +178,19 @@ def report(state: Undealt | Declaring | Playing | Played, act: Report, moment: M
     if act.accused >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
-    if isinstance(state, Undealt):
-        raise WrongPhase("nothing_dealt", "D67")
     if act.fault == "misdeal":
-        if not isinstance(state, Declaring) and not (isinstance(state, Playing) and before_first_lead(state)):
+        if isinstance(state, Played) or (isinstance(state, Playing) and not before_first_lead(state)):
             raise WrongPhase("misdeal_too_late", "D-O26")
         if act.accused != table.dealer:
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
-        return reported, PlayEnded(kind="misdeal")
+        return reported, PlayEnded(kind="misdeal")  # a report leaves nothing in the phase that this could follow from
     if act.fault in ("early_pick_up", "wrong_cut"):
         raise AgainstTheRules("no_such_fault", "D68")
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "D-O24")
-    playing = state.play if isinstance(state, Played) else state
-    if not isinstance(playing, Playing):
+    if isinstance(state, Declaring):
         raise WrongPhase("play_not_begun", "D68")
-    if act.accused not in playing.order:
+    if act.accused not in (state.order if isinstance(state, Playing) else state.outcome.order):
         raise AgainstTheRules("accused_not_in_play", "D68", seat=act.accused)
     return (replace(reported, breaches=(fault(table, act.fault, act.accused, "D68"),)),)
 
@@ -222,19 +203,3 @@ def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> B
 def before_first_lead(state: Playing) -> bool:
     """D-O22, D-O26: no card of the deal has been played."""
     return not state.trick and not state.won
-
-
-def standing(faults: tuple[Standing, ...], breaches: tuple[Breach, ...], event: int) -> tuple[Standing, ...]:
-    """The faults of the deal, with these."""
-    return (*faults, *(Standing(breach=breach, event=event) for breach in breaches))
-
-
-def reported(state: Declaring | Playing | Played, event: Reported, number: int) -> Declaring | Playing | Played:
-    """The state after a report; a misdeal is ruled by the event that follows."""
-    if not event.breaches or isinstance(state, Declaring):
-        return state
-    if isinstance(state, Playing):
-        return replace(state, faults=standing(state.faults, event.breaches, number))
-    assert state.play is not None, "a fault in play needs play"
-    play = replace(state.play, faults=standing(state.play.faults, event.breaches, number))
-    return replace(state, play=play)

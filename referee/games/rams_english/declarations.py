@@ -15,6 +15,8 @@ from referee.games.rams_english.states import (
     DeclarationsClosed,
     Declared,
     Declaring,
+    Kind,
+    Outcome,
     Played,
     Playing,
     Table,
@@ -73,7 +75,7 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
             raise _not_allowed(state, act, allowed)
     elif act.bid != GENERALRAMS or not may_announce(state, seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, seat, act.bid, moment)
+    return _spoken(state, seat, act.bid)
 
 
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -82,7 +84,7 @@ def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("declarations_over", "D28")
     if not may_announce(state, act.seat):
         raise _not_in_turn(state, act)
-    return _spoken(state, act.seat, GENERALRAMS, moment)
+    return _spoken(state, act.seat, GENERALRAMS)
 
 
 def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
@@ -118,24 +120,25 @@ def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
     return OutOfTurn("out_of_turn", "D28", turn=turn)
 
 
-def _spoken(state: Declaring | Playing, seat: int, word: Word, moment: Moment) -> tuple[Event, ...]:
-    """The word, and what follows when it was the last: play, or the next deal (D32)."""
+def _spoken(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
+    """The word; whoever takes the widow sees its cards, where they are known."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
-    spoken = Declared(seat=seat, word=word, hand=hand)
-    if word == PAY:
-        return spoken, PlayEnded(kind="paid")
-    after = declared(state, spoken, moment.version + 1)
-    return (spoken,) if after.to_speak else (spoken, _closed(after))
+    return (Declared(seat=seat, word=word, hand=hand),)
 
 
-def _closed(state: Declaring) -> DeclarationsClosed:
-    """D37, D40, D48-D49, D-O19: who plays and who leads."""
+def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
+    """D32, D37, D40, D48-D49, D-O19: a deal that was bought off is over; when all have spoken, who plays and who
+    leads."""
     said, order = state.said, state.dealing.order
+    if said.calls and said.calls[-1][1] == PAY:
+        return (PlayEnded(kind="paid"),)
+    if state.to_speak:
+        return ()
     if said.announcer is not None:
-        return DeclarationsClosed(order=order, leader=said.announcer, announcer=said.announcer, rule="D49")
+        return (DeclarationsClosed(order=order, leader=said.announcer, announcer=said.announcer, rule="D49"),)
     order = tuple(seat for seat in order if seat in said.joined)
-    return DeclarationsClosed(order=order, leader=order[0], rule="D48")
+    return (DeclarationsClosed(order=order, leader=order[0], rule="D48"),)
 
 
 def declared(state: Declaring | Playing, event: Declared, number: int) -> Declaring:
@@ -164,14 +167,7 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
             said = replace(said, calls=calls, joined=joined)
         if said.announcer is not None and said.widow is not None:  # D38: nothing is left to say
             to_speak = ()
-    return Declaring(
-        table=state.table,
-        dealing=state.dealing,
-        hands=hands,
-        to_speak=to_speak,
-        said=said,
-        faults=state.faults,
-    )
+    return Declaring(table=state.table, dealing=state.dealing, hands=hands, to_speak=to_speak, said=said)
 
 
 def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int) -> Playing:
@@ -183,7 +179,6 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
         hands=state.hands,
         order=event.order,
         turn=event.leader,
-        faults=state.faults,
     )
 
 
@@ -192,14 +187,16 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
     Nothing that was said or reported in a misdeal counts: no card of it was played (D68).
     """
-    return Played(
-        table=state.table,
-        dealing=state.dealing,
-        said=state.said,
-        kind=event.kind,  # type: ignore[arg-type]
-        play=state if isinstance(state, Playing) and event.kind != "misdeal" else None,
-        ended=number,
-    )
+    table, dealing = state.table, state.dealing
+    kind: Kind = event.kind  # type: ignore[assignment]
+    outcome = Outcome(kind=kind, staked=dealing.staked)
+    if kind == "misdeal":
+        table = replace(table, ledger=table.ledger.closed())
+    elif isinstance(state, Playing):
+        outcome = replace(outcome, said=state.said, order=state.order, won=state.won, trumps=dealing.trumps)
+    else:
+        outcome = replace(outcome, said=state.said)
+    return Played(table=table, dealing=dealing, hands=state.hands, outcome=outcome)
 
 
 # The turned-up trump

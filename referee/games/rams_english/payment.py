@@ -1,49 +1,127 @@
 """Paying out a deal, and the pot at the end (D4, D15-D16, D32, D59-D71)."""
 
-from collections.abc import Iterable
-
-from msgspec.structs import replace
+from collections.abc import Callable, Collection
+from itertools import chain, product
 
 from referee.acts import Close, Score
-from referee.cards import BIT, SUIT_OF, clockwise, left_of
+from referee.cards import BIT, SUIT_OF, clockwise
 from referee.events import DealScored, Entry, Event, MatchClosed, PotEntry
 from referee.games.rams_english.declarations import is_single
-from referee.games.rams_english.play import at_fault
 from referee.games.rams_english.states import (
     GENERALRAMS,
     HAND,
     Drawing,
-    Kind,
-    Over,
+    Outcome,
     Played,
     Playing,
+    State,
     Table,
     Taken,
     Undealt,
 )
+from referee.refusals import WrongPhase
 from referee.ruleset import Moment
+from referee.value import Value
 
 
-class _Books:
-    """The entries of a deal as they are made. What a seat pays, the pot or another seat receives."""
+class Settlement(Value):
+    """What a payment is reckoned from: the deal, what became of it, and by seat the events that show each fault."""
 
-    def __init__(self, pot: int) -> None:
-        self.pot = pot
-        self.entries: list[Entry] = []
-        self.pot_entries: list[PotEntry] = []
+    table: Table
+    outcome: Outcome
+    kind: str
+    faults: dict[int, list[tuple[int, ...]]]
 
-    def into_pot(self, seat: int, amount: int, rule: str, events: tuple[int, ...]) -> None:
-        """``seat`` pays into the pot, or below zero draws from it."""
-        if not amount:
-            return
-        self.pot += amount
-        self.entries.append(Entry(seat=seat, points=-amount, rule=rule, events=events))
-        self.pot_entries.append(PotEntry(seat=seat, units=amount, rule=rule, events=events))
+    @property
+    def pot(self) -> int:
+        """The pot after the dealer's stake (D15-D16), out of which all is paid (D61, D-O1)."""
+        return self.table.pot + self.table.stake
 
-    def between(self, payer: int, payee: int, amount: int, rule: str, events: tuple[int, ...]) -> None:
-        """One seat pays another."""
-        self.entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
-        self.entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
+    @property
+    def forfeited(self) -> list[Taken]:
+        """D69: the tricks of those at fault."""
+        return [taken for taken in self.outcome.won if taken.seat in self.faults]
+
+
+# Who pays, and whom: a seat or the pot, for how many times the amount, and the events that show why
+
+Party = tuple[int | None, int, tuple[int, ...]]
+
+
+def the_pot(deal: Settlement) -> list[Party]:
+    """Everybody's."""
+    return [(None, 1, ())]
+
+
+def the_dealer(deal: Settlement) -> list[Party]:
+    """D15-D16; after a misdeal the stake may go back (D67, D-O10)."""
+    goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
+    return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
+
+
+def who_pays(deal: Settlement) -> list[Party]:
+    """D31: who bought himself off."""
+    seat, _, event = deal.outcome.said.calls[-1]
+    return [(seat, 1, (event,))]
+
+
+def who_took_tricks(deal: Settlement) -> list[Party]:
+    """D59; who is at fault gets no share (D69)."""
+    taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
+    for trick in deal.outcome.won:
+        taken[trick.seat].append(trick.event)
+    return [(seat, len(won), tuple(won)) for seat, won in taken.items() if won and seat not in deal.faults]
+
+
+def the_second_best(deal: Settlement) -> list[Party]:
+    """D71, D-O11: of each forfeited trick; where all in it are at fault the share stays in the pot."""
+    if deal.table.options.forfeited_share != "second_best":
+        return []
+    best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
+    return [(seat, 1, (event,)) for seat, event in best if seat is not None]
+
+
+def the_faultless(deal: Settlement) -> list[Party]:
+    """D-O11: those who joined and are without fault."""
+    if deal.table.options.forfeited_share != "split_equally":
+        return []
+    events = tuple([taken.event for taken in deal.forfeited])
+    return [(seat, 1, events) for seat in deal.outcome.order if seat not in deal.faults]
+
+
+def who_took_none(deal: Settlement) -> list[Party]:
+    """D60, D-O12, D-O13: a share is no trick; who is at fault pays for both; each as agreed."""
+    options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
+    saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
+    if options.second_best_counts_as_trick:
+        saved.update([seat for seat, _, _ in the_second_best(deal)])
+    if not options.fault_and_trickless_cumulate:
+        saved.update(deal.faults)
+    return [(seat, 1, (said[seat],)) for seat in deal.outcome.order if seat not in saved]
+
+
+def the_announcer(deal: Settlement) -> list[Party]:
+    """D62-D65."""
+    said = next(event for _, word, event in deal.outcome.said.calls if word == GENERALRAMS)
+    return [(deal.outcome.said.announcer, 1, (said, *[taken.event for taken in deal.outcome.won]))]
+
+
+def the_others(deal: Settlement) -> list[Party]:
+    """D63, D65, D-O3: everybody else in the deal."""
+    announcer, times, events = the_announcer(deal)[0]
+    return [(seat, times, events) for seat in deal.outcome.order if seat != announcer]
+
+
+def who_is_at_fault(deal: Settlement) -> list[Party]:
+    """D70, D-O14: once in a deal, or for each fault."""
+    each = deal.table.options.fault_per_incident
+    return [
+        (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
+        for seat, incidents in deal.faults.items()
+    ]
+
+
+# How much
 
 
 def share_of(pot: int, tricks: int = 1) -> int:
@@ -51,132 +129,58 @@ def share_of(pot: int, tricks: int = 1) -> int:
     return pot // HAND * tricks
 
 
-# Scoring a deal
+AMOUNTS: dict[str, Callable[[Settlement], int]] = {
+    "five": lambda deal: deal.table.stake,
+    "fifth": lambda deal: share_of(deal.pot),
+    "equal part": lambda deal: share_of(deal.pot, len(deal.forfeited)) // len(the_faultless(deal)),
+    "all": lambda deal: deal.pot,
+}
+
+PLAYED, WON, LOST = ("played",), ("generalrams_won",), ("generalrams_lost",)
+ANY = (*PLAYED, *WON, *LOST, "paid", "misdeal")
+
+# fmt: off
+PAYMENTS = (
+    # rule   in a deal  who pays         whom             how much
+    ("D15",   ANY,       the_dealer,      the_pot,         "five"),
+    ("D31",   ("paid",), who_pays,        the_dealer,      "five"),
+    ("D59",   PLAYED,    the_pot,         who_took_tricks, "fifth"),
+    ("D71",   PLAYED,    the_pot,         the_second_best, "fifth"),
+    ("D-O11", PLAYED,    the_pot,         the_faultless,   "equal part"),
+    ("D60",   PLAYED,    who_took_none,   the_pot,         "five"),
+    ("D62",   WON,       the_pot,         the_announcer,   "all"),
+    ("D63",   WON,       the_others,      the_announcer,   "five"),
+    ("D64",   LOST,      the_announcer,   the_pot,         "all"),
+    ("D65",   LOST,      the_announcer,   the_others,      "five"),
+    ("D70",   ANY,       who_is_at_fault, the_pot,         "five"),
+)
+"""Who pays what to whom by which rule, in this order."""
+# fmt: on
 
 
-def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D-O24: where faults stand, any seat has the deal scored, and they are punished."""
-    return scored(state)
+def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
+    """D15, D31, D59-D71: what is written of each seat, and of the pot. What one pays another receives."""
+    entries: list[Entry] = []
+    pot: list[PotEntry] = []
+    for rule, kinds, paying, paid, much in PAYMENTS:
+        if deal.kind not in kinds:
+            continue
+        for (payer, owing, why), (payee, due, because) in product(paying(deal), paid(deal)):
+            amount, events = AMOUNTS[much](deal) * owing * due, why or because
+            if not amount:
+                continue
+            if payer is not None:
+                entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
+            if payee is not None:
+                entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
+            if payee is None:
+                pot.append(PotEntry(seat=payer, units=amount, rule=rule, events=events))
+            elif payer is None:
+                pot.append(PotEntry(seat=payee, units=-amount, rule=rule, events=events))
+    return entries, pot
 
 
-def scored(state: Played) -> tuple[Event, ...]:
-    """The line of the deal (D59-D71). What the seats win or lose, the pot loses or wins."""
-    table, play = state.table, state.play
-    kind = kind_of(state)
-    faults = faults_of(play) if play else {}
-    books = _Books(table.pot)
-    if kind != "misdeal" or table.options.misdeal_stake == "stays":  # D-O10
-        books.into_pot(table.dealer, table.stake, "D15", (state.dealing.staked,))
-    if kind == "paid":
-        seat, _, event = state.said.calls[-1]
-        books.between(seat, table.dealer, table.stake, "D31", (event,))
-    if play is not None and kind == "played":
-        _pay_shares(books, table, play, faults)
-    if play is not None and kind in ("generalrams_won", "generalrams_lost"):
-        _pay_generalrams(books, table, play, kind)
-    for seat, incidents in faults.items():  # D70, D-O14
-        count = len(incidents) if table.options.fault_per_incident else 1
-        books.into_pot(seat, count * table.stake, "D70", _joined(incidents))
-    points = list(table.balances)
-    for entry in books.entries:
-        points[entry.seat] += entry.points
-    announcer = play.said.announcer if play else None
-    return (
-        DealScored(
-            deal=table.deal,
-            dealer=table.dealer,
-            kind=kind,
-            declarer=announcer,
-            contract=None if announcer is None else GENERALRAMS,
-            tricks=tricks_of(table, play),
-            answers=(None,) * table.seats,
-            penalties=(0,) * table.seats,
-            before=table.balances,
-            points=tuple(points),
-            entries=tuple(books.entries),
-            pot_before=table.pot,
-            pot=books.pot,
-            pot_entries=tuple(books.pot_entries),
-            detail={
-                "single": is_single(table),
-                "active": sorted(play.order) if play else [],
-                "widow": play.said.widow if play else None,
-                "announcer": announcer,
-                "exchanged": bool(play and play.said.exchanged),
-                "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
-            },
-        ),
-    )
-
-
-def kind_of(state: Played) -> Kind:
-    """D58, D-O15: a fault of the announcer, though it be shown at the very end, loses the generalrams."""
-    if state.play is not None and state.kind == "generalrams_won":
-        announcer = state.play.said.announcer
-        if announcer is not None and at_fault(state.play, announcer):
-            return "generalrams_lost"
-    return state.kind
-
-
-def tricks_of(table: Table, play: Playing | None) -> tuple[int, ...]:
-    """Tricks by seat."""
-    tricks = [0] * table.seats
-    for taken in play.won if play else ():
-        tricks[taken.seat] += 1
-    return tuple(tricks)
-
-
-def faults_of(play: Playing) -> dict[int, list[tuple[int, ...]]]:
-    """D68: the events that show each fault, by seat; in the order in which they came to light."""
-    faults: dict[int, list[tuple[int, ...]]] = {}
-    for standing in play.faults:
-        if standing.breach.points:
-            shown = (*standing.breach.shown_by, standing.event)
-            faults.setdefault(standing.breach.seat, []).append(shown)
-    return faults
-
-
-def _joined(incidents: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(sorted({event for incident in incidents for event in incident}))
-
-
-def _pay_shares(books: _Books, table: Table, play: Playing, faults: dict[int, list[tuple[int, ...]]]) -> None:
-    """D59-D61, D69-D71: a fifth of the pot a trick; who took none pays when the pot has been shared out."""
-    full, saved = books.pot, set()
-    for seat in play.order:
-        events = tuple([taken.event for taken in play.won if taken.seat == seat])
-        if events:
-            saved.add(seat)
-            if seat not in faults:
-                books.into_pot(seat, -share_of(full, len(events)), "D59", events)
-    if faults:
-        saved |= _pay_forfeited(books, table, play, set(faults), full)
-    said = {seat: event for seat, _, event in play.said.calls}
-    for seat in play.order:
-        if seat not in saved and (seat not in faults or table.options.fault_and_trickless_cumulate):
-            books.into_pot(seat, table.stake, "D60", (said[seat],))
-
-
-def _pay_forfeited(books: _Books, table: Table, play: Playing, faulted: set[int], full: int) -> set[int]:
-    """D69, D71, D-O11: what becomes of the shares of those at fault. Gives who has a trick by it (D-O12)."""
-    options, saved = table.options, set()
-    forfeited = [taken for taken in play.won if taken.seat in faulted]
-    if options.forfeited_share == "second_best":
-        for taken in forfeited:
-            seat = second_best(taken, play.dealing.trumps, faulted)
-            if seat is not None:
-                books.into_pot(seat, -share_of(full), "D71", (taken.event,))
-                if options.second_best_counts_as_trick:
-                    saved.add(seat)
-    elif options.forfeited_share == "split_equally":
-        faultless = [seat for seat in play.order if seat not in faulted]
-        for seat in faultless:
-            part = share_of(full, len(forfeited)) // len(faultless)
-            books.into_pot(seat, -part, "D-O11", tuple([taken.event for taken in forfeited]))
-    return saved
-
-
-def second_best(taken: Taken, trumps: int, faulted: set[int]) -> int | None:
+def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
     """D71, D-O11: who played the best card of a trick among those without fault: trumps, then the suit led, then
     discards by rank and, of the same rank, as they were played. ``None``: all are at fault."""
     led = SUIT_OF[BIT[taken.cards[0][1]]]
@@ -189,54 +193,93 @@ def second_best(taken: Taken, trumps: int, faulted: set[int]) -> int | None:
     return max(cards, key=lambda played: strength(played[1]))[0] if cards else None
 
 
-def _pay_generalrams(books: _Books, table: Table, play: Playing, kind: Kind) -> None:
-    """D62-D66, D-O1 to D-O3: the announcer against everybody else in the deal."""
-    announcer = play.said.announcer
-    assert announcer is not None, "a generalrams was announced"
-    said = next(event for seat, word, event in play.said.calls if word == GENERALRAMS)
-    events = (said, *(taken.event for taken in play.won))
-    others = [seat for seat in play.order if seat != announcer]
-    if kind == "generalrams_won":
-        books.into_pot(announcer, -books.pot, "D62", events)
-        for seat in others:
-            books.between(seat, announcer, table.stake, "D63", events)
-    else:
-        books.into_pot(announcer, books.pot, "D64", events)
-        for seat in others:
-            books.between(announcer, seat, table.stake, "D65", events)
+# Scoring a deal
 
 
-def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """The state between deals: the deal moves on clockwise (D14, D32, D67)."""
-    table = state.table
-    pot = event.pot
-    assert pot is not None, "Rams has a pot"
-    return Undealt(
-        table=replace(
-            table,
-            balances=event.points,
-            pot=pot,
-            deal=table.deal + 1,
-            dealer=left_of(event.dealer, table.seats),
-        )
+def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
+    """D-O24: where faults stand, any seat has the deal scored, and they are punished."""
+    return scored(state.table, state.outcome)
+
+
+def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+    """D32, D67, D-O24: scored at once, where no fault can stand or the cards were never played."""
+    waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
+    return () if waits else scored(state.table, state.outcome)
+
+
+def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
+    """The line of the deal (D59-D71). What the seats win or lose, the pot loses or wins."""
+    faults, announcer = faults_of(table), deal.said.announcer
+    kind = deal.kind
+    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: though it be shown at the very end
+        kind = "generalrams_lost"
+    entries, pot_entries = payments(Settlement(table=table, outcome=deal, kind=kind, faults=faults))
+    points = list(table.points)
+    for entry in entries:
+        points[entry.seat] += entry.points
+    return (
+        DealScored(
+            deal=table.deal,
+            dealer=table.dealer,
+            kind=kind,
+            declarer=announcer,
+            contract=None if announcer is None else GENERALRAMS,
+            tricks=tricks_of(table, deal),
+            answers=(None,) * table.seats,
+            penalties=(0,) * table.seats,
+            before=table.points,
+            points=tuple(points),
+            entries=tuple(entries),
+            pot_before=table.pot,
+            pot=table.pot + sum([entry.units for entry in pot_entries]),
+            pot_entries=tuple(pot_entries),
+            detail={
+                "single": is_single(table),
+                "active": sorted(deal.order),
+                "widow": deal.said.widow,
+                "announcer": announcer,
+                "exchanged": bool(deal.said.exchanged),
+                "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
+            },
+        ),
     )
+
+
+def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
+    """Tricks by seat."""
+    tricks = [0] * table.seats
+    for taken in deal.won:
+        tricks[taken.seat] += 1
+    return tuple(tricks)
+
+
+def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
+    """D68: the events that show each fault, by seat; in the order in which they came to light."""
+    faults: dict[int, list[tuple[int, ...]]] = {}
+    for standing in table.ledger.standings:
+        if standing.breach.points:
+            shown = (*standing.breach.shown_by, standing.event)
+            faults.setdefault(standing.breach.seat, []).append(shown)
+    return faults
 
 
 # The end of the session
 
 
-def close(state: Undealt | Drawing, act: Close, moment: Moment) -> tuple[Event, ...]:
+def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
     """D-O18, D-O28: the official ends the session between two deals, and the pot goes as agreed."""
+    if not isinstance(state, Undealt | Drawing):
+        raise WrongPhase("deal_under_way", "D-O28")
     table = state.table
     shares = final_shares(table)
-    points = tuple(map(sum, zip(table.balances, shares, strict=True)))
+    points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return (
         MatchClosed(
             rule="D-O18",
             pot_before=table.pot,
             shares=shares,
             pot=table.pot - sum(shares),
-            before=table.balances,
+            before=table.points,
             points=points,
             settlement=None if table.stakes is None else points,
         ),
@@ -254,8 +297,3 @@ def final_shares(table: Table) -> tuple[int, ...]:
         for seat in clockwise(table.dealer, table.seats)[:rest]:
             shares[seat] += 1
     return tuple(shares)
-
-
-def match_closed(state: Undealt | Drawing, event: MatchClosed, number: int) -> Over:
-    """The state when the session is closed."""
-    return Over(table=replace(state.table, balances=event.points, pot=event.pot))

@@ -5,12 +5,14 @@ from msgspec.structs import replace
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
-from referee.games.rams_english.deal import fault, in_pack, standing
-from referee.games.rams_english.states import HAND, Claim, Playing, Taken
+from referee.games.rams_english.deal import fault, in_pack
+from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
+from referee.phases import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
 from referee.ruleset import Moment
 from referee.tricks import next_in
 
+DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 OFFENCE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
@@ -57,27 +59,19 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     hand = state.hands[seat]
     if not bit & hand:
         raise _no_such_card(state, act.card)
-    breaches: tuple[Breach, ...] = ()
-    dealing = state.dealing
     if not bit & possible(state, seat):
         raise NoSuchCard("turn_up_still_held", "D46")
-    if not state.led:
-        winner = seat
-    else:
-        trumps = dealing.trumps
-        winner = seat if heads(bit, state.best, trumps) else state.winner
-        if dealing.known and not bit & (allowed := playable(hand, state.led, state.best, trumps)):
-            rule = broken(hand, bit, state.led, trumps)
-            if not state.table.penalise:
-                code = "must_follow_suit" if rule == "D50" else "must_trump" if rule == "D51" else "must_head"
-                raise AgainstTheRules(code, rule, allowed=texts_of(allowed))
-            breaches = (fault(state.table, OFFENCE[rule], seat, rule, state.lead),)
-    if state.claims:
+    breaches: tuple[Breach, ...] = ()
+    dealing = state.dealing
+    trumps = dealing.trumps
+    if dealing.known and not bit & (allowed := playable(hand, state.led, state.best, trumps)):
+        rule = broken(hand, bit, state.led, trumps)
+        if not state.table.penalise:
+            raise AgainstTheRules(DUTY[rule], rule, allowed=texts_of(allowed))
+        breaches = (fault(state.table, OFFENCE[rule], seat, rule, state.lead),)
+    if state.denials:
         breaches += _faults_shown(state, seat, bit)
-    played = CardPlayed(seat=seat, card=act.card, breaches=breaches)
-    if len(state.trick) + 1 < len(state.order):
-        return (played,)
-    return played, *_trick_over(state, winner, breaches)
+    return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
 
 def broken(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
@@ -104,30 +98,35 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
     return NoSuchCard("card_seen", "D6", card=card)
 
 
-def _trick_over(state: Playing, winner: int, breaches: tuple[Breach, ...]) -> tuple[Event, ...]:
-    """D57-D58, D-O15: who took the trick, and whether play ends with it."""
-    done = len(state.won) + 1
-    taken = TrickTaken(seat=winner, trick=done)
+def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """D57-D58, D-O15: who took the trick, and whether play ends with it.
+
+    A fault of the announcer that is reported between two tricks ends play with the second.
+    """
+    done = len(state.won)
+    if state.trick:
+        return (TrickTaken(seat=state.winner, trick=done + 1),) if len(state.trick) == len(state.order) else ()
     announcer = state.said.announcer
-    if announcer is None:
-        return (taken, PlayEnded(kind="played")) if done == HAND else (taken,)
-    if winner != announcer or at_fault(state, announcer, breaches):
-        return taken, PlayEnded(kind="generalrams_lost")
-    return (taken, PlayEnded(kind="generalrams_won")) if done == HAND else (taken,)
+    if announcer is None or not done:
+        return (PlayEnded(kind="played"),) if done == HAND else ()
+    last = state.won[-1]
+    if last.seat != announcer or at_fault(state.table, announcer, last.event):
+        return (PlayEnded(kind="generalrams_lost"),)
+    return (PlayEnded(kind="generalrams_won"),) if done == HAND else ()
 
 
-def at_fault(state: Playing, seat: int, breaches: tuple[Breach, ...] = ()) -> bool:
-    """D68: whether a fault of this seat will be punished; ``breaches`` are about to be added."""
+def at_fault(table: Table, seat: int, until: int) -> bool:
+    """D68: whether a fault of this seat, come to light before event ``until``, will be punished."""
     return any(
-        breach.seat == seat and breach.points
-        for breach in (*(standing.breach for standing in state.faults), *breaches)
+        standing.breach.seat == seat and standing.breach.points and standing.event < until
+        for standing in table.ledger.standings
     )
 
 
-# With closed hands: what a card claims, and what a later one shows
+# With closed hands: what a card denies, and what a later one shows
 
 
-def claimed(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
+def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
     """D50, D51, D53: the cards whose holder may not play this one: to follow, to trump, to head with."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
@@ -138,30 +137,32 @@ def claimed(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
-    """D-O24: with closed hands a card disproves what its holder claimed by an earlier one.
+    """D-O24: with closed hands a card disproves what its holder denied by an earlier one.
 
     Where the referee refuses it costs nothing and is only noted on the record.
     """
     shown = []
-    for claim in state.claims:
-        if claim.seat == seat and bit & (claim.follow | claim.trump | claim.head):
-            rule = "D50" if bit & claim.follow else "D51" if bit & claim.trump else "D53"
-            breach = fault(state.table, OFFENCE[rule], seat, rule, claim.lead, claim.event)
+    for denial in state.denials:
+        if denial.seat == seat and bit & (denial.follow | denial.trump | denial.head):
+            rule = "D50" if bit & denial.follow else "D51" if bit & denial.trump else "D53"
+            breach = fault(state.table, OFFENCE[rule], seat, rule, denial.lead, denial.event)
             shown.append(breach if state.table.penalise else replace(breach, points=0))
     return tuple(shown)
 
 
-def _claims(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Claim, ...]:
-    """What is claimed after this card: less what it disproves, more what it claims itself."""
-    claims = tuple(
-        claim for claim in state.claims if claim.seat != seat or not bit & (claim.follow | claim.trump | claim.head)
+def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
+    """What is denied after this card: less what it disproves, more what it denies itself."""
+    denials = tuple(
+        denial
+        for denial in state.denials
+        if denial.seat != seat or not bit & (denial.follow | denial.trump | denial.head)
     )
     if not state.led:
-        return claims
-    follow, trump, head = claimed(state, bit)
+        return denials
+    follow, trump, head = denied(state, bit)
     if follow or trump or head:
-        claims += (Claim(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
-    return claims
+        denials += (Denial(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
+    return denials
 
 
 # What follows
@@ -176,9 +177,9 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         hands = tuple(held)
     else:
         hands = tuple([hand & ~bit for hand in state.hands])
-        state = replace(state, claims=_claims(state, seat, bit, number))
+        state = replace(state, denials=_denials(state, seat, bit, number))
     if event.breaches:
-        state = replace(state, faults=standing(state.faults, event.breaches, number))
+        state = with_ledger(state, state.table.ledger.noted(event.breaches, number))
     trick = (*state.trick, (seat, event.card))
     turn = next_in(state.order, seat)
     if not state.led:

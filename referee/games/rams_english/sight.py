@@ -1,11 +1,9 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any
+from typing import Any, get_args
 
-from msgspec import to_builtins
-
-from referee.acts import Act, Bid, Close, Deal, Exchange, Play, Score, Void
-from referee.cards import CARD, Cards, texts_of
+from referee.acts import Act, Bid, Deal, Draw, Exchange, Score
+from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games.rams_english import declarations, payment
 from referee.games.rams_english.deal import next_to_draw
@@ -15,74 +13,64 @@ from referee.games.rams_english.states import (
     HAND,
     Declaring,
     Drawing,
-    Over,
     Played,
     Playing,
-    Said,
     State,
     Undealt,
     Word,
 )
+from referee.phases import Offer, Over, shown
+from referee.prepared import plays
 from referee.ruleset import Shown
 
-SEATS = 6
-_PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(SEATS))
-"""Each seat's play of each card: the same acts again and again, so they are made once."""
-_EXCHANGES = tuple({bit: Exchange(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(SEATS))
-_WORDS: tuple[Word, ...] = ("join", "lie_down", "widow", "generalrams", "pay")
-_BIDS = tuple({word: Bid(seat=seat, bid=word) for word in _WORDS} for seat in range(SEATS))
-_DEALS = tuple(Deal(seat=seat) for seat in range(SEATS))
-_SCORES = tuple(Score(seat=seat) for seat in range(SEATS))
+_BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
+"""The same acts again and again, so they are made once."""
 
 
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now within the rules, ready to send.
+def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
+    """D11-D12: which card is turned up is the table's to say."""
+    return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
-    Where the content is the table's to say it is left out: the cards of a deal at a real table, a card turned up
-    for the first deal, a report. Under ``penalise`` more is accepted than is listed: what the rules punish.
-    """
-    if viewer == "official":
-        between = isinstance(state, Undealt | Drawing)
-        return () if isinstance(state, Over) else (Close(),) if between else (Void(),)
-    if not isinstance(viewer, int) or viewer >= state.table.seats:
-        return ()
-    match state:
-        case Playing():
-            return _playing(state, viewer)
-        case Declaring():
-            if viewer in state.to_speak[:1]:  # none between the last word and what follows from it
-                bids = _BIDS[viewer]
-                return tuple([bids[word] for word in declarations.words(state)])
-            return (_BIDS[viewer][GENERALRAMS],) if declarations.may_announce(state, viewer) else ()
-        case Undealt():
-            return (_DEALS[viewer],) if viewer == state.table.dealer else ()
-        case Played():
-            return (_SCORES[viewer],)
-    return ()
+
+def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+    return (Deal(seat=seat),) if seat == state.table.dealer else ()
+
+
+def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
+    bids = _BIDS[seat]
+    if seat in state.to_speak[:1]:  # none between the last word and what follows from it
+        return tuple([bids[word] for word in declarations.words(state)])
+    return (bids[GENERALRAMS],) if declarations.may_announce(state, seat) else ()
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     """D46-D54; with closed hands every card that has not been seen may be the right one."""
-    acts: list[Act] = []
+    acts: tuple[Act, ...] = ()
     if seat == state.turn:
         hand = possible(state, seat)
         dealing = state.dealing
         if dealing.known and state.led:
             hand = playable(hand, state.led, state.best, dealing.trumps)
-        _add(acts, _PLAYS[seat], hand)
+        acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
-            _add(acts, _EXCHANGES[seat], state.hands[seat])
+            acts += tuple([Exchange(seat=seat, card=card) for card in texts_of(state.hands[seat])])
         if declarations.may_announce(state, seat):
-            acts.append(_BIDS[seat][GENERALRAMS])
-    return tuple(acts)
+            acts += (_BIDS[seat][GENERALRAMS],)
+    return acts
 
 
-def _add(acts: list[Act], prepared: dict[Cards, Any], cards: Cards) -> None:
-    while cards:
-        bit = cards & -cards
-        acts.append(prepared[bit])
-        cards ^= bit
+def _played(state: Played, seat: int) -> tuple[Act, ...]:
+    return (Score(seat=seat),)
+
+
+OFFERS: dict[type, Offer] = {
+    Drawing: _drawing,
+    Undealt: _undealt,
+    Declaring: _declaring,
+    Playing: _playing,
+    Played: _played,
+}
 
 
 def to_act(state: State) -> tuple[int, ...]:
@@ -101,33 +89,16 @@ def to_act(state: State) -> tuple[int, ...]:
     return ()
 
 
-def _held(state: State) -> tuple[int, ...] | None:
-    """The hands as they are held now, if the referee knows them."""
-    holding = state.play if isinstance(state, Played) else state
-    if not isinstance(holding, Declaring | Playing):
-        return None
-    return holding.hands if holding.dealing.known else None
-
-
-def _cards_left(state: State) -> tuple[int, ...] | None:
+def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
     """How many cards each seat has not played."""
-    if isinstance(state, Drawing | Undealt | Over):
-        return None
     left = [HAND if seat in state.dealing.order else 0 for seat in range(state.table.seats)]
-    play = state.play if isinstance(state, Played) else state
-    if isinstance(play, Playing):
-        for seat in play.order:
-            left[seat] -= len(play.won)
-        for seat, _ in play.trick:
-            left[seat] -= 1
+    if not isinstance(state, Declaring):
+        deal = state.outcome if isinstance(state, Played) else state
+        for seat in deal.order:
+            left[seat] -= len(deal.won)
+    for seat, _ in state.trick if isinstance(state, Playing) else ():
+        left[seat] -= 1
     return tuple(left)
-
-
-def _breaches(state: State) -> tuple[dict[str, Any], ...]:
-    """For officials: the faults that stand."""
-    play = state.play if isinstance(state, Played) else state
-    faults = play.faults if isinstance(play, Declaring | Playing) else ()
-    return tuple({**to_builtins(standing.breach), "event": standing.event} for standing in faults)
 
 
 def _more(state: State, official: bool) -> dict[str, Any]:
@@ -137,7 +108,8 @@ def _more(state: State, official: bool) -> dict[str, Any]:
         return {"pot": table.pot, "drawn": [list(drawn) for drawn in state.drawn]}
     if isinstance(state, Undealt | Over):
         return {"pot": table.pot}
-    said: Said = state.said
+    deal = state.outcome if isinstance(state, Played) else state
+    said = deal.said
     more: dict[str, Any] = {
         "pot": table.pot + table.stake,
         "single": declarations.is_single(table),
@@ -148,9 +120,8 @@ def _more(state: State, official: bool) -> dict[str, Any]:
         "announcer": said.announcer,
         "exchanged": bool(said.exchanged),
     }
-    play = state.play if isinstance(state, Played) else state
-    if isinstance(play, Playing):
-        more["in_play"] = list(play.order)
+    if not isinstance(deal, Declaring):
+        more["in_play"] = list(deal.order)
     if official and state.dealing.known:
         more["widow_cards"] = list(texts_of(state.dealing.widow))
     return more
@@ -158,28 +129,21 @@ def _more(state: State, official: bool) -> dict[str, Any]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
-    table = state.table
-    official = viewer == "official"
-    play = state.play if isinstance(state, Played) else state if isinstance(state, Playing) else None
-    said = None if isinstance(state, Drawing | Undealt | Over) else state.said
-    hands = _held(state)
-    own = isinstance(viewer, int) and viewer < table.seats and hands is not None
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal - isinstance(state, Over),  # the last one, when no other comes
-        dealer=None if isinstance(state, Drawing) else table.dealer,
-        to_act=to_act(state),
-        active=tuple(range(table.seats)),
-        points=table.balances,
-        penalties=(0,) * table.seats,
-        hand=texts_of(hands[viewer]) if own and hands is not None and isinstance(viewer, int) else None,
-        hands=tuple(map(texts_of, hands)) if official and hands is not None else None,
-        cards_left=_cards_left(state),
-        bids=tuple((seat, word) for seat, word, _ in said.calls) if said else None,
-        contract=GENERALRAMS if said and said.announcer is not None else None,
-        declarer=said.announcer if said else None,
-        trick=play.trick if play else None,
-        tricks=payment.tricks_of(table, play) if play else None,
-        breaches=_breaches(state) if official else None,
-        more=_more(state, official),
-    )
+    table, official = state.table, viewer == "official"
+    own: dict[str, Any] = {"dealer": None} if isinstance(state, Drawing) else {}
+    if isinstance(state, Declaring | Playing | Played):
+        deal = state.outcome if isinstance(state, Played) else state
+        said = deal.said
+        if state.dealing.known:
+            own["hands"] = tuple(map(texts_of, state.hands)) if official else None
+            mine = isinstance(viewer, int) and viewer < table.seats
+            own["hand"] = texts_of(state.hands[viewer]) if mine else None  # type: ignore[index]  # seats hold cards
+        own |= {
+            "cards_left": _cards_left(state),
+            "bids": tuple([(seat, word) for seat, word, _ in said.calls]),
+            "contract": None if said.announcer is None else GENERALRAMS,
+            "declarer": said.announcer,
+        }
+        if not isinstance(deal, Declaring):
+            own |= {"trick": getattr(deal, "trick", ()), "tricks": payment.tricks_of(table, deal)}
+    return shown(state, viewer, to_act=to_act(state), more=_more(state, official), **own)

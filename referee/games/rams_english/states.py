@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
+from referee import phases
 from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
-from referee.events import Event, Hidden, Stakes
-from referee.offences import Standing
+from referee.events import Event, Hidden
+from referee.phases import Over
 from referee.value import Value
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
@@ -111,20 +112,12 @@ FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTa
 # Phases
 
 
-class Table(Value):
-    """What holds for the whole of a deal. ``stake``: five tricks' worth, as the books count (D10, D15, D-O17)."""
+class Table(phases.Table):
+    """What holds for the whole of a deal. ``pot``: as it was before the dealer's stake."""
 
     options: Options
-    seats: int
-    penalise: bool
-    house: bool
-    stakes: Stakes | None
     stake: int
-    balances: tuple[int, ...]
-    pot: int
-    """As it was before the dealer's stake."""
-    deal: int
-    dealer: int
+    """Five tricks' worth, as the books count (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
@@ -142,13 +135,11 @@ class Undealt(Value, tag="undealt"):
 
 
 class Dealing(Value):
-    """The cards of a deal as they were dealt, to the seats of ``order``, and the events that say so."""
+    """What was dealt, and the event of the dealer's stake."""
 
-    event: int
     staked: int
     order: tuple[int, ...]
     """Those who hold cards, clockwise from forehand."""
-    hands: tuple[int, ...]
     known: bool
     widow: int
     turn_up: str
@@ -178,11 +169,9 @@ class Declaring(Value, tag="declaring"):
     hands: tuple[int, ...]
     to_speak: tuple[int, ...]
     said: Said = Said()
-    faults: tuple[Standing, ...] = ()
-    """Reported before a late generalrams."""
 
 
-class Claim(Value):
+class Denial(Value):
     """With closed hands: what a seat cannot hold if its card was right (D50-D53). Masks of cards."""
 
     seat: int
@@ -219,9 +208,23 @@ class Playing(Value, tag="playing"):
     """Event number of the lead."""
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[Taken, ...] = ()
-    faults: tuple[Standing, ...] = ()
-    """They stand until the deal is scored (D-O24)."""
-    claims: tuple[Claim, ...] = ()
+    denials: tuple[Denial, ...] = ()
+
+
+class Outcome(Value):
+    """What a deal is paid by (D59-D71), beside the faults that stand in the ledger (D-O24).
+
+    Of a misdeal only the stake is left (D67, D-O10).
+    """
+
+    kind: Kind
+    staked: int
+    """The event of the stake."""
+    said: Said = Said()
+    order: tuple[int, ...] = ()
+    """Who played."""
+    won: tuple[Taken, ...] = ()
+    trumps: int = 0
 
 
 class Played(Value, tag="played"):
@@ -229,20 +232,11 @@ class Played(Value, tag="played"):
 
     table: Table
     dealing: Dealing
-    said: Said
-    kind: Kind
-    play: Playing | None = None
-    ended: int = 0
-    """The event that ended it."""
+    hands: tuple[int, ...]
+    outcome: Outcome
 
 
-class Over(Value, tag="over"):
-    """The session is closed (D-O28)."""
-
-    table: Table
-
-
-State = Drawing | Undealt | Declaring | Playing | Played | Over
+State = Drawing | Undealt | Declaring | Playing | Played | Over[Table]
 
 
 def trumps_of(turn_up: str) -> Cards:

@@ -3,27 +3,18 @@
 A game that no part of the service knows of: what a module needs to be one, and no more. Rulebook H1-H6.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from referee.acts import Act, Deal, Play, Request, SeatAct, Void
-from referee.cards import PACK, RANKS, SUITS, clockwise, left_of, shuffled
-from referee.events import (
-    CardPlayed,
-    DealScored,
-    Dealt,
-    DealVoided,
-    Entry,
-    Event,
-    MatchOpened,
-    MatchWon,
-    TrickTaken,
-    Viewer,
-)
-from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.ruleset import Moment, Ruleset, Shown
+from referee import phases
+from referee.acts import Act, Deal, Play
+from referee.cards import PACK, RANKS, SUITS, shuffled
+from referee.events import CardPlayed, DealScored, Dealt, Entry, Event, MatchOpened, MatchWon, TrickTaken, Viewer
+from referee.phases import Over, options_of, shown, table_of
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
+from referee.ruleset import Moment, Shown
 from referee.value import Value
 
 
@@ -40,19 +31,10 @@ class CardsCompared(Event):
     highest: str
 
 
-class Table(Value):
+class Table(phases.Table):
     """What holds for the whole of a deal."""
 
     target: int
-    house: bool
-    points: tuple[int, ...]
-    deal: int
-    dealer: int
-
-    @property
-    def seats(self) -> int:
-        """How many play."""
-        return len(self.points)
 
 
 class Undealt(Value, tag="undealt"):
@@ -62,7 +44,7 @@ class Undealt(Value, tag="undealt"):
 
 
 class Playing(Value, tag="playing"):
-    """Each seat plays its card."""
+    """Each seat plays its card, from the dealer's left."""
 
     table: Table
     hands: tuple[str, ...]
@@ -70,58 +52,34 @@ class Playing(Value, tag="playing"):
 
     @property
     def turn(self) -> int:
-        """From the dealer's left."""
+        """Who is to play."""
         return (self.table.dealer + 1 + len(self.trick)) % self.table.seats
 
 
-class Over(Value, tag="over"):
-    """The match is won."""
+class Played(Value, tag="played"):
+    """All cards are on the table."""
 
     table: Table
     winner: int
+    shown: int
+    """The event that says so."""
 
 
-State = Undealt | Playing | Over
+State = Undealt | Playing | Played | Over[Table]
 
 
 def opening(opened: MatchOpened) -> None:
     """H6: refuses a match that is won already."""
-    if max(opened.points) >= opened.options["target"]:
+    if max(opened.points) >= options_of(Options, opened).target:
         raise AgainstTheRules("match_is_over_already", "H6", points=opened.points)
 
 
 def start(opened: MatchOpened) -> State:
     """The state of a match just opened; seat 0 deals if nobody was named (H2)."""
-    return Undealt(
-        table=Table(
-            target=opened.options["target"],
-            house=opened.dealing == "house",
-            points=opened.points,
-            deal=1,
-            dealer=opened.first_dealer or 0,
-        )
-    )
+    return Undealt(table=table_of(Table, opened, target=options_of(Options, opened).target))
 
 
-def strength(card: str) -> tuple[int, int]:
-    """H4: by rank, and of one rank by suit: spades, hearts, diamonds, clubs."""
-    return RANKS.index(card[1]), -SUITS.index(card[0])
-
-
-def decide(state: State, act: Request, moment: Moment) -> tuple[Event, ...]:
-    """The events that an act makes, or a refusal."""
-    if isinstance(state, Over):
-        raise MatchOver("match_over", None, winner=state.winner)
-    if isinstance(act, Void) and isinstance(state, Playing):
-        return (DealVoided(deal=state.table.deal, reason=act.reason),)
-    if not isinstance(act, SeatAct) or (type(act), type(state)) not in ((Deal, Undealt), (Play, Playing)):
-        raise WrongPhase("wrong_phase", None, phase=str(type(state).__struct_config__.tag))
-    if act.seat >= state.table.seats:
-        raise NotInPlay("no_such_seat", None, seat=act.seat)
-    return _deal(state, act, moment) if isinstance(state, Undealt) else _play(state, act, moment)
-
-
-def _deal(state: Undealt, act: Any, moment: Moment) -> tuple[Event, ...]:
+def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """H2-H3: one card each."""
     table = state.table
     if act.seat != table.dealer:
@@ -139,95 +97,101 @@ def _deal(state: Undealt, act: Any, moment: Moment) -> tuple[Event, ...]:
     return (Dealt(deal=table.deal, dealer=act.seat, hands=hands, counts=counts, seed=seed, face_up=True),)
 
 
-def _play(state: Playing, act: Any, moment: Moment) -> tuple[Event, ...]:
-    """H4-H6: in turn; with the last card the deal is scored."""
-    table, seat = state.table, act.seat
-    if seat != state.turn:
+def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
+    """H4: in turn."""
+    if act.seat != state.turn:
         raise OutOfTurn("out_of_turn", "H4", turn=state.turn)
-    if act.card != state.hands[seat]:
+    if act.card != state.hands[act.seat]:
         raise NoSuchCard("not_held", None, card=act.card)
-    played = CardPlayed(seat=seat, card=act.card)
-    trick = (*state.trick, (seat, act.card))
-    if len(trick) < table.seats:
-        return (played,)
-    winner, highest = max(trick, key=lambda one: strength(one[1]))
-    shown = moment.version + 3
-    points = tuple(points + (other == winner) for other, points in enumerate(table.points))
+    return (CardPlayed(seat=act.seat, card=act.card),)
+
+
+def strength(card: str) -> tuple[int, int]:
+    """H4: by rank, and of one rank by suit: spades, hearts, diamonds, clubs."""
+    return RANKS.index(card[1]), -SUITS.index(card[0])
+
+
+def compared(state: Playing, moment: Moment) -> tuple[Event, ...]:
+    """H4: when all have played, who was highest."""
+    if len(state.trick) < state.table.seats:
+        return ()
+    winner, highest = max(state.trick, key=lambda one: strength(one[1]))
+    return CardsCompared(highest=highest), TrickTaken(seat=winner, trick=1)
+
+
+def scored(state: Played, moment: Moment) -> tuple[Event, ...]:
+    """H5-H6: a point for the highest card, and who has enough of them has won."""
+    table, winner = state.table, state.winner
+    points = tuple(points + (seat == winner) for seat, points in enumerate(table.points))
     line = DealScored(
         deal=table.deal,
         dealer=table.dealer,
         kind="scored",
         declarer=None,
         contract=None,
-        tricks=tuple(int(other == winner) for other in range(table.seats)),
+        tricks=tuple(int(seat == winner) for seat in range(table.seats)),
         answers=(None,) * table.seats,
         penalties=(0,) * table.seats,
         before=table.points,
         points=points,
-        entries=(Entry(seat=winner, points=1, rule="H5", events=(shown,)),),
+        entries=(Entry(seat=winner, points=1, rule="H5", events=(state.shown,)),),
     )
-    ended = (MatchWon(seat=winner, by="target", rule="H6", points=points),) if max(points) >= table.target else ()
-    return played, CardsCompared(highest=highest), TrickTaken(seat=winner, trick=1), line, *ended
+    return (
+        (line, MatchWon(seat=winner, by="target", rule="H6", points=points))
+        if max(points) >= table.target
+        else (line,)
+    )
 
 
-def evolve(state: Any, event: Event, number: int) -> State:
-    """The state after event ``number``."""
-    match event:
-        case Dealt(hands=hands):
-            return Playing(table=state.table, hands=tuple(card for hand in hands or () for card in hand))
-        case CardPlayed(seat=seat, card=card):
-            return replace(state, trick=(*state.trick, (seat, card)))
-        case DealVoided():
-            return Undealt(table=state.table)
-        case DealScored(points=points):
-            table = state.table
-            dealer = left_of(table.dealer, table.seats)
-            return Undealt(table=replace(table, points=points, deal=table.deal + 1, dealer=dealer))
-        case MatchWon(seat=seat):
-            return Over(table=state.table, winner=seat or 0)
-    return state
+def dealt(state: Undealt, event: Dealt, number: int) -> Playing:
+    """The state when each has a card."""
+    return Playing(table=state.table, hands=tuple(card for hand in event.hands or () for card in hand))
+
+
+def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
+    """The state after a card."""
+    return replace(state, trick=(*state.trick, (event.seat, event.card)))
+
+
+def trick_taken(state: Playing, event: TrickTaken, number: int) -> Played:
+    """The state when all have played."""
+    return Played(table=state.table, winner=event.seat, shown=number)
 
 
 def to_act(state: State) -> tuple[int, ...]:
     """The seat that is awaited."""
-    if isinstance(state, Over):
-        return ()
-    return (state.turn if isinstance(state, Playing) else state.table.dealer,)
+    if isinstance(state, Undealt):
+        return (state.table.dealer,)
+    return (state.turn,) if isinstance(state, Playing) else ()
 
 
-def legal(state: State, viewer: Viewer) -> tuple[Act, ...]:
-    """What the viewer may do now."""
-    if viewer == "official":
-        return (Void(),) if isinstance(state, Playing) else ()
-    if not isinstance(viewer, int) or viewer not in to_act(state):
-        return ()
-    return (Play(seat=viewer, card=state.hands[viewer]),) if isinstance(state, Playing) else (Deal(seat=viewer),)
+def to_deal(state: Undealt, seat: int) -> tuple[Act, ...]:
+    """H2."""
+    return (Deal(seat=seat),) if seat in to_act(state) else ()
+
+
+def to_play(state: Playing, seat: int) -> tuple[Act, ...]:
+    """H4."""
+    return (Play(seat=seat, card=state.hands[seat]),) if seat in to_act(state) else ()
 
 
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
-    table = state.table
-    hands = hand = trick = None
-    if isinstance(state, Playing):
-        trick, played = state.trick, {seat for seat, _ in state.trick}
-        hands = tuple(() if seat in played else (card,) for seat, card in enumerate(state.hands))
-        hand = hands[viewer] if isinstance(viewer, int) and viewer < table.seats else None
-    return Shown(
-        phase=str(type(state).__struct_config__.tag),
-        deal=table.deal,
-        dealer=table.dealer,
+    if not isinstance(state, Playing):
+        return shown(state, viewer, to_act=to_act(state))
+    played = {seat for seat, _ in state.trick}
+    hands = tuple(() if seat in played else (card,) for seat, card in enumerate(state.hands))
+    return shown(
+        state,
+        viewer,
         to_act=to_act(state),
-        active=clockwise(0, table.seats),
-        points=table.points,
-        penalties=(0,) * table.seats,
-        hand=hand,
+        hand=hands[viewer] if isinstance(viewer, int) and viewer < len(hands) else None,
         hands=hands if viewer == "official" else None,
-        trick=trick,
-        winner=state.winner if isinstance(state, Over) else None,
+        trick=state.trick,
     )
 
 
-RULESET = Ruleset(
+RULESET = phases.game(
     key="high-card",
     edition=1,
     players_min=2,
@@ -235,16 +199,24 @@ RULESET = Ruleset(
     pack=PACK,
     start_points=0,
     options=Options,
-    acts=(Deal, Play, Void),
     offences=(),
     events=(CardsCompared,),
     state=State,
     opening=opening,
     start=start,
-    decide=decide,
-    begin=lambda state, moment: (),
-    evolve=evolve,
+    decide={Undealt: {Deal: deal}, Playing: {Play: play}},
+    rule_of={Deal: "H2", Play: "H4"},
+    evolve={
+        Dealt: dealt,
+        CardPlayed: card_played,
+        CardsCompared: phases.nothing_changes,
+        TrickTaken: trick_taken,
+    },
+    follows={Playing: compared, Played: scored},
+    offers={Undealt: to_deal, Playing: to_play},
+    undealt=lambda table: Undealt(table=table),
+    between_deals=(Undealt,),
+    cites=phases.Cites(),
     to_act=to_act,
-    legal=legal,
     view=view,
 )

@@ -1,0 +1,125 @@
+"""Which refusal comes first: the same in every game, phase by phase, whatever is sent by whom.
+
+Played out at random; in the states that are met every act of the vocabulary, and a knock, is tried by every seat, and
+by some that do not exist. What is asked of a decision itself is for the tests of its game.
+"""
+
+from collections import Counter
+from importlib import import_module
+from random import Random
+from typing import Any, get_args
+
+import pytest
+
+from referee.acts import AnyAct, Close, Cut, Deal, Knock, Report, Request, Void
+from referee.events import Event
+from referee.games import RULESETS
+from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
+from referee.ruleset import Ruleset
+from tests.playouts import Playout
+
+KEYS = sorted(key for key, rules in RULESETS.items() if rules.take is not None)
+MATCHES, ACTS = 60, 250
+EVERY = 12
+"""So manieth state is looked at."""
+SAID: dict[str, Any] = {
+    "bid": "pass",
+    "card": "S9",
+    "answer": "enough",
+    "what": "thanks",
+    "fault": "misdeal",
+    "cards": ("S9",),
+    "agree": True,
+    "accused": 0,
+}
+"""Something for each field that an act must have."""
+KNOCKED_IN = {"kalabrias", "rodskagg-catsatcards", "rodskagg-kortoxen"}
+BESIDE_THE_DUEL = {"rodskagg-catsatcards": {Deal, Report, Cut}}
+MET: dict[str, set[str]] = {
+    "kalabrias": {"match_over", "no_such_seat", "not_in_this_game", "wrong_phase", "nothing_dealt"},
+    "rams-english": {"match_over", "no_such_seat", "no_knocking", "not_in_this_game", "wrong_phase", "nothing_dealt"},
+    "rodskagg-alga": {"eliminated", "not_in_duel", "no_knocking"},
+    "rodskagg-catsatcards": {"eliminated", "not_in_duel"},
+    "rodskagg-kortoxen": {"eliminated"},
+}
+"""What the play-outs must come by, or they show little."""
+
+
+def of(kind: Any, seat: int) -> Request:
+    """An act of this kind; what it says hardly matters."""
+    needed = [name for name in kind.__struct_fields__ if name in SAID and (kind.__name__, name) not in OPTIONAL]
+    said = {name: SAID[name] for name in needed}
+    if kind.__name__ == "Answer":
+        said["answer"] = "play"
+    act: Request = kind(**said) if kind in (Close, Void) else kind(seat=seat, **said)
+    return act
+
+
+OPTIONAL = {("Draw", "card"), ("RequestCards", "cards"), ("Declare", "cards")}
+KINDS = (*get_args(AnyAct), Knock)
+
+
+def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | None:
+    """The refusal that comes before the decision's own, if one does."""
+    kind, phase, table = type(act), type(state), state.table
+    decisions = import_module(f"referee.games.{rules.key.replace('-', '_')}").DECIDE
+    if phase not in decisions:
+        return MatchOver, "match_over"
+    if kind is Void:
+        return None if Void() in rules.legal(state, "official") else (WrongPhase, "nothing_dealt")
+    if kind is Close:
+        return None if Close in rules.acts else (WrongPhase, "not_in_this_game")
+    if act.seat >= table.seats:
+        return NotInPlay, "no_such_seat"
+    if act.seat not in table.active:
+        return NotInPlay, "eliminated"
+    if kind is Knock:
+        return None if rules.key in KNOCKED_IN else (WrongPhase, "no_knocking")
+    if act.seat not in table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):
+        return NotInPlay, "not_in_duel"
+    if kind not in rules.acts:
+        return WrongPhase, "not_in_this_game"
+    return None if kind in decisions[phase] else (WrongPhase, "wrong_phase")
+
+
+def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:
+    """How the match refuses an act, or what it makes of it."""
+    try:
+        return match.rules.decide(match.state, act, match.moment())
+    except Refused as refused:
+        return refused
+
+
+def look(match: Playout, met: set[str]) -> None:
+    """Every act by everybody, in this state."""
+    for kind in KINDS:
+        for seat in (*match.seats, len(match.seats), 7):
+            act = of(kind, seat)
+            came, expected = refusal(match, act), first(match.rules, match.state, act)
+            if expected is None:
+                assert not isinstance(came, MatchOver), act
+                continue
+            assert isinstance(came, Refused), (act, came)
+            assert (type(came), came.code) == expected, (act, type(match.state))
+            met.add(came.code)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_refusals_come_in_one_order(key: str):
+    met: set[str] = set()
+    for number in range(MATCHES):
+        match = Playout(RULESETS[key], Random(f"precedence {key} {number}"), Counter(), keep=False)
+        for step in range(ACTS):
+            if step % EVERY == 0:
+                look(match, met)
+            if match.over:
+                break
+            match.step()
+        match.close()
+        look(match, met)
+    assert met >= MET[key]
+
+
+def test_all_games_are_looked_at():
+    assert set(MET) == set(RULESETS)
+    assert {kind.__name__ for kind in KINDS} >= {"Knock", "Close", "Draw", "Bella", "Discard"}
