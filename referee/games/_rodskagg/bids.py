@@ -48,9 +48,9 @@ def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: 
     """The bid, if it may be made; refuses what is no bid, too low, or above the cap."""
     if bid == PASS:
         return PASS
-    value = next((one for one in BIDS if one == bid), None)
-    if value is None:
+    if bid not in _HIGHER:
         raise AgainstTheRules("no_such_bid", cites.bids, allowed=allowed_bids(last, points))
+    value: BidValue = bid
     if value not in higher_bids(last):
         raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
     if value not in capped(points):

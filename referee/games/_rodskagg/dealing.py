@@ -40,7 +40,7 @@ def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tu
 
 def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
     """The seats that play, clockwise, beginning on the dealer's left; the dealer last."""
-    return tuple(seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active)
+    return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
 def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:

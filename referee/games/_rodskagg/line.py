@@ -89,7 +89,7 @@ def written(
         before=table.points,
         points=tuple(points),
         entries=entries,
-        eliminated=tuple(seat for seat in range(table.seats) if seat not in table.active or seat in out),
+        eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active or seat in out]),
         detail=detail,
     )
 

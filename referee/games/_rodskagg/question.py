@@ -38,4 +38,4 @@ def by_seat(answers: Answers, seats: int, active: tuple[int, ...], declarer: int
 
 def said(answers: Answers, answer: str) -> tuple[int, ...]:
     """Who gave this answer, in the order in which they spoke."""
-    return tuple(seat for seat, given, _ in answers if given == answer)
+    return tuple([seat for seat, given, _ in answers if given == answer])

@@ -47,8 +47,10 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
         )
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:
+        if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
+            return ()
         lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not (lost and state.table.options.rodskagg_stop_at_first_loss):
+        if done < TRICKS and not lost:
             return ()
         return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
     if len(state.order) == 1 and done < TRICKS and state.table.options.uncontested_tricks == "to_declarer":
