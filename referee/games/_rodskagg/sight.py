@@ -10,9 +10,9 @@ from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.dealing import HAND, Cards, Drawing
 from referee.games._rodskagg.in_play import InPlay, Taken
 from referee.games._rodskagg.new_hands import Exchanging, may_ask, need_not_say
-from referee.games._rodskagg.prepared import plays
 from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import PickingUp, Undealt
+from referee.prepared import plays
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
