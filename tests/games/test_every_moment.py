@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.acts import Draw
+from referee.actors import Actor
+from referee.acts import Draw, Request
 from referee.events import Event, MatchOpened
 from referee.games import RULESETS
 from referee.refusals import Refused
@@ -65,10 +66,10 @@ def some_opening(chance: random.Random, rules: Ruleset) -> MatchOpened:
 class Watched(Table):
     """A match that is looked at by everybody after each of its events."""
 
-    def stand(self, events: tuple[Event, ...], actor: int | str) -> None:
+    def stand(self, events: tuple[Event, ...], actor: Actor, request: Request | None = None) -> None:
         if self.version == 1:  # only opened
             self.watch()
-        super().stand(events, actor)
+        super().stand(events, actor, request)
 
     def evolved(self, event: Event) -> None:
         super().evolved(event)
@@ -86,7 +87,7 @@ class Watched(Table):
         acts: list[Any] = [act for seat in self.seats for act in self.legal(seat)]
         if chance.random() < 0.01:
             acts = [*self.legal("official")] or acts
-        if not acts and self.phase == "drawing":  # which card, is the table's to say
+        if self.phase == "drawing":  # which card, is the table's to say
             acts = [Draw(seat=self.turn, card=card) for card in self.rules.pack]
         chance.shuffle(acts)
         for act in acts:
