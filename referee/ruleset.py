@@ -82,6 +82,8 @@ class Ruleset(Value):
     """Refuses a match that this game cannot be played as."""
     start: Callable[[MatchOpened], Any]
     decide: Callable[[Any, Request, Moment], tuple[Event, ...]]
+    take: Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
+    """What ``decide`` gives, and the state after it."""
     begin: Callable[[Any, Moment], tuple[Event, ...]]
     """What the referee does by itself when a match is opened."""
     evolve: Callable[[Any, Event, int], Any]
@@ -90,8 +92,6 @@ class Ruleset(Value):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
-    take: Any = None
-    """What ``decide`` gives, and the state after it."""
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     carried: Callable[[Any], dict[str, Any]] = nothing

@@ -4,7 +4,7 @@ The topic of the first event tells the kind of an aggregate (``match/opened``: a
 rules it is folded. Whatever is written here, and by the desk, holds for all kinds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
@@ -17,7 +17,7 @@ from referee.value import Value
 
 
 class Rules(Protocol):
-    """``decide`` may refuse, ``evolve`` may not; all are pure."""
+    """``take`` may refuse, ``evolve`` may not; all are pure."""
 
     @property
     def state(self) -> Any:
@@ -29,8 +29,8 @@ class Rules(Protocol):
     def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
         """What happens by itself after the first event."""
 
-    def decide(self, state: Any, request: Any, moment: Moment, /) -> tuple[Event, ...]:
-        """The events that a request makes."""
+    def take(self, state: Any, request: Any, moment: Moment, /) -> tuple[tuple[Event, ...], Any]:
+        """The events that a request makes, and the state after them."""
 
     def evolve(self, state: Any, event: Any, number: int, /) -> Any:
         """The state after event ``number``."""
@@ -76,11 +76,12 @@ A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Every topic, and the type that reads it."""
+    """Every topic, and the type that reads it; no two kinds share one, or a book could not tell them apart."""
     topics: dict[str, type[Event]] = {}
     for kind in KINDS.values():
         for fact in kind.FACTS:
-            assert topics.setdefault(fact.TOPIC, fact) is fact, f"topic {fact.TOPIC} stands for two types"
+            assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
+            topics[fact.TOPIC] = fact
     return topics
 
 
@@ -98,6 +99,16 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         state = evolve(state, event, version)
         if type(event) in lays_open:
             public_to = version
+    return msgspec.structs.replace(aggregate, state=state, version=version, changed_at=at, public_to=public_to)
+
+
+def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
+    """What :func:`fold` gives, where the state that this history leads to is known already."""
+    last, public_to = history[-1], aggregate.public_to
+    for recorded in history:
+        if type(recorded.event) in aggregate.LAYS_OPEN:
+            public_to = recorded.originator_version
+    version, at = last.originator_version, last.at
     return msgspec.structs.replace(aggregate, state=state, version=version, changed_at=at, public_to=public_to)
 
 

@@ -26,7 +26,7 @@ from referee.actors import Actor
 from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.aggregate import KINDS, Aggregate, fold
+from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.value import Value
@@ -340,7 +340,9 @@ class Desk:
         if isinstance(request, Event):
             rules = KINDS[request.TOPIC].rules_for(request)
             moment = Moment(1, at, self._seed())
-            return self._record(job, None, (request, *rules.begin(rules.start(request), moment)), at, work)
+            events = (request, *rules.begin(rules.start(request), moment))
+            history, head = self._written(job, None, events, at, work)
+            return self._outcome(job, None, fold(None, history), history, head, work)
         entry = work.entries.get(aggregate_id)
         if entry is not None:
             return self._decide_on(job, entry, at, work)
@@ -368,8 +370,10 @@ class Desk:
         aggregate = entry.aggregate
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
-        events = aggregate.rules.decide(aggregate.state, request, Moment(aggregate.version, at, self._seed()))
-        return self._record(job, entry, events, at, work)
+        moment = Moment(aggregate.version, at, self._seed())
+        events, state = aggregate.rules.take(aggregate.state, request, moment)
+        history, head = self._written(job, entry, events, at, work)
+        return self._outcome(job, entry, advanced(aggregate, history, state), history, head, work)
 
     def _caught_up(self, entry: _Entry) -> _Entry:
         """The entry, with what other processes have stored since: a refusal may not rest on an old state."""
@@ -378,30 +382,36 @@ class Desk:
             return entry
         return _Entry(fold(entry.aggregate, map(from_row, rows)), row_hash(rows[-1]), None)
 
-    def _record(
+    def _written(
         self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work
-    ) -> Outcome:
-        command, act_id = job.command, job.act_id
-        version, prev, acts = (entry.aggregate.version, entry.head, entry.acts) if entry else (0, FIRST, {})
+    ) -> tuple[list[Recorded], str]:
+        """The events as they will be stored, and the hash of the last row."""
+        command = job.command
+        version, prev = (entry.aggregate.version, entry.head) if entry else (0, FIRST)
         asked = msgspec.json.encode(command.request)
         digest = digest_of(asked)
-        on_record = (
-            None if isinstance(command.request, Event) else msgspec.Raw(asked)
-        )  # an opening stands there as its own event
-        rows: list[StoredEvent] = []
+        # An opening stands there as its own event.
+        on_record = None if isinstance(command.request, Event) else msgspec.Raw(asked)
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.id, number, at, command.actor, act_id, digest, prev, event, on_record)
+            recorded = Recorded(command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record)
             on_record = None
-            rows.append(to_row(recorded))
-            prev = row_hash(rows[-1])
+            work.rows.append(to_row(recorded))
+            prev = row_hash(work.rows[-1])
             history.append(recorded)
-        aggregate = fold(entry.aggregate if entry else None, history)
-        work.rows += rows
         work.history += history
+        return history, prev
+
+    def _outcome(
+        self, job: _Job, entry: _Entry | None, aggregate: Any, history: list[Recorded], head: str, work: _Work
+    ) -> Outcome:
+        """What a request came to, when its rows are stored."""
+        command, acts = job.command, entry.acts if entry else {}
         if acts is not None and command.key is not None:
-            acts[command.actor, act_id] = _Made(version + 1, aggregate.version, digest)
-        work.entries[command.id] = _Entry(aggregate, prev, acts)
+            acts[command.actor, job.act_id] = _Made(
+                history[0].originator_version, aggregate.version, history[0].digest
+            )
+        work.entries[command.id] = _Entry(aggregate, head, acts)
         return Outcome(aggregate=aggregate, events=tuple(history))
 
     # Acts that were answered before

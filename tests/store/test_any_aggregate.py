@@ -61,11 +61,12 @@ class TallyRules:
     def begin(self, state: TallyState, moment: Moment) -> tuple[Event, ...]:
         return ()
 
-    def decide(self, state: TallyState, request: Count, moment: Moment) -> tuple[Event, ...]:
+    def take(self, state: TallyState, request: Count, moment: Moment) -> tuple[tuple[Event, ...], TallyState]:
         count = state.count + request.by
         if count > state.most:
             raise TooMany("pack", "T1", card="")
-        return (Counted(by=request.by), Filled()) if count == state.most else (Counted(by=request.by),)
+        after = TallyState(most=state.most, count=count)
+        return ((Counted(by=request.by), Filled()) if count == state.most else (Counted(by=request.by),)), after
 
     def evolve(self, state: TallyState, event: Event, number: int) -> TallyState:
         by = event.by if isinstance(event, Counted) else 0
