@@ -120,7 +120,7 @@ class Stakes(Value, forbid_unknown_fields=True):
 class Breach(Value, omit_defaults=True):
     """An act against the rules that stands until somebody knocks. Only officials may see it.
 
-    ``seat`` did it, ``payer`` goes up ``points`` by ``rule`` if it is knocked for. After ``closes_after``
+    ``seat`` is accused of it, ``payer`` goes up ``points`` by ``rule`` if it is knocked for. After ``closes_after``
     completed tricks of the deal it is too late; ``None``: when the deal is scored.
     """
 
@@ -132,6 +132,8 @@ class Breach(Value, omit_defaults=True):
     closes_after: int | None = None
     shown_by: tuple[int, ...] = ()
     """Earlier events that prove it, beside the one that carries it."""
+    by: int | None = None
+    """Who did it, where the rules hold another to it: ``seat``."""
 
 
 class Entry(Value):

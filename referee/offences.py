@@ -55,9 +55,10 @@ class Ledger(Value):
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Whether such a breach was noted after event ``since`` of the deal, as it is dealt now."""
+        """Whether such a breach by this seat was noted after event ``since`` of the deal, as it is dealt now."""
         return any(
-            (standing.breach.offence, standing.breach.seat) == (offence, seat)
+            standing.breach.offence == offence
+            and seat == (standing.breach.seat if standing.breach.by is None else standing.breach.by)
             and standing.event > since
             and standing.status != "voided"
             for standing in self.standings

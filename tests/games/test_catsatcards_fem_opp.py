@@ -341,6 +341,12 @@ class TestReports:
         assert match.happened(MisdealFound)[0].breaches[0].payer == P4
         match.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="C12", code="nothing_dealt")
 
+    def test_two_who_cut_are_two_offences_of_the_dealer(self):
+        match = fem(ritual=True, wrong_cut_penalty_to="dealer")
+        match.do(*(Report(seat=P1, accused=cutter, fault="wrong_cut") for cutter in (P2, P3)))
+        match.refused(Report(seat=P1, accused=P3, fault="wrong_cut"), rule="C-O23", code="already_reported")
+        assert [breach["seat"] for breach in match.seen().breaches or ()] == [P4, P4]
+
     def test_what_the_referee_could_not_see(self):
         match = fem(ritual=True).after(Report(seat=P1, accused=P3, fault="wrong_cut"))
         assert upheld(match, P1, P3).offence == "wrong_cut"

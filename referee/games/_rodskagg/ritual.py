@@ -88,9 +88,9 @@ def cut(state: Before, act: Cut, moment: Moment, customs: Customs) -> tuple[Even
 
 def _wrong_cut(table: Any, seat: int, customs: Customs) -> Breach:
     """B-O6, C60: whose offence a wrong cut is: of who cut, or of the dealer, who let it happen."""
-    return customs.breach(
-        table, "wrong_cut", seat if table.options.wrong_cut_penalty_to == "cutter" else table.dealer, 1
-    )
+    if table.options.wrong_cut_penalty_to == "cutter":
+        return customs.breach(table, "wrong_cut", seat, 1)
+    return replace(customs.breach(table, "wrong_cut", table.dealer, 1), by=seat)
 
 
 def cards_cut(state: Before, event: CardsCut, number: int) -> Any:

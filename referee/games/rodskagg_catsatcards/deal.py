@@ -123,7 +123,7 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
             raise AgainstTheRules("hands_known", "C12")
         return reported, ritual.misdeal_reported(state, act, CUSTOMS)
     error = _reported_error(state, act)
-    if state.table.ledger.has(act.fault, error.seat, 0 if isinstance(state, Undealt) else state.cards.event):
+    if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
         raise AgainstTheRules("already_reported", "C-O23")
     return (replace(reported, breaches=(error,)),)
 

@@ -96,7 +96,7 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     error = _reported_error(state, act)
-    if table.ledger.has(act.fault, error.seat, _incident_began(state)):
+    if table.ledger.has(act.fault, act.accused, _incident_began(state)):
         raise AgainstTheRules("already_reported", "B-O5")
     return (replace(reported, breaches=(error,)),)
 
