@@ -17,7 +17,7 @@ import pytest
 
 from api.books.deals import record_of
 from referee import notation
-from referee.acts import AnyAct, Bid, Deal, Knock, act_name
+from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Void, act_name
 from referee.events import DealScored, Event
 from referee.games import RULESETS
 from referee.notation.words import BY_LINE, WORDS
@@ -25,6 +25,8 @@ from referee.refusals import AgainstTheRules
 from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
+from tests.games.rodskagg import table
+from tests.given import P1, P2, P3, P4
 from tests.playouts import some_match
 
 HERE = Path(__file__).parent / "golden"
@@ -185,6 +187,27 @@ def finished(direct: Direct) -> list[notation.Deal]:
     """The deals of a match."""
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
     return [notation.of_history(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
+
+
+FINED = {"enforcement": "penalise", "fem_opp": True, "deal_ritual": False, "false_knock_penalty": 5}
+"""Fem Opp, where a knock for nothing costs five (C-O23)."""
+
+
+def test_a_knock_before_the_first_deal_stands_in_its_record():
+    match = table("rodskagg-catsatcards", dealer=None, **FINED)
+    match.do(Draw(seat=P1, card="SA"), Knock(seat=P2, accused=P1))
+    match.do(*(Draw(seat=seat, card=card) for seat, card in ((P2, "H2"), (P3, "H3"), (P4, "H4"))))
+    match.play_deal("1 0 0 0", "1 1 1 1 | 1 1")
+    deal = notation.of_history(match.opening, match.history, 1)
+    assert [type(done.act) for done in deal.acts[:2]] == [Knock, Deal]
+    assert deal.header.points == (12, 12, 12, 12)
+
+
+def test_the_first_deal_begins_with_the_opening_though_a_voided_one_cost_points():
+    match = table("rodskagg-catsatcards", **FINED).dealt()
+    match.after(Knock(seat=P2, accused=P1), Void()).play_deal("1 0 0 0", "1 1 1 1 | 1 1")
+    assert match.line.before == (12, 17, 12, 12)
+    assert notation.of_history(match.opening, match.history, 1).header.points == (12, 12, 12, 12)
 
 
 @pytest.mark.parametrize("seed", range(PLAYOUTS))

@@ -98,13 +98,18 @@ def _header_of(
         stakes=opened.stakes,
         players=opened.players,
         dealer=score.dealer,
-        points=score.before if before is None else before.points,
+        points=_opening(opened, score) if before is None else before.points,
         halves=score.halves,
         pot=score.pot_before,
         out=before.eliminated if before is not None else (),
         among=duel,
         carried=carried,
     )
+
+
+def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
+    """The points that a match begins with, as its lines count them; a voided deal may have changed them since."""
+    return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
 def _result_of(score: DealScored, won: MatchWon | None) -> Result:
@@ -137,7 +142,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         else:
             steps.append(Step(Done(actor=group[0].actor, act=request_of(asked), ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
-            steps.clear()  # the header tells who deals
+            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals
     return tuple(steps), tuple(by_itself)
 
 
