@@ -163,4 +163,4 @@ def named(state: Naming, moment: Moment) -> tuple[Event, ...]:
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
     """The state when all have passed, or agreed to a new deal: nothing is played."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
-    return Played(table=state.table, cards=state.cards, outcome=outcome)
+    return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

@@ -156,7 +156,11 @@ def due(state: State) -> tuple[str, ...]:
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
     table = state.table
-    deal = state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
+    deal: Playing | Outcome | None = None
+    if isinstance(state, Playing):
+        deal = state
+    elif isinstance(state, Played) and state.outcome.contract:
+        deal = state.outcome
     contract = getattr(deal or state, "contract", None)
     trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
     hand = hands = counts = None

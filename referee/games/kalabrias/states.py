@@ -295,6 +295,8 @@ class Played(Value, tag="played"):
     cards: Dealing
     outcome: Outcome
     gone: int = 0
+    calls: tuple[tuple[int, Call], ...] = ()
+    """Where nothing was played."""
 
 
 State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over[Table]

@@ -120,7 +120,7 @@ def _more(state: State, official: bool) -> dict[str, Any]:
         "announcer": said.announcer,
         "exchanged": bool(said.exchanged),
     }
-    if not isinstance(deal, Declaring):
+    if not isinstance(deal, Declaring) and deal.order:
         more["in_play"] = list(deal.order)
     if official and state.dealing.known:
         more["widow_cards"] = list(texts_of(state.dealing.widow))
@@ -144,6 +144,6 @@ def view(state: State, viewer: Viewer) -> Shown:
             "contract": None if said.announcer is None else GENERALRAMS,
             "declarer": said.announcer,
         }
-        if not isinstance(deal, Declaring):
+        if not isinstance(deal, Declaring) and deal.order:
             own |= {"trick": getattr(deal, "trick", ()), "tricks": payment.tricks_of(table, deal)}
     return shown(state, viewer, to_act=to_act(state), more=_more(state, official), **own)
