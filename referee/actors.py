@@ -14,7 +14,9 @@ from referee.cards import Seat
 
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
 
-Actor = Seat | Annotated[str, Meta(pattern=f"^({_NAMED})$", description="official, official:2, scribe, key:k3.")]
+Actor = (
+    Seat | Annotated[str, Meta(pattern=rf"^({_NAMED})$(?!\n)", description="official, official:2, scribe, key:k3.")]
+)
 """In JSON a number or a text."""
 
 WRITTEN = rf"P[1-8]|{_NAMED}"

@@ -12,7 +12,7 @@ precedence among refusals:
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -216,6 +216,8 @@ def game(
     """
     decisions: dict[type, dict[type, Decision]] = {phase: dict(acts) for phase, acts in decide.items()} | {Over: {}}
     changes = {**_common(undealt), **evolve}
+    phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
+    assert phases == decisions.keys(), f"no decisions for, or no such phase: {phases ^ decisions.keys()}"
     voided = void or _void
 
     def beside(state: Any, request: Any) -> Decision:
@@ -237,12 +239,12 @@ def game(
         if seat not in table.active:
             may_not_knock = cites.knocks if kind is Knock and knock else None
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
-        if kind is Knock:
-            if knock is None:
-                raise WrongPhase("no_knocking", cites.knocks)
+        if kind is Knock and knock is not None:  # who sits out a duel may knock
             return knock
         if seat not in table.playing and kind not in beside_the_duel:
             raise NotInPlay("not_in_duel", cites.not_in_duel, seat=seat)
+        if kind is Knock:
+            raise WrongPhase("no_knocking", cites.knocks)
         if kind not in rule_of:
             raise WrongPhase("not_in_this_game", None)
         decision = decisions[type(state)].get(kind)

@@ -18,7 +18,7 @@ from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Ruleset
 from tests.playouts import Playout
 
-KEYS = sorted(key for key, rules in RULESETS.items() if rules.take is not None)
+KEYS = sorted(RULESETS)
 MATCHES, ACTS = 60, 250
 EVERY = 12
 """So manieth state is looked at."""
@@ -73,10 +73,12 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:
         return NotInPlay, "eliminated"
-    if kind is Knock:
-        return None if rules.key in KNOCKED_IN else (WrongPhase, "no_knocking")
+    if kind is Knock and rules.key in KNOCKED_IN:
+        return None
     if act.seat not in table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):
         return NotInPlay, "not_in_duel"
+    if kind is Knock:
+        return WrongPhase, "no_knocking"
     if kind not in rules.acts:
         return WrongPhase, "not_in_this_game"
     return None if kind in decisions[phase] else (WrongPhase, "wrong_phase")

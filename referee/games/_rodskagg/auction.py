@@ -40,8 +40,8 @@ def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[E
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
         spoken = bids.spoken(state.calls, seat)
-        code, rule = ("already_spoken", cites.spoken) if spoken else ("out_of_turn", cites.bid_turn)
-        raise OutOfTurn(code, rule, turn=turn)
+        rule = cites.spoken if spoken else cites.bid_turn
+        raise OutOfTurn("already_spoken" if spoken else "out_of_turn", rule, turn=turn)
     return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap, cites)),)
 
 

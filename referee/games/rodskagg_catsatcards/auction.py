@@ -29,8 +29,8 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
     if seat != turn:
         said = spoken(state.calls, seat)
-        code, rule = ("already_spoken", CITES.spoken) if said else ("out_of_turn", CITES.bid_turn)
-        raise OutOfTurn(code, rule, turn=turn)
+        rule = CITES.spoken if said else CITES.bid_turn
+        raise OutOfTurn("already_spoken" if said else "out_of_turn", rule, turn=turn)
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", CITES.bids, allowed=DECLARATIONS)
     value: BidValue = act.bid
