@@ -299,9 +299,6 @@ class Playout:
                 return Draw(seat=act.seat, card=self.chance.choice([c for c in self.rules.pack if c not in drawn]))
             case Deal():
                 return self.dealt_by_hand(act.seat)
-            case Draw():
-                drawn = {card for _, card in self.state.drawn}
-                return Draw(seat=act.seat, card=self.chance.choice([c for c in self.rules.pack if c not in drawn]))
             case RequestCards() if not self.closed and not self.state.cards.stock:
                 wanted = 1 if self.rules.key == "rodskagg-catsatcards" else 6
                 if len(self.rest) < wanted:

@@ -58,9 +58,10 @@ class ActDone(Value):
     "/matches/{match:uuid}/legal-acts",
     operation_id="list_legal_acts",
     summary="What a seat may do now",
-    description="Each is a ready body for `send_act`. A seat may ask for itself, the official for any seat, or "
-    "without `seat` for the official's own acts. With `penalise` more is accepted than is listed: an act against the "
-    "rules stands until somebody knocks.",
+    description="Each is a body for `send_act`: ready to send, but for cards that only a real table can name "
+    "(`deal`, `draw`). A seat may ask for itself, the official for any seat, or without `seat` for the official's "
+    "own acts. With `penalise` more is accepted than is listed: an act against the rules stands until somebody "
+    "knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(

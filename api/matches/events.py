@@ -17,6 +17,7 @@ from api.hub import set_within
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, in_thread, service_of
 from referee.events import Viewer
+from referee.phases import Over
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import Value
@@ -111,7 +112,7 @@ async def _lines(service: Service, match: Match, viewer: Viewer, after: int, end
 
 def is_over(match: Match) -> bool:
     """Nothing more can happen in it."""
-    return match.rules.view(match.state, "spectator").phase == "over"
+    return isinstance(match.state, Over)
 
 
 @get(
