@@ -6,8 +6,9 @@ BIN := .venv/bin
 RUN := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
+MUTANTS := .venv/.installed-mutants
 
-.PHONY: help run demo test check openapi coverage bench soak lock clean
+.PHONY: help run demo test check openapi coverage mutants bench soak lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -37,6 +38,9 @@ openapi: $(RUN) ## write openapi/openapi.json anew
 coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
 
+mutants: $(MUTANTS) ## break every condition of the games (GAME=rams_english for one)
+	$(BIN)/python -m tests.mutants $(GAME)
+
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
@@ -47,6 +51,7 @@ lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra bench -c requirements-dev.lock -o requirements-bench.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra mutants -c requirements-dev.lock -o requirements-mutants.lock pyproject.toml
 	@! grep -nE '://|^-' requirements*.lock
 
 clean: ## remove what can be made again; databases stay
@@ -67,4 +72,8 @@ $(DEV): $(RUN) requirements-dev.lock
 
 $(BENCH): $(DEV) requirements-bench.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	@touch $@
+
+$(MUTANTS): $(DEV) requirements-mutants.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
 	@touch $@

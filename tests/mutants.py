@@ -1,0 +1,360 @@
+"""Breaks every condition of the games once, and shows which breaks no test notices: ``make mutants``.
+
+At most two in a hundred may pass unnoticed, and each of them is named in ``equivalent_mutants.toml``, with why the
+game is the same with it.
+
+mutmut changes the code: a comparison is turned round or moved by one, ``and`` and ``or`` are swapped, a ``not`` is
+taken away or added, a case of a ``match`` is left out. All tests are collected and run once, to see which of them
+come by which line. Then each change is made in a process of its own, forked from the one that has everything in
+memory, and the tests that come by are run there, the quickest first, until one fails.
+
+Left out are deals at random, for what breaks a rule shall be seen by a test that says so, and what is said by other
+tests in less time.
+"""
+
+import argparse
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import coverage
+import libcst as cst
+import pytest
+from libcst.metadata import MetadataWrapper, PositionProvider
+from mutmut.mutation.file_mutation import MutationVisitor
+from mutmut.mutation.mutators import operator_keywords, operator_match, operator_remove_unary_ops, operator_swap_op
+from mutmut.mutation.pragma_handling import IgnoredCode
+
+ROOT = Path(__file__).parents[1]
+GAMES = "referee/games"
+TESTS = ("tests/games", "tests/test_golden.py", "tests/conformance/test_directly.py")
+LEFT_OUT = ("playout", "random", "the_house_dealt", "lost_in_writing", "over_http", "trying_every_act")
+KNOWN = Path(__file__).with_name("equivalent_mutants.toml")
+MAY_SURVIVE_SHARE = 0.02
+MEMORY_BYTES = 4 << 30
+
+
+class Mutant(NamedTuple):
+    """One change: where it is, the lines that differ, and the function with it."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+    change: str
+    source: str
+    """The whole function without its decorators; the whole file if it is not in a function."""
+    defined: int
+    """The line at which the function begins; 0 if there is none."""
+    passed: range
+    """The lines of the condition: who does not come by here cannot notice."""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        return self.file, self.function, self.code, self.change
+
+
+# What is changed
+
+
+def bare(node: cst.BaseExpression) -> bool:
+    """Whether nothing in a condition can be turned round but all of it."""
+    negated = isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not)
+    return not negated and not isinstance(node, cst.Comparison | cst.BooleanOperation)
+
+
+def conditions(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The conditions that hang on a node."""
+    if isinstance(node, cst.If | cst.While | cst.IfExp | cst.CompIf):
+        yield node.test
+    elif isinstance(node, cst.MatchCase) and node.guard:
+        yield node.guard
+    elif isinstance(node, cst.BooleanOperation):
+        yield node.left
+        if not isinstance(node.right, cst.Tuple | cst.Dict | cst.BaseNumber | cst.BaseString):
+            yield node.right
+
+
+def turned_round(node: cst.ComparisonTarget) -> Iterable[cst.ComparisonTarget]:
+    """An order the other way; mutmut only moves it by one."""
+    other = {
+        cst.LessThan: cst.GreaterThanEqual,
+        cst.LessThanEqual: cst.GreaterThan,
+        cst.GreaterThan: cst.LessThanEqual,
+        cst.GreaterThanEqual: cst.LessThan,
+    }.get(type(node.operator))
+    if other:
+        yield node.with_changes(operator=other())
+
+
+class Conditions(MutationVisitor):
+    """mutmut's search for what can be changed, for conditions only, but also in properties."""
+
+    OPERATORS = (
+        (cst.BooleanOperation, operator_swap_op),
+        (cst.ComparisonTarget, operator_swap_op),
+        (cst.ComparisonTarget, turned_round),
+        (cst.BaseCompOp, operator_keywords),
+        (cst.UnaryOperation, operator_remove_unary_ops),
+        (cst.Match, operator_match),
+    )
+
+    def __init__(self) -> None:
+        super().__init__(self.OPERATORS, IgnoredCode(set(), set(), set()))
+        self.bare: dict[cst.CSTNode, None] = {}
+        self.headers: list[cst.CSTNode] = []
+        self.header_of: dict[int, cst.CSTNode] = {}
+
+    def _skip_node_and_children(self, node: cst.CSTNode) -> bool:
+        return isinstance(node, cst.Assert | cst.Annotation | cst.Decorator)
+
+    def _create_mutations(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.UnaryOperation) and not isinstance(node.operator, cst.Not):
+            return
+        before = len(self.mutations)
+        super()._create_mutations(node)
+        self.bare |= {operand: None for operand in conditions(node) if bare(operand)}
+        if node in self.bare:
+            opened = node.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            self._operators = ((cst.CSTNode, lambda _: [cst.UnaryOperation(cst.Not(), opened)]),)
+            super()._create_mutations(node)
+            self._operators = self.OPERATORS
+        for mutation in self.mutations[before:]:
+            self.header_of[id(mutation)] = self.headers[-1]
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        self.headers.append(header(node) or (self.headers[-1] if self.headers else node))
+        return super().on_visit(node)
+
+    def on_leave(self, original_node: cst.CSTNode) -> None:
+        self.headers.pop()
+        super().on_leave(original_node)
+
+
+def header(node: cst.CSTNode) -> cst.CSTNode | None:
+    """What of a statement comes before its block; other nodes have none."""
+    if isinstance(node, cst.If | cst.While):
+        return node.test
+    if isinstance(node, cst.For):
+        return node.iter
+    if isinstance(node, cst.Match):
+        return node.subject
+    if isinstance(node, cst.MatchCase):
+        return node.guard or node.pattern
+    return node if isinstance(node, cst.SimpleStatementLine) else None
+
+
+def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
+    """All changes to a file; ``whole``: with the source of all of it, not of one function."""
+    wrapper = MetadataWrapper(cst.parse_module((ROOT / file).read_text()))
+    visitor = Conditions()
+    module = wrapper.visit(visitor)
+    position = wrapper.resolve(PositionProvider)
+    for mutation in visitor.mutations:
+        outer = mutation.contained_by_top_level_function
+        if not isinstance(outer, cst.FunctionDef) or whole:
+            outer = None
+        plain = outer.with_changes(decorators=(), leading_lines=()) if outer else module
+        changed = plain.deep_replace(mutation.original_node, mutation.mutated_node)
+        was, now = (module.code_for_node(node).splitlines() for node in (plain, changed))
+        first, last, other_last = difference(was, now)
+        at, defined = position[visitor.header_of[id(mutation)]], position[outer].start.line if outer else 0
+        yield Mutant(
+            file,
+            defined + len(outer.decorators) + first if outer else first + 1,
+            outer.name.value if outer else "",
+            joined(was[first:last]),
+            joined(now[first:other_last]),
+            "\n".join(now),
+            defined,
+            range(at.start.line, at.end.line + 1),
+        )
+
+
+def difference(was: list[str], now: list[str]) -> tuple[int, int, int]:
+    """The first line that differs, and the first after it that does not, in either."""
+    first = next(number for number, (one, other) in enumerate(zip(was, now, strict=False)) if one != other)
+    same = next(back for back, (one, other) in enumerate(zip(was[::-1], now[::-1], strict=False)) if one != other)
+    same = min(same, len(was) - first, len(now) - first)
+    return first, len(was) - same, len(now) - same
+
+
+def joined(lines: Iterable[str]) -> str:
+    return " ".join(line.strip() for line in lines)
+
+
+# How it is tried
+
+
+def put_in(mutant: Mutant) -> None:
+    """The function does what the mutant says, for all who have got hold of it."""
+    module = import_module(mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    made: dict[str, Any] = {}
+    exec(compile(mutant.source, mutant.file, "exec"), vars(module), made)
+    for function in functions(module):
+        if (function.__name__, function.__code__.co_firstlineno) == (mutant.function, mutant.defined):
+            function.__code__ = made[mutant.function].__code__
+            return
+    raise LookupError(f"{mutant.file}:{mutant.line}: no {mutant.function} to change")
+
+
+def functions(module: Any) -> Iterator[FunctionType]:
+    """The functions and methods that a module defines."""
+    for value in vars(module).values():
+        for function in vars(value).values() if isinstance(value, type) else (value,):
+            function = getattr(function, "fget", getattr(function, "__func__", function))
+            if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                yield function
+
+
+class Trial:
+    """The plugin that runs the tests once, and then those that come by each mutant."""
+
+    def __init__(self, mutants: Sequence[Mutant], comes_by: coverage.Coverage) -> None:
+        self.mutants, self.coverage = mutants, comes_by
+        self.survivors: list[Mutant] = []
+        self.when_loaded: list[Mutant] = []
+        """Those that make a table when the module is loaded: nothing can be changed after that."""
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted("not all tests can be collected")
+        for item in session.items:
+            self.coverage.switch_context(item.nodeid)
+            before = time.process_time()
+            if not passes(item):
+                raise SystemExit(f"{item.nodeid} fails before anything is changed")
+            self.seconds[item.nodeid] = time.process_time() - before
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        comes_by = {file: data.contexts_by_lineno(str(ROOT / file)) for file in {m.file for m in self.mutants}}
+        items = {item.nodeid: item for item in session.items}
+        gc.freeze()
+        for mutant in self.mutants:
+            names = {name for line in mutant.passed for name in comes_by[mutant.file].get(line, ())}
+            if "" in names or not mutant.defined:
+                self.when_loaded.append(mutant)
+                continue
+            self.try_out(mutant, [items[name] for name in sorted(names & set(items), key=self.seconds.__getitem__)])
+        return True
+
+    def try_out(self, mutant: Mutant, items: list[pytest.Item]) -> None:
+        """A process with the mutant in it runs these tests until one fails; nobody waits for one without end."""
+        seconds = 2 + 5 * sum(self.seconds[item.nodeid] for item in items)
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(1, 2)
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+            signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+            try:
+                put_in(mutant)
+            except BaseException:
+                os._exit(2)
+            os._exit(0 if all(map(passes, items)) else 1)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status == 2:
+            raise SystemExit(f"{mutant} cannot be put in")
+        if status == 0:
+            self.survivors.append(mutant)
+
+
+def loaded_with(file: str, number: int) -> None:
+    """From now on the file is loaded with this mutant in it."""
+    source, path, get_code = [*mutants(file, whole=True)][number].source, str(ROOT / file), SourceFileLoader.get_code
+
+    def get_mutated(loader: SourceFileLoader, name: str) -> Any:
+        return compile(source, path, "exec") if loader.path == path else get_code(loader, name)
+
+    SourceFileLoader.get_code = get_mutated  # type: ignore[method-assign]
+
+
+class Ruled:
+    """The plugin that leaves out deals at random."""
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        dropped = {item for item in items if any(word in item.nodeid for word in LEFT_OUT)}
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item not in dropped]
+
+
+def passes(item: pytest.Item) -> bool:
+    """Whether the test says that all is well; without a word, for nobody reads why it does not."""
+    state = item.session._setupstate
+    try:
+        state.setup(item)
+        item.runtest()
+    except BaseException:  # also what pytest itself raises
+        return False
+    finally:
+        state.teardown_exact(None)
+    return True
+
+
+# What is said
+
+
+def known() -> dict[tuple[str, str, str, str], str]:
+    """The changes that change nothing, and why."""
+    told = tomllib.loads(KNOWN.read_text()).get("mutant", ())
+    return {(one["file"], one["function"], one["code"], one["change"]): one["why"] for one in told}
+
+
+def report(files: Iterable[str], tried: Sequence[Mutant], survivors: Sequence[Mutant]) -> bool:
+    """Prints the figures and the survivors; whether few enough survived, and all by name."""
+    reasons = known()
+    unnamed = [mutant for mutant in survivors if mutant.key not in reasons]
+    for mutant in survivors:
+        print(f"{mutant.file}:{mutant.line} in {mutant.function}\n  - {mutant.code}\n  + {mutant.change}")
+        print(f"  {'= ' + reasons[mutant.key] if mutant.key in reasons else '? not named in ' + KNOWN.name}")
+    killed = [key for key in reasons if key[0] in files and key not in {mutant.key for mutant in survivors}]
+    for file, function, code, _ in killed:
+        print(f"{file} in {function}: no longer survives, or is no longer there: {code}")
+    for file in files:
+        of_file = Counter((mutant.file == file, mutant in survivors) for mutant in tried)
+        print(f"{file:48} {of_file[True, False] + of_file[True, True]:5} {of_file[True, True]:4}")
+    print(f"{len(tried)} changes, {len(survivors)} survive ({len(survivors) / max(len(tried), 1):.1%}),", end=" ")
+    print(f"{len(unnamed)} without a name")
+    return not unnamed and not killed and len(survivors) <= MAY_SURVIVE_SHARE * len(tried)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("game", nargs="?", default="", help="one folder of referee/games, otherwise all")
+    parser.add_argument("--loaded", nargs=2, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    names = [part for part in asked.game.split("_") if part not in ("", "rodskagg")]
+    arguments = ["-qx", "-p", "no:cacheprovider", "-k", " or ".join(names), *TESTS]
+    if asked.loaded:
+        loaded_with(asked.loaded[0], int(asked.loaded[1]))
+        return int(pytest.main(arguments, [Ruled()]))
+    files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / GAMES / asked.game).rglob("*.py"))]
+    tried = [mutant for file in files for mutant in mutants(file)]
+    comes_by = coverage.Coverage(data_file=None, config_file=False, source=["referee.games"])
+    trial = Trial(tried, comes_by)
+    comes_by.start()
+    if pytest.main(arguments, [Ruled(), trial]):
+        return 1
+    for mutant in trial.when_loaded:
+        number = [one for one in tried if one.file == mutant.file].index(mutant)
+        again = [sys.executable, "-m", "tests.mutants", asked.game, "--loaded", mutant.file, str(number)]
+        if not subprocess.run(again, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode:
+            trial.survivors.append(mutant)
+    return 0 if report(files, tried, trial.survivors) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
