@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
+from itertools import islice
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -170,15 +171,15 @@ def mutants(file: str, whole: bool = False) -> Iterator[Mutant]:
         changed = plain.deep_replace(mutation.original_node, mutation.mutated_node)
         was, now = (module.code_for_node(node).splitlines() for node in (plain, changed))
         first, last, other_last = difference(was, now)
-        at, defined = position[visitor.header_of[id(mutation)]], position[outer].start.line if outer else 0
+        at = position[visitor.header_of[id(mutation)]]
         yield Mutant(
             file,
-            defined + len(outer.decorators) + first if outer else first + 1,
+            (position[outer].start.line if outer else 1) + first,
             outer.name.value if outer else "",
             joined(was[first:last]),
             joined(now[first:other_last]),
             "\n".join(now),
-            defined,
+            position[outer.decorators[0] if outer.decorators else outer].start.line if outer else 0,
             range(at.start.line, at.end.line + 1),
         )
 
@@ -274,7 +275,8 @@ class Trial:
 
 def loaded_with(file: str, number: int) -> None:
     """From now on the file is loaded with this mutant in it."""
-    source, path, get_code = [*mutants(file, whole=True)][number].source, str(ROOT / file), SourceFileLoader.get_code
+    mutant = next(islice(mutants(file, whole=True), number, None))
+    source, path, get_code = mutant.source, str(ROOT / file), SourceFileLoader.get_code
 
     def get_mutated(loader: SourceFileLoader, name: str) -> Any:
         return compile(source, path, "exec") if loader.path == path else get_code(loader, name)

@@ -1,0 +1,31 @@
+"""The seat behind the last is nobody's: nothing is listed for it, and what it does is refused as nobody's."""
+
+from random import Random
+
+import pytest
+
+from referee.acts import Deal
+from referee.games import RULESETS
+from referee.refusals import NotInPlay
+from tests.given import table
+from tests.playouts import every_act
+
+PLAYERS = NOBODY = 4
+MATCHES, ACTS = 3, 120
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_whoever_has_no_seat_has_no_say_in_any_phase(ruleset: str) -> None:
+    chance, looked_at = Random(ruleset), set()
+    for _ in range(MATCHES):
+        t = table(ruleset=ruleset, players=PLAYERS, dealer=0, dealing="house", enforcement="penalise")
+        for _ in range(ACTS):
+            if t.phase == "over":
+                break
+            if t.phase not in looked_at:
+                looked_at.add(t.phase)
+                assert t.legal(NOBODY) == ()
+                for act in (Deal(seat=NOBODY), *every_act(ruleset, NOBODY)):
+                    t.refused(act, rule=None, kind=NotInPlay, code="no_such_seat")
+            t.do(chance.choice([act for seat in range(PLAYERS) for act in t.legal(seat)]))
+    assert {"undealt", "playing", "played"} <= looked_at

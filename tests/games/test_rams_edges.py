@@ -1,0 +1,77 @@
+"""Rams at its edges: what a card claims when hands are closed, what a payment rests on, and nobody's seat."""
+
+import pytest
+
+from referee.acts import Deal, Play, Report
+from referee.games.rams_english import RULESET
+from referee.games.rams_english.states import Declared
+from referee.refusals import NoSuchCard, NotInPlay
+from tests.games.rams_table import P1, P2, P3, Table
+
+
+def closed(words: str = "join join join") -> Table:
+    """Three seats with closed hands, clubs are trumps, P3 has dealt; faults stand."""
+    t = Table(3, enforcement="penalise")
+    t.closed_deal("C7")
+    t.say(words)
+    return t
+
+
+def shown(t: Table) -> list[str]:
+    """The rules of the faults that stand."""
+    return [breach["rule"] for breach in RULESET.view(t.state, "official").breaches or ()]
+
+
+@pytest.mark.rule("D6")
+def test_a_card_dealt_twice_is_named():
+    t = Table(3)
+    refusal = t.refused(t.deal_of("SA SK SQ SJ ST", "SA H7 H8 H9 HT"), "card_twice", "D6", NoSuchCard)
+    assert refusal.facts["cards"] == ["SA"]
+
+
+@pytest.mark.rule("D68", "D-O26")
+def test_nobodys_fault_cannot_be_reported():
+    t = closed()
+    t.refused(Report(seat=P1, accused=3, fault="exposed_card"), "no_such_seat", None, NotInPlay)
+
+
+@pytest.mark.rule("D62", "D63")
+def test_what_a_generalrams_pays_rests_on_its_announcement():
+    t = Table(3)
+    t.deal("SA SK SQ CA CK", "S7 S8 S9 H7 H8", "ST SJ H9 HT HJ", turn_up="C7")
+    t.say("generalrams join join")
+    said = next(r.originator_version for r in t.history if isinstance(r.event, Declared) and r.event.word == "generalrams")
+    t.play("CA H7 H9 CK H8 HT SA S7 ST SK S8 SJ SQ S9 HJ")
+    assert t.line.kind == "generalrams_won"
+    paid = [entry for entry in t.line.entries if entry.rule in ("D62", "D63")]
+    assert {entry.events[0] for entry in paid} == {said}
+
+
+@pytest.mark.rule("D50", "D51")
+def test_with_closed_hands_every_unseen_card_is_listed_to_follow_with():
+    t = closed()
+    t.play("SA")
+    assert {"S7", "H7", "CA"} <= t.cards(P2)
+
+
+@pytest.mark.rule("D-O24", "D50", "D53")
+@pytest.mark.parametrize(
+    ("cards", "rules"),
+    [
+        ("SJ SK S8 SA", []),  # P2 headed the jack, so he may hold a higher spade still
+        ("SJ C9 CT CA", []),  # P3 overtrumped
+        ("SA C9 S8 S7", ["D50"]),  # P2 could have followed, though nobody could ask him for a higher trump
+        ("SA H7 S8 HA H8 H9 SK S7", ["D50"]),  # what P2 claimed holds after a card that he might play
+        ("SA H7 S8 SK S7 S9 SQ ST", ["D50"]),  # a claim is disproved once
+    ],
+)
+def test_with_closed_hands_a_card_claims_what_its_duty_says(cards: str, rules: list[str]):
+    t = closed()
+    t.play(cards)
+    assert shown(t) == rules
+
+
+def test_the_seat_behind_the_last_cannot_deal_or_play():
+    t = Table(3)
+    t.refused(Deal(seat=3), "no_such_seat", None, NotInPlay)
+    t.refused(Play(seat=3, card="SA"), "no_such_seat", None, NotInPlay)
