@@ -6,7 +6,7 @@ from referee.acts import Deal, Play, Report
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import Declared
 from referee.refusals import NoSuchCard, NotInPlay
-from tests.games.rams_table import P1, P2, P3, Table
+from tests.games.rams_table import P1, P2, Table
 
 
 def closed(words: str = "join join join") -> Table:
@@ -40,11 +40,11 @@ def test_what_a_generalrams_pays_rests_on_its_announcement():
     t = Table(3)
     t.deal("SA SK SQ CA CK", "S7 S8 S9 H7 H8", "ST SJ H9 HT HJ", turn_up="C7")
     t.say("generalrams join join")
-    said = next(r.originator_version for r in t.history if isinstance(r.event, Declared) and r.event.word == "generalrams")
+    spoken = [r.originator_version for r in t.history if isinstance(r.event, Declared)]
     t.play("CA H7 H9 CK H8 HT SA S7 ST SK S8 SJ SQ S9 HJ")
     assert t.line.kind == "generalrams_won"
     paid = [entry for entry in t.line.entries if entry.rule in ("D62", "D63")]
-    assert {entry.events[0] for entry in paid} == {said}
+    assert {entry.events[0] for entry in paid} == {spoken[0]}
 
 
 @pytest.mark.rule("D50", "D51")
