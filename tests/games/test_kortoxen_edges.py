@@ -269,3 +269,16 @@ def test_at_zero_by_a_trick_comes_before_at_zero_without_one():
     won = t.won
     assert isinstance(won, MatchWon)
     assert (won.seat, won.rule) == (P2, "B-O12")
+
+
+@pytest.mark.rule("B-O31", "B67")
+def test_who_was_taken_off_zero_has_not_knocked_out_any_more():
+    t = table(points=(12, 12, -5, 12), overshoot="negative", enforcement="penalise")
+    t.do(Cut(seat=P3))
+    t.dealt("1 1 2 4 | 1 1").declares(P1, 1)
+    t.knock(P1, P3)
+    t.knocks_out(P3)
+    t.refused(KnockOut(seat=P3), rule="B67", code="already_knocked_out")
+    t.do(Report(seat=P1, accused=P3, fault="exposed_card"))
+    t.knock(P1, P3, "exposed_card")
+    assert [knocked.valid for knocked in t.do(KnockOut(seat=P3))] == [False]
