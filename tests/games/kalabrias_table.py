@@ -7,6 +7,7 @@ from referee.acts import Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respo
 from referee.cards import SUITS, cards_of, texts_of
 from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
+from referee.games.kalabrias.play import playable
 from referee.games.kalabrias.ranks import runs
 from tests import given
 from tests.given import P1, Hands, deal
@@ -165,3 +166,36 @@ def declaring(text: str, *, turn_up: str = "S9", calls: str = "take", declarer: 
 def exchanging(card: str, seat: int) -> Exchange:
     """Lay this card away for the turn-up."""
     return Exchange(seat=seat, card=card)
+
+
+class Closed:
+    """A match with closed hands, played from hands that the referee is not told."""
+
+    def __init__(self, text: str, turn_up: str = "S9", calls: str = "take", **match: Any) -> None:
+        self.hands: Hands = hands(text, turn_up)
+        self.t: Table = table(players=len(self.hands), **match).closed(turn_up).calls(calls)
+        if len(self.hands) == 4:
+            self.hands = ((*self.hands[0], turn_up), *self.hands[1:])
+
+    def says(self, words: str) -> "Closed":
+        """What is said of sequences, true or not."""
+        self.t.says(words)
+        return self
+
+    def play(self, cards: int | None = None) -> "Closed":
+        """So many cards, or all, as the rules have it."""
+        left = [cards_of(hand) for hand in self.hands]
+        gone = self.t.playing.gone
+        while self.t.phase == "playing" and cards != 0:
+            seat = self.t.turn
+            duty = playable(self.t.playing, left[seat] & ~gone)
+            card = texts_of(duty)[0]
+            self.t.do(Play(seat=seat, card=card))
+            gone |= cards_of([card])
+            cards = None if cards is None else cards - 1
+        return self
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """What came about, when all has been played."""
+        return self.play().t.line.detail

@@ -125,7 +125,7 @@ class Table(given.Table):
     def announce(self) -> Self:
         """Whoever owes it says that he is near zero."""
         for seat in self.more.get("near_zero", ()):
-            self.do(Announce(seat=seat, what="near_zero"))
+            self.do(near(seat))
         return self
 
     def card(self) -> tuple[Event, ...]:
@@ -238,6 +238,13 @@ def table(ruleset: str = KORTOXEN, *, seed: str = "seed ", **match: Any) -> Tabl
 
 
 SIX_EACH = tricks("1 2 3 4 | 1 2").hands
+NO_ACE_NOR_COURT = tuple(tuple(suit + rank for rank in "T98765") for suit in SUITS)
+MIXED = (
+    ("S2", "SA", "H5", "H6", "D7", "D8"),
+    ("S9", "H2", "H3", "H4", "D2", "DJ"),
+    ("S3", "S4", "C2", "C3", "C4", "CJ"),
+    ("SK", "DA", "DK", "DQ", "D3", "HA"),
+)
 SEVEN_FOR_P3 = (*SIX_EACH[:2], (*SIX_EACH[2], "C2"), SIX_EACH[3])
 
 
@@ -251,3 +258,18 @@ def misdealt(**match: Any) -> Table:
     t = penalising(**match)
     t.do(Deal(seat=t.dealer, hands=SEVEN_FOR_P3))
     return t
+
+
+def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: Any) -> Table:
+    """A table of CatsAtCards."""
+    return table("rodskagg-catsatcards", points=points, **match)
+
+
+def fem(points: tuple[int, ...] = (12, 12, 12, 12), *, ritual: bool = False, **match: Any) -> Table:
+    """A table of CatsAtCards where five are knocked up."""
+    return cats(points, **{"enforcement": "penalise", "fem_opp": True, "deal_ritual": ritual, **match})
+
+
+def near(seat: int) -> Announce:
+    """What is said near zero."""
+    return Announce(seat=seat, what="near_zero")

@@ -4,41 +4,42 @@ import pytest
 
 from referee.acts import Deal
 from referee.games._rodskagg.facts import QuestionAnswered
-from tests.games.rodskagg import P1, P2, P3, P4, Match
+from tests.games.rodskagg import Table, table
+from tests.given import P1, P2, P3, P4
 
 
-def alga(**match: object) -> Match:
-    return Match("rodskagg-alga", **match)  # type: ignore[arg-type]
+def alga(**match: object) -> Table:
+    return table("rodskagg-alga", **match)  # type: ignore[arg-type]
 
 
 def test_in_the_play_everybody_sees_his_own_hand_and_officials_all():
-    match = alga().deal("1 2 3 4 | 1 2").bid("2 pass pass pass").trick()
-    own = [match.view(seat).hand for seat in range(4)]
+    match = alga().dealt("1 2 3 4 | 1 2").bid("2 pass pass pass").trick()
+    own = [match.seen(seat).hand for seat in range(4)]
     assert [len(hand) for hand in own] == [5, 5, 5, 5]
-    assert match.view("official").hands == tuple(own)
+    assert match.seen("official").hands == tuple(own)
     for viewer in (P1, P2, P3, P4, "spectator"):
-        assert match.view(viewer).hands is None  # type: ignore[arg-type]
+        assert match.seen(viewer).hands is None  # type: ignore[arg-type]
 
 
 def test_of_closed_hands_nothing_is_shown():
     match = alga()
-    match.do(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 pass pass pass")
-    assert match.view("official").hands is None
-    assert match.view(P1).hand is None
+    match.after(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 pass pass pass")
+    assert match.seen("official").hands is None
+    assert match.seen(P1).hand is None
 
 
 def test_nothing_more_is_told_of_an_ordinary_deal():
-    assert alga().deal().bid("2 pass pass pass").view(P1).more is None
+    assert alga().dealt().bid("2 pass pass pass").seen(P1).more is None
 
 
 @pytest.mark.rule("A44")
 def test_answers_are_shown_from_the_question_on_and_points_rest_on_ones_own():
-    match = alga().deal("1 1 1 1 | 1 1").bid("2 pass pass pass").tricks(4)
-    assert match.view("spectator").answers is None
+    match = alga().dealt("1 1 1 1 | 1 1").bid("2 pass pass pass").tricks(4)
+    assert match.seen("spectator").answers is None
     match.ask("P2 P4")
-    assert match.view("spectator").answers is not None
+    assert match.seen("spectator").answers is not None
     match.tricks(2)
     joined = {entry.seat: entry.events for entry in match.line.entries if entry.rule == "A44"}
     assert sorted(joined) == [P2, P4]
     for seat, events in joined.items():
-        assert [match.events[number - 1] for number in events] == [QuestionAnswered(seat=seat, answer="play")]
+        assert [match.event(number) for number in events] == [QuestionAnswered(seat=seat, answer="play")]

@@ -7,7 +7,7 @@ from referee.cards import PACK
 from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, seen
 from referee.games._rodskagg import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from tests.games.rodskagg import Table, table
+from tests.games.rodskagg import Table, cats
 from tests.given import P1, P2, P3, P4, P5
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
@@ -18,10 +18,6 @@ LOW = (
 )
 """P1 and P2 have no card above ten."""
 REST = ("C2", "C3", "CJ", *(card for card in PACK if card not in {*sum(LOW, ()), "C2", "C3", "CJ"}))
-
-
-def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
-    return table("rodskagg-catsatcards", points=points, **match)  # type: ignore[arg-type]
 
 
 def low(stock: tuple[str, ...] | None = REST, **match: object) -> Table:
@@ -132,6 +128,13 @@ class TestReplacement:
         match.do(Discard(seat=P2, cards=("H2", "C2", "H4")))
         assert match.seen(P2).hand == ("H3", "H5", "H6", "H7", "C3", "CJ")
         match.refused(RequestCards(seat=P2), rule="C13", code="content_already")
+
+    def test_each_card_is_thrown_once(self):
+        match = low().after(RequestCards(seat=P2), RequestCards(seat=P2))
+        for twice in (("H2", "H2"), ("H2", "H2", "H3")):
+            match.refused(Discard(seat=P2, cards=twice), rule="C15", code="down_to_six")
+        refusal = match.refused(Discard(seat=P2, cards=("H2", "SA")), rule=None, code="not_held")
+        assert refusal.facts == {"card": "SA"}
 
     def test_every_way_to_throw_is_listed(self):
         match = low().after(RequestCards(seat=P1))

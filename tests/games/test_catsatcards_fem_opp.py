@@ -6,20 +6,8 @@ from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards
 from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld, seen
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from tests.games.rodskagg import Table, table
+from tests.games.rodskagg import MIXED, Table, cats, fem
 from tests.given import P1, P2, P3, P4
-
-MIXED = (
-    ("S2", "SA", "H5", "H6", "D7", "D8"),
-    ("S9", "H2", "H3", "H4", "D2", "DJ"),
-    ("S3", "S4", "C2", "C3", "C4", "CJ"),
-    ("SK", "DA", "DK", "DQ", "D3", "HA"),
-)
-
-
-def fem(points: tuple[int, ...] = (12, 12, 12, 12), *, ritual: bool = False, **match: object) -> Table:
-    match = {"enforcement": "penalise", **match}
-    return table("rodskagg-catsatcards", points=points, fem_opp=True, deal_ritual=ritual, **match)  # type: ignore[arg-type]
 
 
 def upheld(match: Table, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:
@@ -133,7 +121,7 @@ class TestKnocks:
 
     @pytest.mark.rule("C-O26")
     def test_without_fem_opp_a_knock_leads_to_nothing_and_costs_nothing(self):
-        match = table("rodskagg-catsatcards", enforcement="penalise", false_knock_penalty=5).dealt()
+        match = cats(enforcement="penalise", false_knock_penalty=5).dealt()
         assert dismissed(match, P1, P2) == "nothing"
         assert match.seen(P1).penalties == (0, 0, 0, 0)
 
@@ -408,8 +396,8 @@ class TestAfterTheLastTrick:
         ("H6", "H7", "D4", "C5", "C6", "SQ"),
     )
 
-    def revoked(self, bids: str) -> Table:
-        match = fem((12, -4, 12, 12), knock_window="deal_end").after(Deal(seat=P4, hands=self.HANDS)).bid(bids)
+    def revoked(self, bids: str, window: str = "deal_end") -> Table:
+        match = fem((12, -4, 12, 12), knock_window=window).after(Deal(seat=P4, hands=self.HANDS)).bid(bids)
         for number in range(4):
             match.do(*(Play(seat=seat, card=hand[number]) for seat, hand in enumerate(self.HANDS)))
         match.ask("P2")
@@ -425,6 +413,9 @@ class TestAfterTheLastTrick:
         assert match.seen(P1).more["near_zero"] == [P2], "-4 + 5"
         match.announce().do(Score(seat=P1))
         assert match.points == (12 + 5 - 6, -4 + 5 + 6, 12, 12)
+
+    def test_as_a_rule_it_is_too_late(self):
+        assert dismissed(self.revoked("5 0 0 0", "next_trick"), P3, P2) == "late"
 
     @pytest.mark.rule("C-O24")
     def test_not_after_a_redbeard_made(self):
@@ -455,5 +446,5 @@ class TestInADuel:
 
 @pytest.mark.rule("C1", "C58", "C62")
 def test_apart_from_the_penalties_it_is_the_same_game():
-    plain = table("rodskagg-catsatcards").play_deal("2 0 2 1", "3 1 2 3 | 1 3")
+    plain = cats().play_deal("2 0 2 1", "3 1 2 3 | 1 3")
     assert fem(enforcement="refuse").play_deal("2 0 2 1", "3 1 2 3 | 1 3").points == plain.points

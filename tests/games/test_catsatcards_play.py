@@ -6,28 +6,14 @@ from referee.acts import Announce, Answer, Ask, Deal, Play, Remind, Score
 from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg import Announced, QuestionAsked, Reminded
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from tests.games.rodskagg import Table, table
+from tests.games.rodskagg import MIXED, Table, cats, near
 from tests.given import P1, P2, P3, P4
 
 BOTH = pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-MIXED = (
-    ("S2", "SA", "H5", "H6", "D7", "D8"),
-    ("S9", "H2", "H3", "H4", "D2", "DJ"),
-    ("S3", "S4", "C2", "C3", "C4", "CJ"),
-    ("SK", "DA", "DK", "DQ", "D3", "HA"),
-)
-
-
-def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
-    return table("rodskagg-catsatcards", points=points, **match)  # type: ignore[arg-type]
 
 
 def playing(tricks: str, bids: str = "2 0 0 0", points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
     return cats(points, **match).dealt(tricks).bid(bids)
-
-
-def near(seat: int) -> Announce:
-    return Announce(seat=seat, what="near_zero")
 
 
 @pytest.mark.rule("C23", "C24", "C25", "C29")

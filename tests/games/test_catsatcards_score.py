@@ -6,12 +6,8 @@ from referee.acts import Ask, Bid, Deal, Draw, KeepCards, Play, Remind, Score, V
 from referee.events import CardDrawn, DealScored, MatchWon, PlayerEliminated
 from referee.games._rodskagg import DuelCalled, LeadDrawn
 from referee.refusals import NotInPlay, WrongPhase
-from tests.games.rodskagg import Table, table
+from tests.games.rodskagg import Table, cats
 from tests.given import P1, P2, P3, P4
-
-
-def cats(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
-    return table("rodskagg-catsatcards", points=points, **match)  # type: ignore[arg-type]
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:

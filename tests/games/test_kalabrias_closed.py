@@ -6,46 +6,11 @@ from typing import Any
 import pytest
 
 from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
-from referee.cards import cards_of, texts_of
 from referee.events import Dealt, seen
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
-from referee.games.kalabrias.play import playable
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
-from tests.games.kalabrias_table import Table, hands, table
-from tests.given import P1, P2, P3, P4, Hands
-
-
-class Closed:
-    """A match with closed hands, played from hands that the referee is not told."""
-
-    def __init__(self, text: str, turn_up: str = "S9", calls: str = "take", **match: Any) -> None:
-        self.hands: Hands = hands(text, turn_up)
-        self.t: Table = table(players=len(self.hands), **match).closed(turn_up).calls(calls)
-        if len(self.hands) == 4:
-            self.hands = ((*self.hands[0], turn_up), *self.hands[1:])
-
-    def says(self, words: str) -> "Closed":
-        """What is said of sequences, true or not."""
-        self.t.says(words)
-        return self
-
-    def play(self, cards: int | None = None) -> "Closed":
-        """So many cards, or all, as the rules have it."""
-        left = [cards_of(hand) for hand in self.hands]
-        gone = self.t.playing.gone
-        while self.t.phase == "playing" and cards != 0:
-            seat = self.t.turn
-            duty = playable(self.t.playing, left[seat] & ~gone)
-            card = texts_of(duty)[0]
-            self.t.do(Play(seat=seat, card=card))
-            gone |= cards_of([card])
-            cards = None if cards is None else cards - 1
-        return self
-
-    @property
-    def detail(self) -> dict[str, Any]:
-        """What came about, when all has been played."""
-        return self.play().t.line.detail
+from tests.games.kalabrias_table import Closed, table
+from tests.given import P1, P2, P3, P4
 
 
 class TestCards:

@@ -8,9 +8,8 @@ from referee.acts import Declare, Exchange, Knock
 from referee.events import TrickTaken
 from referee.games.kalabrias.facts import SequenceAnswered, TrumpsMade
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from tests.games.kalabrias_table import P1, P2, P3, Table, declaring, hands, table
-from tests.games.test_kalabrias_closed import Closed
-from tests.games.test_kalabrias_score import settled
+from tests.games.kalabrias_table import Closed, Table, declaring, hands, table
+from tests.given import P1, P2, P3
 
 
 @pytest.mark.rule("E-O30")
@@ -136,15 +135,16 @@ def test_what_a_declarer_loses_rests_on_the_tricks_that_he_took():
         if t.line.detail["outcome"] == "bete" and all(t.line.tricks)
     )
     (entry,) = (entry for entry in t.line.entries if entry.rule == "E45")
-    made, *taken = [t.history[number - 1].event for number in entry.events]
+    made, *taken = map(t.event, entry.events)
     assert isinstance(made, TrumpsMade)
     assert taken == [event for event in t.happened(TrickTaken) if event.seat == t.line.declarer]
 
 
 @pytest.mark.rule("E46", "E-O20")
 def test_of_three_one_alone_may_reach_the_target():
-    (won,) = settled((100, 30, 20), points=(450, 10, 10))[1:]
-    assert (won.seat, won.rule) == (P1, "E46")
+    t = declaring("||", points=(10, 490, 10)).says("none none none").played_out()
+    assert t.won is not None
+    assert (t.won.seat, t.won.rule) == (P2, "E46")
 
 
 @pytest.mark.rule("E-O38")

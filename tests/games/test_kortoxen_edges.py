@@ -24,9 +24,9 @@ from referee.acts import (
 from referee.events import MatchWon, TrickTaken
 from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
-from tests.given import P1, P2, P3, P4, SEVEN_FOR_P3, SIX_EACH, Table, misdealt, penalising, table
+from tests.games.rodskagg import NO_ACE_NOR_COURT, SEVEN_FOR_P3, SIX_EACH, Table, misdealt, penalising, table
+from tests.given import P1, P2, P3, P4
 
-NO_ACE_NOR_COURT = tuple(tuple(suit + rank for rank in "T98765") for suit in "SHDC")
 STOCK = tuple(suit + rank for rank in "432A" for suit in "SHDC")
 
 
@@ -203,7 +203,7 @@ def test_answers_are_shown_from_the_question_on():
 def test_grace_is_given_after_the_fourth_trick_only_and_from_there():
     t = playing("1 1 1 2 | 1 1", enforcement="penalise", question_grace_seconds=30)
     for _ in range(4):
-        t.later(60).tricks(1)
+        t.wait(60).tricks(1)
     assert [taken.grace_until is not None for taken in t.happened(TrickTaken)] == [False, False, False, True]
     t.refused(Play(seat=P2, card=t.plan.cards[4][P2]), rule="B-O29", kind=AgainstTheRules)
     t.asks(P1, "play play").tricks(2)

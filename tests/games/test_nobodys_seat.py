@@ -7,7 +7,8 @@ import pytest
 from referee.acts import Deal
 from referee.games import RULESETS
 from referee.refusals import NotInPlay
-from tests.given import table
+from tests.given import Table
+from tests.played import opening
 from tests.playouts import every_act
 
 PLAYERS = NOBODY = 4
@@ -18,7 +19,7 @@ MATCHES, ACTS = 3, 120
 def test_whoever_has_no_seat_has_no_say_in_any_phase(ruleset: str) -> None:
     chance, looked_at = Random(ruleset), set()
     for _ in range(MATCHES):
-        t = table(ruleset=ruleset, players=PLAYERS, dealer=0, dealing="house", enforcement="penalise")
+        t = Table(opening(ruleset=ruleset, players=PLAYERS))
         for _ in range(ACTS):
             if t.phase == "over":
                 break

@@ -3,10 +3,10 @@
 import pytest
 
 from referee.acts import Deal, Play, Report
-from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import Declared
 from referee.refusals import NoSuchCard, NotInPlay
-from tests.games.rams_table import P1, P2, Table
+from tests.games.rams_table import Table
+from tests.given import P1, P2
 
 
 def closed(words: str = "join join join") -> Table:
@@ -19,20 +19,20 @@ def closed(words: str = "join join join") -> Table:
 
 def shown(t: Table) -> list[str]:
     """The rules of the faults that stand."""
-    return [breach["rule"] for breach in RULESET.view(t.state, "official").breaches or ()]
+    return [breach["rule"] for breach in t.seen("official").breaches or ()]
 
 
 @pytest.mark.rule("D6")
 def test_a_card_dealt_twice_is_named():
     t = Table(3)
-    refusal = t.refused(t.deal_of("SA SK SQ SJ ST", "SA H7 H8 H9 HT"), "card_twice", "D6", NoSuchCard)
+    refusal = t.refused(t.deal_of("SA SK SQ SJ ST", "SA H7 H8 H9 HT"), rule="D6", code="card_twice", kind=NoSuchCard)
     assert refusal.facts["cards"] == ["SA"]
 
 
 @pytest.mark.rule("D68", "D-O26")
 def test_nobodys_fault_cannot_be_reported():
     t = closed()
-    t.refused(Report(seat=P1, accused=3, fault="exposed_card"), "no_such_seat", None, NotInPlay)
+    t.refused(Report(seat=P1, accused=3, fault="exposed_card"), rule=None, code="no_such_seat", kind=NotInPlay)
 
 
 @pytest.mark.rule("D62", "D63")
@@ -40,8 +40,8 @@ def test_what_a_generalrams_pays_rests_on_its_announcement():
     t = Table(3)
     t.deal("SA SK SQ CA CK", "S7 S8 S9 H7 H8", "ST SJ H9 HT HJ", turn_up="C7")
     t.say("generalrams join join")
-    spoken = [r.originator_version for r in t.history if isinstance(r.event, Declared)]
-    t.play("CA H7 H9 CK H8 HT SA S7 ST SK S8 SJ SQ S9 HJ")
+    spoken = [number for number, event in enumerate(t.events, 1) if isinstance(event, Declared)]
+    t.plays("CA H7 H9 CK H8 HT SA S7 ST SK S8 SJ SQ S9 HJ")
     assert t.line.kind == "generalrams_won"
     paid = [entry for entry in t.line.entries if entry.rule in ("D62", "D63")]
     assert {entry.events[0] for entry in paid} == {spoken[0]}
@@ -50,8 +50,8 @@ def test_what_a_generalrams_pays_rests_on_its_announcement():
 @pytest.mark.rule("D50", "D51")
 def test_with_closed_hands_every_unseen_card_is_listed_to_follow_with():
     t = closed()
-    t.play("SA")
-    assert {"S7", "H7", "CA"} <= t.cards(P2)
+    t.plays("SA")
+    assert {"S7", "H7", "CA"} <= {*t.cards(P2)}
 
 
 @pytest.mark.rule("D-O24", "D50", "D53")
@@ -67,11 +67,11 @@ def test_with_closed_hands_every_unseen_card_is_listed_to_follow_with():
 )
 def test_with_closed_hands_a_card_claims_what_its_duty_says(cards: str, rules: list[str]):
     t = closed()
-    t.play(cards)
+    t.plays(cards)
     assert shown(t) == rules
 
 
 def test_the_seat_behind_the_last_cannot_deal_or_play():
     t = Table(3)
-    t.refused(Deal(seat=3), "no_such_seat", None, NotInPlay)
-    t.refused(Play(seat=3, card="SA"), "no_such_seat", None, NotInPlay)
+    t.refused(Deal(seat=3), rule=None, code="no_such_seat", kind=NotInPlay)
+    t.refused(Play(seat=3, card="SA"), rule=None, code="no_such_seat", kind=NotInPlay)

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from referee.acts import Deal, KnockForCards, PickUp, Play, RequestCards
-from referee.events import Breach, CardDrawn, Dealt, Event
+from referee.events import Breach, CardDrawn, Dealt, Event, seen
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import CardsThrown, HandRequested, MisdealFound, NewHands, PickedUp
 from referee.ruleset import Moment
-from tests.given import NOON, P1, P2, P3, P4, SIX_EACH, misdealt, opened, penalising, table
+from tests.games.rodskagg import NO_ACE_NOR_COURT, SIX_EACH, misdealt, opened, penalising, table
+from tests.given import NOON, P1, P2, P3, P4
 
-NO_ACE_NOR_COURT = tuple(tuple(suit + rank for rank in "T98765") for suit in "SHDC")
 BREACH = Breach(offence="misdeal", seat=P4, rule="B25", payer=P4, points=5)
 
 
@@ -89,8 +89,8 @@ HAND = ("SA", "SK", "SQ", "SJ", "ST", "S9")
 )
 def test_cards_are_their_holders_until_the_deal_is_over_and_breaches_the_officials(event: Event, hidden: Any):
     def shown(viewer: Any, public: bool) -> dict[str, Any]:
-        seen = event.seen_by(viewer, public)
-        return {name: getattr(seen, name) for name in (*hidden, "breaches") if hasattr(seen, name)}
+        told = seen(event, viewer, public)
+        return {name: getattr(told, name) for name in (*hidden, "breaches") if hasattr(told, name)}
 
     everything = {name: getattr(event, name) for name in (*hidden, "breaches") if hasattr(event, name)}
     without = {"breaches": ()} if hasattr(event, "breaches") else {}
