@@ -136,8 +136,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         said = deal.said
         if state.dealing.known:
             own["hands"] = tuple(map(texts_of, state.hands)) if official else None
-            mine = isinstance(viewer, int) and viewer < table.seats
-            own["hand"] = texts_of(state.hands[viewer]) if mine else None  # type: ignore[index]  # seats hold cards
+            own["hand"] = texts_of(state.hands[viewer]) if isinstance(viewer, int) else None
         own |= {
             "cards_left": _cards_left(state),
             "bids": tuple([(seat, word) for seat, word, _ in said.calls]),
