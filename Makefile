@@ -38,7 +38,7 @@ openapi: $(RUN) ## write openapi/openapi.json anew
 coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
 
-mutants: $(MUTANTS) ## break every condition of the games (GAME=rams_english for one)
+mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME=rams_english for one)
 	$(BIN)/python -m tests.mutants $(GAME)
 
 bench: $(BENCH) ## measure, beside other referees where there are any

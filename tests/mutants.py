@@ -1,4 +1,4 @@
-"""Breaks every condition of the games once, and shows which breaks no test notices: ``make mutants``.
+"""Breaks every condition of the games and their kernel once, and shows what no test notices: ``make mutants``.
 
 At most two in a hundred may pass unnoticed, and each of them is named in ``equivalent_mutants.toml``, with why the
 game is the same with it.
@@ -22,12 +22,12 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from itertools import islice
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 import coverage
@@ -40,6 +40,7 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 
 ROOT = Path(__file__).parents[1]
 GAMES = "referee/games"
+KERNEL = "referee/phases.py"
 TESTS = ("tests/games", "tests/test_golden.py", "tests/conformance/test_directly.py")
 LEFT_OUT = ("playout", "random", "the_house_dealt", "lost_in_writing", "over_http", "trying_every_act")
 KNOWN = Path(__file__).with_name("equivalent_mutants.toml")
@@ -199,14 +200,19 @@ def joined(lines: Iterable[str]) -> str:
 # How it is tried
 
 
-def put_in(mutant: Mutant) -> None:
-    """The function does what the mutant says, for all who have got hold of it."""
+def put_in(mutant: Mutant, made_already: Mapping[int, list[FunctionType]]) -> None:
+    """The function does what the mutant says, for all who have got hold of it, and so do those that it has made."""
     module = import_module(mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     made: dict[str, Any] = {}
     exec(compile(mutant.source, mutant.file, "exec"), vars(module), made)
     for function in functions(module):
         if (function.__name__, function.__code__.co_firstlineno) == (mutant.function, mutant.defined):
-            function.__code__ = made[mutant.function].__code__
+            code = made[mutant.function].__code__
+            inner = {one.co_qualname: one for one in within(code)}
+            for one in within(function.__code__):
+                for closure in made_already.get(id(one), ()):
+                    closure.__code__ = inner[one.co_qualname]
+            function.__code__ = code
             return
     raise LookupError(f"{mutant.file}:{mutant.line}: no {mutant.function} to change")
 
@@ -220,6 +226,23 @@ def functions(module: Any) -> Iterator[FunctionType]:
                 yield function
 
 
+def within(code: CodeType) -> Iterator[CodeType]:
+    """What is defined in a function, however deep."""
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield one
+            yield from within(one)
+
+
+def by_code() -> dict[int, list[FunctionType]]:
+    """All functions that there are, by what they do."""
+    found: dict[int, list[FunctionType]] = {}
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType):
+            found.setdefault(id(one.__code__), []).append(one)
+    return found
+
+
 class Trial:
     """The plugin that runs the tests once, and then those that come by each mutant."""
 
@@ -229,6 +252,7 @@ class Trial:
         self.when_loaded: list[Mutant] = []
         """Those that make a table when the module is loaded: nothing can be changed after that."""
         self.seconds: dict[str, float] = {}
+        self.made_already: dict[int, list[FunctionType]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
@@ -243,6 +267,7 @@ class Trial:
         data = self.coverage.get_data()
         comes_by = {file: data.contexts_by_lineno(str(ROOT / file)) for file in {m.file for m in self.mutants}}
         items = {item.nodeid: item for item in session.items}
+        self.made_already = by_code()
         gc.freeze()
         for mutant in self.mutants:
             names = {name for line in mutant.passed for name in comes_by[mutant.file].get(line, ())}
@@ -260,7 +285,7 @@ class Trial:
             os.dup2(1, 2)
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             try:
-                put_in(mutant)
+                put_in(mutant, self.made_already)
             except BaseException:
                 os._exit(2)
             for item in items:
@@ -347,17 +372,18 @@ def report(files: Iterable[str], tried: Sequence[Mutant], survivors: Sequence[Mu
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("game", nargs="?", default="", help="one folder of referee/games, otherwise all")
+    parser.add_argument("game", nargs="?", default="", help="one folder of referee/games, or phases; otherwise all")
     parser.add_argument("--loaded", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    names = [part for part in asked.game.split("_") if part not in ("", "rodskagg")]
+    names = [part for part in asked.game.split("_") if part not in ("", "rodskagg", "phases")]
     arguments = ["-qx", "-p", "no:cacheprovider", "-k", " or ".join(names), *TESTS]
     if asked.loaded:
         loaded_with(asked.loaded[0], int(asked.loaded[1]))
         return int(pytest.main(arguments, [Ruled()]))
-    files = [str(path.relative_to(ROOT)) for path in sorted((ROOT / GAMES / asked.game).rglob("*.py"))]
+    folders = () if asked.game == "phases" else sorted((ROOT / GAMES / asked.game).rglob("*.py"))
+    files = [str(path.relative_to(ROOT)) for path in folders] + [KERNEL] * (asked.game in ("", "phases"))
     tried = [mutant for file in files for mutant in mutants(file)]
-    comes_by = coverage.Coverage(data_file=None, config_file=False, source=["referee.games"])
+    comes_by = coverage.Coverage(data_file=None, config_file=False, source=["referee.games", "referee.phases"])
     trial = Trial(tried, comes_by)
     comes_by.start()
     if pytest.main(arguments, [Ruled(), trial]):
