@@ -169,7 +169,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         if cards.known:
             held = [texts_of(mask & ~gone) for mask in cards.hands]
             hands = tuple(held) if viewer == "official" else None
-            hand = held[viewer] if isinstance(viewer, int) and viewer < table.seats else None
+            hand = held[viewer] if isinstance(viewer, int) else None
         here, done = {seat for seat, _ in trick}, len(deal.won) if deal else 0
         counts = tuple([count - done - (seat in here) for seat, count in enumerate(cards.counts)])
     return shown(
