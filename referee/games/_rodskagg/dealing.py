@@ -171,7 +171,7 @@ def drawn_highest(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...]
     pack = shuffled(seed)
     while len(contenders) > 1:
         now = tuple(zip(contenders, pack, strict=False))
-        pack = pack[len(now) :] or pack
+        pack = pack[len(now) :]
         drawn += now
         contenders = highest(now)
     return tuple(CardDrawn(seat=seat, card=card) for seat, card in drawn), contenders[0]

@@ -92,7 +92,7 @@ def of_cards(state: Any, viewer: Viewer, deal: Taken | None) -> dict[str, Any]:
         gone = getattr(state, "gone", 0)
         if official:
             told["hands"] = tuple([texts_of(hand & ~gone) for hand in cards.hands])
-        elif isinstance(viewer, int) and viewer < table.seats and not (down and viewer not in state.picked):
+        elif isinstance(viewer, int) and not (down and viewer not in state.picked):
             told["hand"] = texts_of(cards.hands[viewer] & ~gone)
     dealt = cards.counts
     if down and not official:  # a wrong number is found on picking up (B-O33)
