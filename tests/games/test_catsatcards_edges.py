@@ -117,12 +117,12 @@ def test_what_has_no_price_or_no_ritual_is_not_reported():
 
 
 @pytest.mark.rule("C10", "C60")
-@pytest.mark.parametrize(("to", "payer"), [("cutter", P2), ("dealer", P4)])
-def test_the_dealer_pays_by_option_for_a_reported_cut_and_for_nothing_else(to: str, payer: int):
+@pytest.mark.parametrize(("to", "offender"), [("cutter", P2), ("dealer", P4)])
+def test_a_reported_cut_is_by_option_the_dealers_offence_and_nothing_else_is(to: str, offender: int):
     match = fem(ritual=True, wrong_cut_penalty_to=to).after(Report(seat=P1, accused=P2, fault="wrong_cut"))
-    match.upheld(P1, P2, rule="C10", payer=payer)
+    match.upheld(P1, offender, rule="C10")
     match.do(Deal(seat=P4, counts=SIX), Report(seat=P1, accused=P3, fault="early_pick_up"))
-    match.upheld(P1, P3, rule="C60", payer=P3)
+    match.upheld(P1, P3, rule="C60")
 
 
 # Knocks
