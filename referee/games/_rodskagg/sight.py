@@ -106,12 +106,12 @@ def of_cards(state: Any, viewer: Viewer, deal: Taken | None) -> dict[str, Any]:
 def of_play(state: Any, deal: Taken | None) -> dict[str, Any]:
     """What lies open of the play."""
     contract = deal.contract if deal else None
-    played = deal is not None and getattr(deal, "kind", "") != "passed_out"
+    played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {
         "bids": contract.calls if contract else getattr(deal or state, "calls", None),
         "contract": contract.bid if contract else None,
         "declarer": contract.declarer if contract else None,
         "trick": getattr(state, "trick", ()) if played else None,
-        "tricks": deal.tricks if deal and played else None,
+        "tricks": played.tricks if played else None,
         "answers": answers(state.table, deal) if deal and deal.question.event else None,
     }

@@ -91,9 +91,9 @@ def to_act(state: State) -> tuple[int, ...]:
         case PickingUp():
             return sight.to_pick_up(state)
         case Played():
-            if table.penalise or scoring.nothing_due(table, state.outcome):
-                return table.active if table.penalise or state.outcome.contract is None else ()
-            return (state.outcome.won[-1][0],)
+            if table.penalise:
+                return table.active
+            return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
     return ()
 
 
