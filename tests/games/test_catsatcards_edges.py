@@ -215,6 +215,7 @@ def test_after_the_last_trick_only_the_announcement_is_listed_and_it_tells_the_t
     match = cats((3, 12, 12, 12)).dealt("1 2 3 4 | 2 1").bid("2 0 0 0").tricks(6)
     assert match.phase == "played"
     assert (match.legal(P1), match.legal(P2)) == ((near(P1),), ())
+    assert match.due("announce")
     match.do(near(P1))
     assert [said.total for said in match.happened(Announced)] == [1]
 
