@@ -10,7 +10,7 @@ from referee.events import Event, PlayEnded
 from referee.games._rodskagg import bids
 from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Calls
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import Cards, forehand_first
+from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
@@ -23,14 +23,14 @@ class Auction(Value, Generic[T], tag="auction"):
     """The bidding."""
 
     table: T
-    cards: Cards
+    cards: DealtCards
     to_speak: tuple[int, ...]
     calls: Calls = ()
     highest: BidValue | None = None
     """The bid to beat."""
 
 
-def opened(table: T, cards: Cards) -> Auction[T]:
+def opened(table: T, cards: DealtCards) -> Auction[T]:
     """A18, B29: forehand speaks first."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 

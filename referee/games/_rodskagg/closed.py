@@ -4,7 +4,7 @@ from referee.games._rodskagg.question import ASKED_AFTER
 from referee.value import Value
 
 
-class Void(Value):
+class Denial(Value):
     """With closed hands: a seat did not follow suit, so it claimed to have none of it."""
 
     seat: int
@@ -14,18 +14,18 @@ class Void(Value):
     lead: int
 
 
-def disproved(voids: tuple[Void, ...], seat: int, bit: int) -> tuple[Void, ...]:
+def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
     """The claims of a seat that this card of its own shows to be false."""
     return tuple(void for void in voids if void.seat == seat and void.suit & bit)
 
 
 def claims(
-    voids: tuple[Void, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
-) -> tuple[Void, ...]:
+    voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
+) -> tuple[Denial, ...]:
     """The claims that stand after a card to a trick in which ``led`` was led (0: it leads)."""
     voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
     if led and not bit & led:
-        voids += (Void(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
+        voids += (Denial(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
     return voids
 
 

@@ -15,10 +15,10 @@ from referee.value import Value
 T = TypeVar("T", bound=Table)
 
 HAND = 6
-"""Cards to each (A9, B18, C12)."""
+"""DealtCards to each (A9, B18, C12)."""
 
 
-class Cards(Value):
+class DealtCards(Value):
     """The cards of a deal as they were dealt, and the number of the event that says so."""
 
     event: int
@@ -119,11 +119,11 @@ def _to_nobody_else(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
-def cards_dealt(event: Dealt, number: int, seats: int) -> Cards:
+def cards_dealt(event: Dealt, number: int, seats: int) -> DealtCards:
     """The cards of a deal, hands as masks; closed ones may hold every card."""
     hands = (ALL,) * seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
-    return Cards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
+    return DealtCards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
 
 
 # Drawing cards
@@ -136,7 +136,7 @@ def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """Cards are drawn, for the first deal or for a lead; ``contenders`` still draw."""
+    """DealtCards are drawn, for the first deal or for a lead; ``contenders`` still draw."""
 
     table: T
     contenders: tuple[int, ...]

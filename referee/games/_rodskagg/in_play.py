@@ -4,8 +4,8 @@ from typing import Protocol, TypeVar
 
 from referee import phases
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.question import Question
 
 
@@ -28,7 +28,7 @@ class InPlay(Taken, Protocol):
     @property
     def table(self) -> phases.Table: ...
     @property
-    def cards(self) -> Cards: ...
+    def cards(self) -> DealtCards: ...
     @property
     def order(self) -> tuple[int, ...]: ...
     @property
@@ -46,7 +46,7 @@ class InPlay(Taken, Protocol):
     @property
     def lead(self) -> int: ...
     @property
-    def voids(self) -> tuple[Void, ...]: ...
+    def voids(self) -> tuple[Denial, ...]: ...
 
 
 P = TypeVar("P", bound=InPlay)

@@ -11,7 +11,7 @@ from referee.events import Event
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, Cards, forehand_first, packets_of_three
+from referee.games._rodskagg.dealing import HAND, DealtCards, forehand_first, packets_of_three
 from referee.games._rodskagg.facts import HandKept, HandRequested, NewHands
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
@@ -27,7 +27,7 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
     """Hands without an honour may be exchanged."""
 
     table: T
-    cards: Cards
+    cards: DealtCards
     to_speak: tuple[int, ...]
     stock_left: int
     asked: Asked = ()
@@ -35,18 +35,18 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
     """The cards thrown in, as a mask."""
 
 
-def opened(table: T, cards: Cards) -> Exchanging[T]:
+def opened(table: T, cards: DealtCards) -> Exchanging[T]:
     """A-O14, A-O24: asked in turn, clockwise from the dealer's left."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=len(BIT) - HAND * len(table.playing))
 
 
-def may_ask(cards: Cards, seat: int) -> bool:
+def may_ask(cards: DealtCards, seat: int) -> bool:
     """A11-A12: no ace or court card, as far as the referee knows."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
-def need_not_say(cards: Cards, seat: int, asked: Asked, house: bool) -> bool:
+def need_not_say(cards: DealtCards, seat: int, asked: Asked, house: bool) -> bool:
     """Whether one who asks now may leave it to the referee to deal: the stock was told and covers all who ask.
 
     Otherwise the cards that come lie on the table, and only the table can say them (A-O24); with closed hands nobody
@@ -55,7 +55,7 @@ def need_not_say(cards: Cards, seat: int, asked: Asked, house: bool) -> bool:
     return house or not cards.known or _covered(cards, (*asked, (seat, ())))
 
 
-def _covered(cards: Cards, asked: Asked) -> bool:
+def _covered(cards: DealtCards, asked: Asked) -> bool:
     """Whether the stock that was told has six cards for each who did not say which came."""
     free = set(cards.stock).difference(*(got for _, got in asked))
     return len(free) >= HAND * sum(not got for _, got in asked)
@@ -98,7 +98,7 @@ def _check_request(state: Exchanging[Any], seat: int, said: tuple[str, ...] | No
 
 
 def _elsewhere(state: Exchanging[Any], seat: int) -> int:
-    """Cards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
+    """DealtCards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)

@@ -11,7 +11,7 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Void, claims, disproved
+from referee.games._rodskagg.closed import Denial, claims, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
 from referee.ruleset import Moment
@@ -25,7 +25,7 @@ def play(
     *,
     before_the_lead: Callable[[Any, int, Moment], Breaches],
     revoked: Callable[[Any, int, Cards], Breaches],
-    revoke_shown: Callable[[Any, int, Void], Breach],
+    revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
     """Playing a card: in turn, once the question is answered, one that the seat holds, following suit if possible.
 

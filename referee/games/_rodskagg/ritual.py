@@ -13,7 +13,7 @@ from referee.cards import texts_of
 from referee.events import Breach, Dealt, Event, Reported
 from referee.games._rodskagg import dealing
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, Cards
+from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
 from referee.phases import Table, noted
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
@@ -34,7 +34,7 @@ class PickingUp(Value, Generic[T], tag="picking_up"):
     """The cards lie before the seats."""
 
     table: T
-    cards: Cards
+    cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
     """Somebody has a wrong number of cards, as the referee knows."""
@@ -61,7 +61,7 @@ class Customs(Value):
     """Whether a wrong number of cards may be dealt, to be found on picking up."""
     keeps_stock: Callable[[Any], bool]
     """Whether the stock is needed."""
-    hands_up: Callable[[Any, Cards], Any]
+    hands_up: Callable[[Any, DealtCards], Any]
     """The phase when all have taken up their cards."""
 
 

@@ -7,7 +7,7 @@ from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.asking import answers
 from referee.games._rodskagg.closed import cards_left
-from referee.games._rodskagg.dealing import HAND, Cards, Drawing
+from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.in_play import InPlay, Taken
 from referee.games._rodskagg.new_hands import Exchanging, may_ask, need_not_say
 from referee.games._rodskagg.question import said
@@ -83,7 +83,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
 
 def of_cards(state: Any, viewer: Viewer, deal: Taken | None) -> dict[str, Any]:
     """The viewer's hand, all hands for officials, and how many cards each holds."""
-    cards: Cards | None = getattr(state, "cards", None)
+    cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
     table, official, down = state.table, viewer == "official", isinstance(state, PickingUp)

@@ -7,7 +7,7 @@ from referee.cards import BIT, cards_of, clockwise, shuffled
 from referee.events import CardDrawn, Dealt, Event, FirstDealerDrawn
 from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, RANKS
-from referee.games.kalabrias.states import Auction, Dealing, Declaring, LaterCards, Table, Undealt
+from referee.games.kalabrias.states import Auction, DealtCards, Declaring, LaterCards, Table, Undealt
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
 
@@ -127,7 +127,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
     assert event.turn_up is not None, "one card lies face up"
     unseen = ALL ^ BIT[event.turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
-    cards = Dealing(
+    cards = DealtCards(
         hands=hands,
         counts=event.counts,
         known=known,

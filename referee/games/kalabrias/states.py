@@ -132,7 +132,7 @@ class Undealt(Value, tag="undealt"):
     """The first dealer is known (E-O29)."""
 
 
-class Dealing(Value):
+class DealtCards(Value):
     """The cards of a deal."""
 
     hands: tuple[int, ...]
@@ -150,7 +150,7 @@ class Auction(Value, tag="auction"):
     """Trumps are chosen (E5-E11)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     round: int
     to_speak: tuple[int, ...]
     """In this round."""
@@ -161,7 +161,7 @@ class Proposed(Value, tag="redeal_proposed"):
     """A new deal has been proposed, and the others answer (E11-E12)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     round: int
     proposer: int
     to_reply: tuple[int, ...]
@@ -174,7 +174,7 @@ class Naming(Value, tag="naming"):
     """A new deal was refused in the second round, and the declarer is to name trumps (E13)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     declarer: int
     calls: tuple[tuple[int, Call], ...]
 
@@ -194,7 +194,7 @@ class LaterCards(Value, tag="later_cards"):
     """The rest of the cards is to be dealt (E14, E50)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     contract: TrumpContract
 
 
@@ -219,7 +219,7 @@ class Declaring(Value, tag="declaring"):
     """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     contract: TrumpContract
     to_speak: tuple[int, ...]
     expected: Expected = "class"
@@ -247,7 +247,7 @@ class Playing(Value, tag="playing"):
     """The play of the cards (E28-E41)."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     contract: TrumpContract
     sequences: Sequences
     turn: int
@@ -292,7 +292,7 @@ class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol."""
 
     table: Table
-    cards: Dealing
+    cards: DealtCards
     outcome: Outcome
     gone: int = 0
     calls: tuple[tuple[int, Call], ...] = ()

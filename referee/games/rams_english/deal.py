@@ -8,7 +8,7 @@ from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, Pl
 from referee.games.rams_english.states import (
     HAND,
     IN_PACK,
-    Dealing,
+    DealtCards,
     Declaring,
     Drawing,
     Played,
@@ -155,7 +155,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     unseen = IN_PACK & ~BIT[event.turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
     order = dealt_to(table)
-    dealing = Dealing(
+    dealing = DealtCards(
         staked=state.staked,
         order=order,
         known=known,

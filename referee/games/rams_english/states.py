@@ -134,7 +134,7 @@ class Undealt(Value, tag="undealt"):
     staked: int = 0
 
 
-class Dealing(Value):
+class DealtCards(Value):
     """What was dealt, and the event of the dealer's stake."""
 
     staked: int
@@ -165,7 +165,7 @@ class Declaring(Value, tag="declaring"):
     """The declarations (D22-D45)."""
 
     table: Table
-    dealing: Dealing
+    dealing: DealtCards
     hands: tuple[int, ...]
     to_speak: tuple[int, ...]
     said: Said = Said()
@@ -194,7 +194,7 @@ class Playing(Value, tag="playing"):
     """The play of the cards, and before the first lead the exchange (D46-D58)."""
 
     table: Table
-    dealing: Dealing
+    dealing: DealtCards
     said: Said
     hands: tuple[int, ...]
     order: tuple[int, ...]
@@ -231,7 +231,7 @@ class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be paid (D59-D71)."""
 
     table: Table
-    dealing: Dealing
+    dealing: DealtCards
     hands: tuple[int, ...]
     outcome: Outcome
 

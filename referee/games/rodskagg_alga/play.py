@@ -8,7 +8,7 @@ from referee.events import Breach, Event, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
-from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.closed import Denial
 from referee.games._rodskagg.facts import QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
@@ -30,7 +30,7 @@ def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
     raise cards.must_follow(owed, CITES)
 
 
-def revoke_shown(state: Playing, seat: int, void: Void) -> Breach:
+def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
     """A-O26: with closed hands it is only noted."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)

@@ -11,8 +11,8 @@ from referee import phases
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards
+from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import Question
 from referee.phases import Over
@@ -76,7 +76,7 @@ class Playing(Value, tag="playing"):
     """The play of the cards (A29-A39)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     contract: Contract
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
@@ -95,7 +95,7 @@ class Playing(Value, tag="playing"):
     won: tuple[tuple[int, int], ...] = ()
     """Seat and event of each trick taken."""
     question: Question = Question()
-    voids: tuple[Void, ...] = ()
+    voids: tuple[Denial, ...] = ()
 
 
 class Outcome(Value):
@@ -114,7 +114,7 @@ class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (A-O28)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     outcome: Outcome
     gone: int = 0
 

@@ -6,7 +6,7 @@ from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
 from referee.events import Breach, Event, FirstDealerDrawn
 from referee.games._rodskagg import dealing, ritual
-from referee.games._rodskagg.dealing import HAND, Cards, Drawing, forehand_first
+from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
 from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table
@@ -76,7 +76,7 @@ def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[
 # The ritual of Fem Opp
 
 
-def _hands_up(table: Table, cards: Cards) -> Auction | Playing:
+def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
     """C16; in a duel there is no bidding (C47) and the lead was drawn (C48)."""
     if not table.duel:
         return Auction(

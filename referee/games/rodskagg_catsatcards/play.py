@@ -10,7 +10,7 @@ from referee.cards import Cards
 from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.closed import Void
+from referee.games._rodskagg.closed import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
@@ -98,7 +98,7 @@ def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
     return (breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
-def revoke_shown(state: Playing, seat: int, void: Void) -> Breach:
+def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
     """With closed hands: where it cannot be punished it costs nothing and is only noted on the record."""
     return breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 

@@ -10,8 +10,8 @@ from msgspec import Meta
 from referee import phases
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards, Drawing
+from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
@@ -104,7 +104,7 @@ class Auction(Value, tag="auction"):
     """The round of declarations, and before it the replacement of cards (C13-C22)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     to_speak: tuple[int, ...]
     calls: Calls = ()
     stock_left: int = 0
@@ -121,7 +121,7 @@ class Playing(Value, tag="playing"):
     """The play of the cards (C23-C37)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     contract: Contract | None
     """In a duel there is none (C47)."""
     order: tuple[int, ...]
@@ -147,7 +147,7 @@ class Playing(Value, tag="playing"):
     credited: int = 0
     """How many of them were not played: nobody was left to play against."""
     question: Question = Question()
-    voids: tuple[Void, ...] = ()
+    voids: tuple[Denial, ...] = ()
 
     @property
     def played(self) -> int:
@@ -173,7 +173,7 @@ class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (C-O23)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     outcome: Outcome
     gone: int
     tricks_played: int

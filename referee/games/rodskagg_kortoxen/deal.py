@@ -6,7 +6,7 @@ from referee.acts import Draw, Report
 from referee.events import Breach, Event, FirstDealerDrawn
 from referee.games._rodskagg import auction, dealing, new_hands, ritual
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.dealing import HAND, Cards, Drawing
+from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
@@ -64,7 +64,7 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 # The ritual
 
 
-def _hands_up(table: Table, cards: Cards) -> Exchanging[Table] | Auction[Table]:
+def _hands_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
     """B29, B-O20: the bidding, and before it new hands where they may be asked for."""
     return new_hands.opened(table, cards) if table.options.honour_redeal else auction.opened(table, cards)
 

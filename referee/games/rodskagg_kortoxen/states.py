@@ -11,8 +11,8 @@ from referee import phases
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed import Void
-from referee.games._rodskagg.dealing import Cards, Drawing
+from referee.games._rodskagg.closed import Denial
+from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt
@@ -92,7 +92,7 @@ class Playing(Value, tag="playing"):
     """The play of the cards (B41-B57)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     contract: Contract
     order: tuple[int, ...]
     """The seats that play on, clockwise."""
@@ -114,7 +114,7 @@ class Playing(Value, tag="playing"):
     credited: int = 0
     """How many of them were not played: nobody was left to play against."""
     question: Question = Question()
-    voids: tuple[Void, ...] = ()
+    voids: tuple[Denial, ...] = ()
 
     @property
     def played(self) -> int:
@@ -147,7 +147,7 @@ class Played(Value, tag="played"):
     """No more cards are played; the deal waits to be written into the protocol (B-O28)."""
 
     table: Table
-    cards: Cards
+    cards: DealtCards
     outcome: Outcome
     gone: int = 0
 
