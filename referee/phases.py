@@ -214,10 +214,11 @@ def game(
     are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void`` and ``close``: what
     the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
     """
-    decisions: dict[type, dict[type, Decision]] = {phase: dict(acts) for phase, acts in decide.items()} | {Over: {}}
-    changes = {**_common(undealt), **evolve}
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
-    assert phases == decisions.keys(), f"no decisions for, or no such phase: {phases ^ decisions.keys()}"
+    decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
+    told = decide.keys() | follows.keys() | {Over}
+    assert phases == told, f"nothing can be done in, or there is no such phase: {phases ^ told}"
+    changes = {**_common(undealt), **evolve}
     voided = void or _void
 
     def beside(state: Any, request: Any) -> Decision:

@@ -231,17 +231,20 @@ class Playout:
         self.seen: set[str] = set()
         self.tricks = 0
 
-    def stand(self, events: tuple[Event, ...]) -> None:
-        """The events have happened."""
+    def stand(self, events: tuple[Event, ...], state: Any = None) -> None:
+        """The events have happened; ``state``: the one after them, where it is known (see :meth:`check_fold`)."""
         evolve, met = self.rules.evolve, self.met
         for event in events:
             self.version += 1
-            self.state = evolve(self.state, event, self.version)
+            if state is None:
+                self.state = evolve(self.state, event, self.version)
             met[event.TOPIC] += 1
             if self.kept is not None:
                 self.kept.append(self.recorded(event))
             if (check := CHECKS.get(type(event))) is not None:
                 check(self, event)
+        if state is not None:
+            self.state = state
 
     def step(self) -> bool:
         """One act by somebody; whether it was accepted."""
@@ -250,11 +253,11 @@ class Playout:
         if act is None:
             return False
         try:
-            events = self.rules.decide(self.state, act, self.moment())
+            events, state = self.rules.take(self.state, act, self.moment())
         except Refused:
             assert not self.listed, act
             return False
-        self.stand(events)
+        self.stand(events, state)
         if not self.listed:
             self.suspect = getattr(act, "seat", 0)
         return True
