@@ -44,11 +44,6 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def left_of(seat: int, seats: int) -> int:
-    """The next seat clockwise of ``seats``."""
-    return (seat + 1) % seats
-
-
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
     """All seats, clockwise from ``first``."""
     return (*range(first, seats), *range(first))

@@ -7,7 +7,7 @@ from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
 from referee.games.rams_english.deal import fault, in_pack
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
-from referee.phases import with_ledger
+from referee.phases import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
 from referee.ruleset import Moment
 from referee.tricks import next_in
@@ -179,7 +179,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         hands = tuple([hand & ~bit for hand in state.hands])
         state = replace(state, denials=_denials(state, seat, bit, number))
     if event.breaches:
-        state = with_ledger(state, state.table.ledger.noted(event.breaches, number))
+        state = noted(state, event.breaches, number)
     trick = (*state.trick, (seat, event.card))
     turn = next_in(state.order, seat)
     if not state.led:
