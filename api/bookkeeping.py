@@ -1,5 +1,6 @@
 """The books that are kept of this store, and the follower that keeps them."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import TypeVar, cast
@@ -14,6 +15,7 @@ from psycopg.sql import SQL, Identifier
 from sqlalchemy import Connection
 
 from api.http.problems import Problem
+from api.threads import in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import Book, Follower, Read
@@ -78,7 +80,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> Read:
 
 
 class Books:
-    """All methods may touch the database: call them in a thread."""
+    """What does not have to be awaited may touch the database: call it in a thread."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
@@ -113,17 +115,19 @@ class Books:
         """How far the book that is last stands behind the log."""
         return self.follower.lag(self.head())
 
-    def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
+    async def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
         """What a book answers about a match when it has come to this version; 503 if it does not in time."""
-        if not self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
+        if not await in_thread(self.follower.wait_for, match_id, version, WAIT_SECONDS, book):
             raise Problem("books_behind", headers={"Retry-After": "1"})
-        with self._engine.connect() as connection:
-            return question(connection, match_id)
+        return await in_thread(self._asked, lambda connection: question(connection, match_id))
 
-    def ask_of_all(self, book: Book, question: Callable[[Connection], T]) -> T:
+    async def ask_of_all(self, book: Book, question: Callable[[Connection], T]) -> T:
         """What a book answers when it has come to where the log ends now, or has not in good time."""
-        head, deadline = self.head(), time.monotonic() + WAIT_SECONDS
+        head, deadline = await in_thread(self.head), time.monotonic() + WAIT_SECONDS
         while self.follower.lag(head, book) and time.monotonic() < deadline:
-            time.sleep(LOOK_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
+        return await in_thread(self._asked, question)
+
+    def _asked(self, question: Callable[[Connection], T]) -> T:
         with self._engine.connect() as connection:
             return question(connection)

@@ -1,8 +1,7 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
-from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable
 from uuid import UUID
 
 from api.access.tokens import token_of, viewer_of
@@ -11,15 +10,13 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from api.hub import Hub, set_within
 from api.ops.metrics import Metrics
+from api.threads import in_thread
 from projections.follow.page import Page
 from referee.events import Recorded, Viewer
 from referee.store.aggregate import Aggregate
 from referee.store.desk import Command, Desk, Outcome
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Service:
@@ -103,8 +100,3 @@ def service_of(request: Req) -> Service:
     """The running parts of the app that got this request."""
     service: Service = request.app.state.service
     return service
-
-
-async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs in a thread what may touch the database, so that the event loop never waits for it."""
-    return await asyncio.to_thread(call, *args, **kwargs)

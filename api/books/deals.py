@@ -12,7 +12,8 @@ from api.http.problems import Problem
 from api.http.replies import Reply, of_match, text_of_match
 from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
-from api.service import Service, in_thread, service_of
+from api.service import Service, service_of
+from api.threads import in_thread
 from referee import notation
 from referee.acts import Answer, Bid
 from referee.events import (

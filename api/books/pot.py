@@ -7,7 +7,7 @@ from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match, text_of_match
-from api.service import in_thread, service_of
+from api.service import service_of
 from projections import pots
 from projections.pots import Pot
 
@@ -38,7 +38,7 @@ async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> 
     if not seen.rules.has_pot:
         raise Problem("no_such_pot", ruleset=seen.rules.key)
     book = service.books.pots
-    pot = await in_thread(service.books.ask_of, book, match, seen.version, book.answer)
+    pot = await service.books.ask_of(book, match, seen.version, book.answer)
     assert pot is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):

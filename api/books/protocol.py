@@ -6,7 +6,7 @@ from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.replies import Reply, of_match, text_of_match
-from api.service import in_thread, service_of
+from api.service import service_of
 from projections import protocols
 from projections.protocols import Protocol
 
@@ -36,7 +36,7 @@ async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0
     service = service_of(request)
     seen, _ = await service.seen(request, match, min_version)
     book = service.books.protocols
-    protocol = await in_thread(service.books.ask_of, book, match, seen.version, book.answer)
+    protocol = await service.books.ask_of(book, match, seen.version, book.answer)
     assert protocol is not None, "the book has come to the version of the match"
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), CSV):

@@ -15,7 +15,8 @@ from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.hub import set_within
 from api.matches.shown import EventSeen, event_seen
-from api.service import Service, in_thread, service_of
+from api.service import Service, service_of
+from api.threads import in_thread
 from referee.events import Viewer
 from referee.phases import Over
 from referee.store.match import Match

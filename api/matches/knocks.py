@@ -13,7 +13,7 @@ from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.cases import Case, case_of, ruling_seen
-from api.service import in_thread, match_of, service_of
+from api.service import match_of, service_of
 from referee.acts import Knock
 from referee.events import KnockUpheld, PenaltyImposed, Recorded
 from referee.sentences import Language
@@ -92,7 +92,7 @@ async def list_knocks(request: Req, match: MatchId, min_version: MinVersion = 0)
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    kept = await in_thread(service.books.ask_of, book, match, seen.version, partial(book.answer, viewer=viewer))
+    kept = await service.books.ask_of(book, match, seen.version, partial(book.answer, viewer=viewer))
     cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in kept]
     return of_match(cases, seen.version, headers=_in(language))
 
@@ -116,7 +116,7 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    kept = await in_thread(service.books.ask_of, book, match, seen.version, partial(book.answer, viewer=viewer))
+    kept = await service.books.ask_of(book, match, seen.version, partial(book.answer, viewer=viewer))
     found = next((one for one in kept if one.ruling.case == case), None)
     if found is None:
         raise Problem("no_such_case", last=len(kept))

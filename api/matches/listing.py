@@ -13,7 +13,7 @@ from api.http.describe import described
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
-from api.service import in_thread, service_of
+from api.service import service_of
 from projections.matches import Listed, Status
 from referee.games import RULESETS
 from referee.value import Value
@@ -88,8 +88,7 @@ async def list_matches(
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     books = service_of(request).books
     try:
-        found, more = await in_thread(
-            books.ask_of_all,
+        found, more = await books.ask_of_all(
             books.matches,
             lambda connection: books.matches.page(
                 connection,

@@ -11,7 +11,8 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.matches.shown import MatchSeen, seen_fields
-from api.service import in_thread, match_of, service_of
+from api.service import match_of, service_of
+from api.threads import in_thread
 from referee.events import Viewer
 from referee.store.match import Match
 

@@ -9,7 +9,8 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply, text
 from api.ops.metrics import MEDIA_TYPE, exposition
-from api.service import in_thread, service_of
+from api.service import service_of
+from api.threads import in_thread
 from referee.value import Value
 
 
