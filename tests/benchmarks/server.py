@@ -26,12 +26,12 @@ from referee.store.store import Referee, construct, settings_for
 THREADS = 40
 
 
-def keeping_nothing(url: str) -> Referee:
+def keeping_nothing(url: str, **settings: Any) -> Referee:
     """A store that is told everything and keeps nothing."""
-    referee = construct(url)
+    referee = construct(url, **settings)
 
-    def insert_nothing(rows: Sequence[StoredEvent], **kwargs: Any) -> list[int]:
-        return [0] * len(rows)
+    def insert_nothing(stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
+        return [0] * len(stored_events)
 
     referee.recorder.insert_events = insert_nothing  # type: ignore[method-assign]
     return referee
@@ -49,7 +49,7 @@ class SavingDesk(Desk):
         return self._threads.submit(self._decide_and_save, command)
 
     def _decide_and_save(self, command: Command) -> Outcome:
-        with self._locks.setdefault(command.match_id, Lock()):
+        with self._locks.setdefault(command.id, Lock()):
             work = _Work()
             outcome = self._decide(_Job(command, command.key or "~", Future()), work)
             self.referee.save(*outcome.events)
@@ -57,10 +57,10 @@ class SavingDesk(Desk):
             return outcome
 
 
-def construct_for_threads(url: str) -> Referee:
+def construct_for_threads(url: str, **settings: Any) -> Referee:
     """The library's own recorder, and its pool, large enough that no thread waits for a connection."""
     theirs = {"PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_POOL_SIZE": "10"}
-    return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS)})
+    return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS), **settings})
 
 
 @post("/v1/matches/{match:uuid}/acts")
@@ -76,7 +76,7 @@ def app_of(variant: str, url: str) -> Litestar:
         api.app.construct = keeping_nothing  # type: ignore[attr-defined]
     if variant == "save":
         api.app.construct = construct_for_threads  # type: ignore[attr-defined]
-        api.app.Desk = SavingDesk  # type: ignore[attr-defined, misc]
+        api.app.Desk = SavingDesk  # type: ignore[attr-defined]
     app = api.app.create_app(Settings(database_url=url))
     if variant == "route":
         return Litestar([answer_at_once])
