@@ -7,7 +7,7 @@ from referee.events import DealScored, Entry
 from referee.games._rodskagg import asking
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.in_play import Taken
-from referee.games._rodskagg.question import TRICKS, said
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, said
 from referee.offences import Ledger
 from referee.phases import Table
 
@@ -17,23 +17,24 @@ def contracted(contract: Contract) -> int:
     return contract.bid if isinstance(contract.bid, int) else TRICKS
 
 
-def taken_by(deal: Taken, seat: int) -> tuple[int, ...]:
+ALL = slice(None)
+PLACES = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
+"""The tricks of a deal, those before the question, and those after it."""
+
+
+def taken_by(deal: Taken, seat: int, place: slice = ALL) -> tuple[int, ...]:
     """The events of the tricks that a seat took."""
-    return tuple([event for who, event in deal.won if who == seat])
-
-
-def answered_by(deal: Taken, seat: int) -> tuple[int, ...]:
-    """The event of a seat's answer, if it gave one."""
-    return tuple([event for who, _, event in deal.question.answers if who == seat])
+    return tuple([event for who, event in deal.won[place] if who == seat])
 
 
 class Writes(NamedTuple):
     """A number that a kind of seat writes, by what, and by which rule."""
 
     points: int
-    by: Literal["trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """For each trick that it took; else once: for its contract, for that and the tricks of the others in it, for its
-    answer to the question, or for the lead that made the question too late."""
+    by: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
+    """For each trick that it took, or each before the question, or after it; else once: for its contract, for that
+    and the tricks of the others in it, for its answer to the question, or for the lead that made the question too
+    late."""
     rule: str
 
 
@@ -41,12 +42,12 @@ def entries(rows: Iterable[Writes], deal: Taken, contract: Contract, seat: int) 
     """What a seat writes, with the events that show it."""
     if not rows:
         return []
-    taken, written = taken_by(deal, seat), []
+    written = []
     for points, by, rule in rows:
-        if by != "trick":
+        if (place := PLACES.get(by)) is None:
             shown = _shown(by, deal, contract, seat) or (deal.question.forgotten,)
             written.append(Entry(seat=seat, points=points, rule=rule, events=shown))
-        elif taken:
+        elif taken := taken_by(deal, seat, place):
             written.append(Entry(seat=seat, points=points * len(taken), rule=rule, events=taken))
     return written
 
@@ -58,7 +59,7 @@ def _shown(by: str, deal: Taken, contract: Contract, seat: int) -> tuple[int, ..
         case "lost_tricks":
             return (contract.event, *(event for who, event in deal.won if who != seat))
         case "answer":
-            return answered_by(deal, seat)
+            return tuple([event for who, _, event in deal.question.answers if who == seat])
     return ()
 
 

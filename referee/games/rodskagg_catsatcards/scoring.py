@@ -10,17 +10,18 @@ from referee.events import DealScored, DealVoided, Entry, Event, MatchWon, Playe
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.line import answered_by, noted, penalties, taken_by, told, written
-from referee.games._rodskagg.question import ASKED_AFTER, said
+from referee.games._rodskagg.line import Writes, entries, noted, penalties, told, written
+from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import Undealt
-from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.play import (
+    LATE,
     counts_as_asked,
     had_early,
     late_value,
     running_total,
     trick_value,
 )
+from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
@@ -93,8 +94,8 @@ def _eliminated(hand: Outcome) -> tuple[int, ...]:
 
 def _line(table: Table, hand: Outcome) -> DealScored:
     out = _eliminated(hand)
-    entries = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
-    return written(table, hand, hand.kind, entries, out, _detail(table, hand))
+    written_down = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
+    return written(table, hand, hand.kind, written_down, out, _detail(table, hand))
 
 
 def _detail(table: Table, hand: Outcome) -> dict[str, Any]:
@@ -106,63 +107,59 @@ def _detail(table: Table, hand: Outcome) -> dict[str, Any]:
 # The line of a deal
 
 
+WRITES = {
+    # plus points
+    "missed": Writes(FIVE_UP, "contract", "C39"),
+    "in_vain": Writes(SIX_UP, "answer", "C35"),
+    "declarer_in_vain": Writes(SIX_UP, "contract", "C35"),  # C-O2
+    # what tricks take off
+    "trick": Writes(-1, "trick", "C38"),
+    "trick_of_missed": Writes(-1, "trick", "C40"),
+    "trick_of_inexact": Writes(-1, "trick", "C53"),
+    # and after the question, apart from those before it
+    "late_trick": Writes(-LATE, "late_trick", "C34"),
+    "late_trick_of_all": Writes(-LATE, "late_trick", "C-O1"),
+}
+"""What can be written, each number by its rule; one seat may write several (C34-C35, C38-C40, C53)."""
+
+
 def _entries(table: Table, hand: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
-    entries = [*penalties(table.ledger)]
-    if hand.contract is None or hand.kind == "redbeard_made":
-        return entries
-    bids = dict(hand.contract.calls)
+    down, contract = [*penalties(table.ledger)], hand.contract
+    if contract is None or hand.kind == "redbeard_made":
+        return down
+    bids = dict(contract.calls)
     for seat in table.playing:
         missed = bids[seat] != hand.tricks[seat]  # C39, C52: not exactly the number bid
-        if hand.kind != "zero_at_once":
-            entries += _plus_points(table, hand, hand.contract, seat, missed=missed)
-        entries += _tricks_off(table, hand, seat, failed=missed)
-    return entries
+        up = () if hand.kind == "zero_at_once" else _plus_points(table, hand, contract, seat, missed=missed)
+        down += entries((*up, *_tricks_off(table, hand, contract, seat, missed=missed)), hand, contract, seat)
+    return down
 
 
-def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> list[Entry]:
-    """C35, C39, C52, C54, C-O16, C-O17, C-O35."""
-    options, bid_event = table.options, (contract.event,)
-    taken = taken_by(hand, seat)
+def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35."""
+    options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
-        shown = (*bid_event, *taken)
-        return [Entry(seat=seat, points=options.exact_tricks_penalty, rule="C52", events=shown)]
-    entries = []
-    if seat == contract.declarer and missed:
-        entries.append(Entry(seat=seat, points=FIVE_UP, rule="C39", events=(*bid_event, *taken)))
-    if _in_vain(table, hand, contract, seat):
-        shown = answered_by(hand, seat)
-        entries.append(Entry(seat=seat, points=SIX_UP, rule="C35", events=shown or bid_event))
-    return entries
-
-
-def _in_vain(table: Table, hand: Outcome, contract: Contract, seat: int) -> bool:
-    """C35, C-O2, C-O14: played on and took no trick in the whole hand."""
+        return (Writes(options.exact_tricks_penalty, "contract", "C52"),)
+    up = (WRITES["missed"],) if declares and missed else ()
     if hand.tricks[seat]:
-        return False
-    if seat == contract.declarer:
-        return table.options.play_on_applies_to_declarer and counts_as_asked(table, hand)
-    return seat in said(hand.question.answers, "play")
+        return up
+    if not declares:
+        return (WRITES["in_vain"],) if seat in said(hand.question.answers, "play") else ()
+    in_vain = options.play_on_applies_to_declarer and counts_as_asked(table, hand)
+    return (*up, WRITES["declarer_in_vain"]) if in_vain else up
 
 
-def _tricks_off(table: Table, hand: Outcome, seat: int, *, failed: bool) -> list[Entry]:
-    """C34, C38, C40, C53: the tricks at one each, and apart from them the late ones at two."""
-    early = tuple(event for who, event in hand.won[:ASKED_AFTER] if who == seat)
-    late = tuple(event for who, event in hand.won[ASKED_AFTER:] if who == seat)
+def _tricks_off(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
+    """C34, C38, C40, C53, C-O1: the tricks at one each, and apart from them the late ones at two."""
     if not trick_value(table, hand, seat, 0):
-        return []
-    value = late_value(table, hand, seat)
-    if value == 1:
-        early, late = early + late, ()
-    declarer = hand.contract is not None and seat == hand.contract.declarer
-    rule = "C53" if failed and table.options.exact_tricks_for_all else "C40" if failed and declarer else "C38"
-    entries = []
-    if early:
-        entries.append(Entry(seat=seat, points=-len(early), rule=rule, events=early))
-    if late:
-        rule = "C34" if declarer or not had_early(hand, seat) else "C-O1"
-        entries.append(Entry(seat=seat, points=-value * len(late), rule=rule, events=late))
-    return entries
+        return ()
+    declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
+    each = WRITES["trick_of_inexact" if missed and exact else "trick_of_missed" if missed and declares else "trick"]
+    if late_value(table, hand, seat) == 1:
+        return (each,)
+    late = "late_trick" if declares or not had_early(hand, seat) else "late_trick_of_all"
+    return each._replace(by="early_trick"), WRITES[late]
 
 
 # What comes of it
