@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from litestar import Litestar, Router, route
+from litestar.datastructures import State
 from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
@@ -12,7 +13,7 @@ from litestar.types import Message, Scope
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
-from api.http.headers import Req
+from api.http.headers import Req, secured
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
@@ -61,10 +62,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
 
     async def count(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
-            route = scope.get("path_template") or "unknown"
-            metrics.requests[scope["method"], route, message["status"]] += 1
-            if (code := scope.get("problem")) is not None:
-                metrics.problems[str(code)] += 1
+            problem: str | None = scope.get("problem")  # type: ignore[assignment]
+            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
 
     v1 = Router(
         "/v1",
@@ -91,7 +90,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
-        before_send=[count],
+        before_send=[count, secured],
+        state=State({"count": metrics.answered}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),

@@ -15,6 +15,7 @@ from litestar import Litestar
 from api.app import create_app
 from api.bookkeeping import Books
 from api.docs import reference
+from api.http.protocol import IDLE_SECONDS, Protocol
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from referee.store.store import construct
@@ -49,12 +50,13 @@ def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
         host=host,
         port=port,
         loop="uvloop",
-        http="httptools",
+        http=Protocol,
         ws="none",
         lifespan="on",
         access_log=False,
         log_config=None,
         server_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 

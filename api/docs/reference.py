@@ -1,12 +1,14 @@
 """The reference: the OpenAPI description and a page that renders it, without anything from elsewhere."""
 
 import json
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Response, Router, get
+from litestar import Litestar, MediaType, Response, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
@@ -98,11 +100,27 @@ async def docs_js(request: Req) -> Reply:
     return text(_static("docs.js"), "text/javascript")
 
 
-async def _no_such_page(response: Response[Any]) -> Response[Any]:
-    """A problem, where Litestar would answer an unknown path below ``/docs`` with HTML."""
+async def _page(response: Response[Any]) -> Response[Any]:
+    """The page may have its script, its style and the description, all from here.
+
+    A problem, where Litestar would answer an unknown path below ``/docs`` with HTML.
+    """
     if response.status_code == 404:
         raise NotFoundException
+    if response.media_type == MediaType.HTML:
+        response.headers["Content-Security-Policy"] = page_policy()
     return response
+
+
+@cache
+def page_policy() -> str:
+    """What the page may load. Its style stands in it and is named by its hash."""
+    style = _static("docs.html").partition(b"<style>")[2].partition(b"</style>")[0]
+    known = b64encode(sha256(style).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'sha256-{known}'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
 
 
 def config() -> OpenAPIConfig:
@@ -113,8 +131,8 @@ def config() -> OpenAPIConfig:
         description=ABOUT,
         components=Components(security_schemes={"token": TOKEN}),
         tags=[Tag(name=name) for name in TAGS],
-        openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_no_such_page),
-        render_plugins=[_Page(path="/"), _Json(path="/openapi.json")],
+        openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_page),
+        render_plugins=[_Page(path="/"), _Json(path="/openapi.json", media_type=MediaType.JSON)],
     )
 
 

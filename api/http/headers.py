@@ -1,16 +1,38 @@
 """What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
 
 import re
-from functools import lru_cache
 from typing import Any
 
 from litestar import Request
+from litestar.types import Message, Scope
 
 from referee.sentences import Language
 
 Req = Request[Any, Any, Any]
-
 _TAG = re.compile(r'"(\d{1,9})"')
+
+Headers = list[tuple[bytes, bytes]]
+
+NAMES_MAX = 32
+"""So many are read of what a header such as Accept names; a browser names ten."""
+
+
+POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+"""For what is no page: nothing may be loaded from it, and it is framed nowhere."""
+SECURE: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+"""What each answer tells a browser besides: its media type is meant, and it is nobody else's."""
+
+
+async def secured(message: Message, scope: Scope) -> None:
+    """Adds both to an answer of an app, as it begins; a page has a policy of its own."""
+    if message["type"] == "http.response.start":
+        given = message["headers"]
+        has_policy = any(name == POLICY[0] for name, _ in given)
+        message["headers"] = [*given, *SECURE] if has_policy else [*given, *SECURE, POLICY]
 
 
 def header(request: Req, name: bytes) -> str | None:
@@ -24,7 +46,7 @@ def header(request: Req, name: bytes) -> str | None:
 def _welcome(given: str) -> list[tuple[str, float]]:
     """What a header such as Accept names, each with how welcome it is: 0 to 1."""
     found = []
-    for part in given.lower().split(","):
+    for part in given.lower().split(",", NAMES_MAX)[:NAMES_MAX]:
         name, *parameters = (piece.strip() for piece in part.split(";"))
         quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
         try:
@@ -34,7 +56,6 @@ def _welcome(given: str) -> list[tuple[str, float]]:
     return found
 
 
-@lru_cache(maxsize=256)
 def language_of(accept: str | None) -> Language:
     """``sv`` where the reader prefers Swedish to English, else ``en``."""
     best = {"sv": 0.0, "en": 0.0}
@@ -44,7 +65,6 @@ def language_of(accept: str | None) -> Language:
     return "sv" if best["sv"] > best["en"] else "en"
 
 
-@lru_cache(maxsize=256)
 def prefers(accept: str | None, media_type: str) -> bool:
     """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
     weights = dict(_welcome(accept or ""))

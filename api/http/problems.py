@@ -1,6 +1,7 @@
 """Everything that goes wrong, as RFC 9457 problems in the reader's language. No other file makes an error answer."""
 
 import logging
+import sqlite3
 from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
@@ -9,12 +10,16 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
+import psycopg
+from eventsourcing.persistence import PersistenceError
 from litestar import Response
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.types import ExceptionHandlersMap
 from msgspec import Meta
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from api.http.headers import Req, header, language_of
+from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
 from referee import sentences
 from referee.refusals import Refused
@@ -26,7 +31,17 @@ from referee.value import Value
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_AFTER_SECONDS = 1
+RETRY_AFTER = {"Retry-After": "1"}
+REASON_MAX = 300
+"""Of what a database says in a failure, so many characters are logged."""
+STORE_FAILURES: tuple[type[Exception], ...] = (
+    PersistenceError,
+    DBAPIError,
+    PoolTimeout,
+    psycopg.Error,
+    sqlite3.Error,
+)
+"""What the event store, the books and their drivers raise when a database does not do what it is asked."""
 
 
 class Document(Value, omit_defaults=True):
@@ -73,40 +88,64 @@ def problem_type(code: str) -> str:
     return f"/problems/{code.replace('_', '-')}"
 
 
-def _answer(request: Req, code: str, language: Language, headers: Mapping[str, str], **told: Any) -> Response[bytes]:
+def _answer(
+    request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
+) -> Response[bytes]:
     request.scope["problem"] = code  # type: ignore[typeddict-unknown-key]
-    document = Document(type=problem_type(code), instance=request.scope["path"], **told)
-    headers = {**headers, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
-    return Response(encode(document), status_code=document.status, headers=headers, media_type=MEDIA_TYPE)
+    headers = {**(headers or {}), **_headers(language)}
+    return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def _problem(request: Req, problem: Problem) -> Response[bytes]:
-    text, language = TEXTS[problem.code], language_of(header(request, b"accept-language"))
-    return _answer(
-        request,
-        problem.code,
-        language,
-        problem.headers,
+def _headers(language: Language) -> dict[str, str]:
+    return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
+
+
+def _told(problem: Problem, instance: str, language: Language) -> Document:
+    text = TEXTS[problem.code]
+    return Document(
+        type=problem_type(problem.code),
         title=text.title.in_(language),
         status=text.status,
         detail=text.in_(language).format_map({name: _said(value) for name, value in problem.facts.items()}),
+        instance=instance,
         facts=problem.facts or msgspec.UNSET,
     )
 
 
+def _problem(request: Req, problem: Problem) -> Response[bytes]:
+    language = language_of(header(request, b"accept-language"))
+    told = _told(problem, request.scope["path"], language)
+    return _answer(request, problem.code, language, told, problem.headers)
+
+
+def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed."""
+    language = language_of(accept_language)
+    told = _told(problem, instance, language)
+    body = encode(told)
+    headers = {
+        **problem.headers,
+        **_headers(language),
+        "Content-Type": MEDIA_TYPE,
+        "Content-Length": str(len(body)),
+        "Connection": "close",
+    }
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return told.status, [*raw, *SECURE, POLICY], body
+
+
 def _refused(request: Req, refused: Refused) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    return _answer(
-        request,
-        refused.code,
-        language,
-        {},
+    told = Document(
+        type=problem_type(refused.code),
         title=sentences.title(refused.code, language),
         status=STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
+        instance=request.scope["path"],
         rule=refused.rule,
         facts=refused.facts,
     )
+    return _answer(request, refused.code, language, told)
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
@@ -153,13 +192,21 @@ def _unforeseen(request: Req, error: Exception) -> Response[bytes]:
     return _problem(request, Problem("internal"))
 
 
+def _store_away(request: Req, error: Exception) -> Response[bytes]:
+    """One line a request and no traceback: while a store is away there are many, and the fault is not in the code."""
+    reason = " ".join(str(error).split())[:REASON_MAX]
+    log.error("%s %s: %s: %s", request.scope["method"], request.scope["path"], type(error).__name__, reason)
+    return _problem(request, Problem("store_away", headers=RETRY_AFTER))
+
+
 HANDLERS: ExceptionHandlersMap = {
     Problem: _problem,
     Refused: _refused,
     Stale: lambda request, stale: _problem(request, Problem("stale", version=stale.version)),
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
-    Busy: lambda request, _: _problem(request, Problem("busy", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})),
+    Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),
+    **dict.fromkeys(STORE_FAILURES, _store_away),
     HTTPException: _http,
     Exception: _unforeseen,
 }

@@ -24,6 +24,12 @@ class Metrics:
         self.events += events
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
+    def answered(self, method: str, route: str, status: int, problem: str | None) -> None:
+        """A request was answered, perhaps with a problem of this code."""
+        self.requests[method, route, status] += 1
+        if problem is not None:
+            self.problems[problem] += 1
+
 
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 

@@ -12,22 +12,28 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-import uvicorn
 
 from api.app import create_app
-from api.cli import Server
+from api.cli import Server, config_of
 from api.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS_MAX = 20
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 @contextmanager
 def served(url: str) -> Iterator[str]:
     """The address of a service in a thread."""
     app = create_app(Settings(database_url=url), wait_seconds=1)
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, ws="none", lifespan="on", log_config=None)
-    server = Server(config)
+    server = Server(config_of(app, "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
@@ -48,13 +54,16 @@ class Process:
     """``knacka serve`` in a process of its own."""
 
     def __init__(self, url: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        settings = {"KNACKA_DATABASE_URL": url, "KNACKA_PORT": str(self.port), "KNACKA_LOG_LEVEL": "warning"}
+        settings = {
+            "KNACKA_DATABASE_URL": url,
+            "KNACKA_PORT": str(self.port),
+            "KNACKA_LOG_LEVEL": "warning",
+        }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
-        self.process = subprocess.Popen([sys.executable, "-m", "api.cli", "serve"], cwd=ROOT, env=environment)
+        command = [sys.executable, "-m", "api.cli", "serve"]
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment)
         self._wait_until_ready()
 
     def _wait_until_ready(self) -> None:

@@ -1,7 +1,10 @@
 """Every bad input has a status and a problem of its own, says what would be right, and changes nothing."""
 
 import ast
+import sqlite3
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,13 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.http.headers import NAMES_MAX, language_of, prefers
 from api.http.problems import TEXTS
 from referee.games import RULESETS
 from referee.sentences import fields
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, KORTOXEN, Table
+from tests.stores import running_postgres
 
 Client = TestClient[Litestar]
 PLAYERS = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
@@ -348,6 +353,23 @@ class TestLanguage:
         assert english.json()["rules"][0]["text"] != swedish.json()["rules"][0]["text"]
         assert swedish.json()["readings"][0] == client.get(f"{url}/B-O1", headers={"Accept-Language": "sv"}).json()
 
+    def test_what_is_read_of_a_header_is_not_kept(self) -> None:
+        accept = "sv;" + "x" * 10_000
+        before = sys.getrefcount(accept)
+        assert language_of(accept) == "sv"
+        assert prefers(accept, "sv")
+        assert sys.getrefcount(accept) == before
+        assert language_of("de," * NAMES_MAX + "sv") == "en", "nobody prefers so many"
+
+
+def rename_tables(file: Path) -> None:
+    """Breaks a store in the hands of those who use it."""
+    with closing(sqlite3.connect(file, timeout=10)) as other:
+        tables = other.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        assert tables
+        for (name,) in tables:
+            other.execute(f"ALTER TABLE {name} RENAME TO was_{name}")
+
 
 class TestOurFault:
     def test_what_nobody_foresaw_tells_nothing_of_the_inside(
@@ -369,6 +391,47 @@ class TestOurFault:
             assert answer.headers["retry-after"] == "1"
             problem(client.get("/health/ready"), 503, "not-ready")
             assert client.get("/health/live").status_code == 200
+
+    def test_books_that_are_broken_are_no_fault_of_ours(self, tmp_path: Path) -> None:
+        with client_of(f"sqlite:///{tmp_path}/knacka.db") as client:
+            table = Table(client)
+            table.deal()
+            assert table.get("/protocol").status_code == 200
+            rename_tables(tmp_path / "knacka-books.db")
+            for path in ("/protocol", "/knocks"):
+                answer = table.get(path)
+                problem(answer, 503, "store-away")
+                assert answer.headers["retry-after"] == "1"
+            assert table.get().status_code == 200
+
+    def test_events_that_cannot_be_read_are_no_fault_of_ours(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with client_of(f"sqlite:///{tmp_path}/knacka.db") as client:
+            table = Table(client)
+            table.deal()
+            rename_tables(tmp_path / "knacka.db")
+            for path in ("/events", "/replay?at=1", "/deals/1"):
+                answer = table.get(path)
+                problem(answer, 503, "store-away")
+                assert answer.headers["retry-after"] == "1"
+            problem(table.send("bid", 1, bid=1), 503, "busy")
+            problem(client.get("/v1/matches/00000000-0000-0000-0000-000000000000"), 503, "store-away")
+        lines = [record for record in caplog.records if record.name == "api.http.problems"]
+        assert lines
+        assert not any(record.exc_info for record in lines), "a line each"
+
+    def test_a_database_that_is_gone_is_no_fault_of_ours(self) -> None:
+        with ExitStack() as server:
+            postgres = server.enter_context(running_postgres())
+            with client_of(postgres.url) as client:
+                table = Table(client)
+                table.deal()
+                assert table.get("/protocol").status_code == 200
+                server.close()
+                answer = table.get("/protocol")
+                problem(answer, 503, "store-away")
+                assert answer.headers["retry-after"] == "1"
 
     def test_books_that_stand_still_are_told_of(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)

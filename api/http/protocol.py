@@ -1,0 +1,338 @@
+"""HTTP as it comes over a connection: what may come, how much of it and how long it may take.
+
+uvicorn's protocol gathers whatever a stranger sends before the app hears of it. This one counts while it reads, and
+what is too much, too slow or no HTTP is answered with a problem, once what was asked before has been answered; then
+nothing more is read and the connection is closed. Answers may take as long as they like: no limit is on them.
+"""
+
+import asyncio
+import logging
+import resource
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from typing import Any
+
+import httptools
+from litestar import Litestar
+from uvicorn import Config
+from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from api.http.problems import RETRY_AFTER, Problem, as_sent
+
+log = logging.getLogger(__name__)
+
+URL_MAX = 4096
+"""Bytes of the request target. The longest of ours, with a cursor, have a few hundred."""
+HEADERS_MAX = 64
+"""Headers of one request. A browser behind two proxies sends about thirty."""
+NAME_MAX = 256
+"""Bytes of a header's name."""
+VALUE_MAX = 8192
+"""Bytes of a header's value."""
+HEAD_MAX = 16384
+"""Bytes of all headers together, names and values."""
+PIECE = 16384
+"""Bytes that are read at a time, so that no limit is passed by more."""
+WIRE_FACTOR = 8
+"""A request may come in so many times the bytes of its largest body: a chunk of one byte is sent in six."""
+PIPELINE_MAX = 64
+"""Requests of one connection that wait for the one before them."""
+CONNECTIONS_MAX = 10_000
+"""At a time, or as many as the process may have files open, but for :data:`FILES_KEPT`."""
+FILES_KEPT = 64
+"""For the store, the books and the log."""
+
+HEAD_SECONDS = 10.0
+"""From the first byte of a request, or from the beginning of the connection, to the end of its headers."""
+BODY_SECONDS = 30.0
+"""From there to the end of its body."""
+IDLE_SECONDS = 65
+"""Between two requests. Longer than proxies keep a connection (60 s), so that they do not use one that has gone."""
+STALLED_SECONDS = 60.0
+"""For a reader to take something of what waits to be sent to him."""
+CLOSING_SECONDS = 2.0
+"""After a refusal, for the caller to read it: what he still sends is thrown away until then, for a connection that is
+closed on unread bytes loses the answer too."""
+
+
+@cache
+def connections_max() -> int:
+    """How many connections there may be at a time."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_KEPT))
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        app = config.app
+        assert isinstance(app, Litestar)
+        assert isinstance(app.request_max_body_size, int)
+        self._body_max = app.request_max_body_size
+        self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
+        self.url, self.headers = b"", []
+        self._in_message = self._in_head = self._begun_now = False
+        self._head_size = self._body_size = self._declared = 0
+        self._came = 0
+        """Bytes that came for a message, without the piece in which it began."""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline_is_for_head = False
+        self._running: RequestResponseCycle | None = None
+        self._deaf = False
+        self._refused: Problem | None = None
+        self._unsent = 0
+        self._look_at_writing: asyncio.TimerHandle | None = None
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """It begins: something has to come, or it is closed."""
+        super().connection_made(transport)
+        if len(self.connections) > connections_max():
+            self._refuse(Problem("busy", headers=RETRY_AFTER))
+            transport.close()
+        else:
+            self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It has ended."""
+        self._stop_clock()
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+        if self._look_at_writing is not None:
+            self._look_at_writing.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Reads what came, in pieces."""
+        if len(data) <= PIECE:
+            self._read(data)
+        else:
+            for start in range(0, len(data), PIECE):
+                self._read(data[start : start + PIECE])
+
+    def _read(self, piece: bytes) -> None:
+        if self._deaf:
+            return
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            # There is nothing to change to: it is answered as it is. What follows may be its body or not: not read.
+            self._deaf, self.cycle.keep_alive = True, False
+        except httptools.HttpParserError as error:
+            found = error.__context__
+            self._refuse(found if isinstance(found, Problem) else Problem("malformed"))
+        else:
+            if self._in_message:
+                self._wait_for_the_rest(len(piece))
+
+    def _wait_for_the_rest(self, came: int) -> None:
+        """Of a message that has not come whole: it may not become too long, nor take too long."""
+        self._came, self._begun_now = 0 if self._begun_now else self._came + came, False
+        if self._in_head and self._came > URL_MAX + HEAD_MAX:
+            self._refuse(_headers_too_large())
+        elif self._came > HEAD_MAX + WIRE_FACTOR * self._body_max:
+            self._refuse(self._too_large())
+        elif self._deadline is None or self._deadline_is_for_head != self._in_head:
+            self._stop_clock()
+            self._deadline_is_for_head = self._in_head
+            seconds = HEAD_SECONDS if self._in_head else BODY_SECONDS
+            self._deadline = self.loop.call_later(seconds, self._refuse, Problem("too_slow", seconds=int(seconds)))
+
+    def _stop_clock(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_large(self) -> Problem:
+        return Problem("too_large", limit_bytes=self._body_max)
+
+    # A message. What is raised in here ends the reading.
+
+    def on_message_begin(self) -> None:
+        """Its first byte."""
+        super().on_message_begin()
+        self._stop_clock()
+        self._unset_keepalive_if_required()
+        self._in_message = self._in_head = self._begun_now = True
+        self._head_size = self._body_size = self._declared = 0
+
+    def on_url(self, url: bytes) -> None:
+        """The request target, or a part of it."""
+        self.url += url
+        if len(self.url) > URL_MAX:
+            raise Problem("uri_too_long", limit_bytes=URL_MAX)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; or a trailer, which nobody asks for: it must not pass for a header."""
+        if not self._in_head:
+            return
+        self._head_size += len(name) + len(value)
+        if self._head_size > HEAD_MAX or len(name) > NAME_MAX or len(value) > VALUE_MAX:
+            raise _headers_too_large()
+        name = name.lower()
+        if name == b"content-length":
+            self._declared = int(value)
+        elif name == b"expect":
+            self.expect_100_continue = value.lower() == b"100-continue"
+        self.headers.append((name, value))
+        if len(self.headers) > HEADERS_MAX:
+            raise _headers_too_large()
+
+    def on_headers_complete(self) -> None:
+        """All headers have come: the app hears of it, if it may."""
+        if self._declared > self._body_max:
+            raise self._too_large()
+        if len(self.pipeline) >= PIPELINE_MAX:
+            raise Problem("busy", headers=RETRY_AFTER)
+        super().on_headers_complete()
+        self._in_head = False
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_size += len(body)
+        if self._body_size > self._body_max:
+            raise self._too_large()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Its last byte."""
+        self._in_message = False
+        self._stop_clock()
+        super().on_message_complete()
+
+    # Answers
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, partial(_answered, cycle, app))
+
+    def on_response_complete(self) -> None:
+        """An answer has been given: the next in line is begun, or what was refused is said."""
+        super().on_response_complete()
+        if self._in_message:
+            self._unset_keepalive_if_required()  # another has begun to come, which has a clock of its own
+        if self._refused is not None and not self._under_way:
+            self._say(self._refused)
+
+    @property
+    def _under_way(self) -> bool:
+        """Something that was asked before is being answered."""
+        running = self._running
+        return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answers with a problem, after what was asked before, and reads no more."""
+        if self._deaf or self.transport.is_closing():
+            return
+        self._deaf = True
+        self._stop_clock()
+        self._unset_keepalive_if_required()
+        if self._in_message and not self._in_head and not self._taken_back():
+            return
+        self._refused = problem
+        if self._under_way:
+            self._deadline = self.loop.call_later(BODY_SECONDS, self.transport.abort)
+        else:
+            self._say(problem)
+
+    def _taken_back(self) -> bool:
+        """Takes a request whose body has not come whole from the app; not if it has begun to answer."""
+        cycle = self.cycle
+        if cycle.response_complete:
+            self._hang_up()
+        elif cycle.response_started:
+            self.transport.abort()
+        else:
+            if self.pipeline and self.pipeline[0][0] is cycle:
+                self.pipeline.popleft()
+            cycle.disconnected = True
+            cycle.message_event.set()
+            return True
+        return False
+
+    def _say(self, problem: Problem) -> None:
+        if self.transport.is_closing():
+            return
+        instance = self.url.partition(b"?")[0].decode("ascii", "replace") if len(self.url) <= URL_MAX else ""
+        status, headers, body = as_sent(problem, instance, _accept_language(self.headers))
+        if self._count is not None:
+            self._count("unknown", "unknown", status, problem.code)
+        lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
+        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", body]))
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Ends it from this side, and soon from the other."""
+        self._stop_clock()
+        self._unset_keepalive_if_required()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline = self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
+
+    # One who reads nothing of a long answer holds all of it in memory
+
+    def pause_writing(self) -> None:
+        """The reader is slower than we: he may be, but he has to take something now and then."""
+        super().pause_writing()
+        self._unsent = self.transport.get_write_buffer_size()
+        self._look_at_writing = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
+
+    def resume_writing(self) -> None:
+        """He has caught up."""
+        if self._look_at_writing is not None:
+            self._look_at_writing.cancel()
+        super().resume_writing()
+
+    def _end_if_stalled(self) -> None:
+        if self.transport.get_write_buffer_size() >= self._unsent:
+            self.transport.abort()
+        else:
+            self.pause_writing()
+
+
+def _headers_too_large() -> Problem:
+    return Problem("headers_too_large", headers_max=HEADERS_MAX, value_bytes=VALUE_MAX, limit_bytes=HEAD_MAX)
+
+
+def _accept_language(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    return next((value.decode("latin-1") for name, value in headers if name == b"accept-language"), None)
+
+
+async def _answered(
+    cycle: RequestResponseCycle,
+    app: ASGI3Application,
+    scope: Scope,
+    receive: ASGIReceiveCallable,
+    send: ASGISendCallable,
+) -> None:
+    """What the app answers; a problem where it fails before it has begun to, whatever it is that ends it."""
+    try:
+        await app(scope, receive, send)
+    except asyncio.CancelledError:  # the service stops, and has waited long enough
+        problem = Problem("busy", headers=RETRY_AFTER)
+    except Exception:
+        if cycle.response_started:
+            raise  # uvicorn logs it and closes the connection, so that the answer does not pass for whole
+        log.exception("%s %s failed", cycle.scope["method"], cycle.scope["path"])
+        problem = Problem("internal")
+    else:
+        if cycle.response_started or cycle.disconnected:
+            return
+        log.error("%s %s was not answered", cycle.scope["method"], cycle.scope["path"])
+        problem = Problem("internal")
+    if cycle.response_started:
+        cycle.transport.close()
+        return
+    status, headers, body = as_sent(problem, cycle.scope["path"], _accept_language(cycle.scope["headers"]))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

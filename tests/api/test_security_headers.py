@@ -1,0 +1,96 @@
+"""Each answer tells a browser what it may do with it: of every route, of every problem, of pages and streams.
+
+What the protocol answers by itself is seen to in ``test_protocol``.
+"""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.routes import HTTPRoute
+from litestar.testing import TestClient
+
+from api.docs.reference import page_policy
+from api.http.headers import POLICY, SECURE
+from tests.api.table import KORTOXEN, Table
+
+Client = TestClient[Litestar]
+
+
+def secure(answer: httpx.Response, policy: str = POLICY[1].decode()) -> None:
+    """Says so unless each of the headers is there, once."""
+    for name, value in SECURE:
+        assert answer.headers.get_list(name.decode()) == [value.decode()], answer.request.url
+    assert answer.headers.get_list("content-security-policy") == [policy], answer.request.url
+
+
+def requests(client: Client, table: Table) -> Iterator[tuple[str, str]]:
+    """A method and path for each call that there is."""
+    values = {"match": table.id, "ruleset": KORTOXEN, "rule_id": "B1", "deal": "1", "case": "1", "event": "1"}
+    for route in client.app.routes:
+        assert isinstance(route, HTTPRoute)
+        path = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: values.get(found[1], "1"), route.path)
+        yield from ((method, path) for method in route.methods)
+
+
+def test_all_routes(client: Client, table: Table) -> None:
+    asked = set(requests(client, table))
+    assert {"/openapi.json", "/docs.js", "/health/live", f"{table.path}/events/stream"} <= {path for _, path in asked}
+    statuses, pages = set(), set()
+    for method, path in sorted(asked):
+        if path.endswith("/stream"):
+            continue
+        answer = client.request(method, path)
+        statuses.add(answer.status_code)
+        if answer.headers.get("content-type", "").startswith("text/html"):
+            pages.add(path)
+            secure(answer, page_policy())
+        else:
+            secure(answer)
+    assert {200, 204, 400, 401, 404} <= statuses
+    assert pages == {"/docs"}
+
+
+def test_a_stream(client: Client) -> None:
+    table = Table(client, dealing="house", opening={"points": [2, 2, 2]})
+    table.finish()  # so that it comes to an end
+    answer = table.get("/events/stream")
+    assert answer.status_code == 200
+    secure(answer)
+    secure(table.get("/events", Accept="application/x-ndjson"))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/docs/nowhere", 404),
+        ("DELETE", "/v1/matches", 405),
+        ("GET", "/v1/matches/x", 404),
+        ("GET", "/v1/matches?limit=x", 400),
+        ("POST", "/v1/matches", 415),
+    ],
+)
+def test_problems(client: Client, method: str, path: str, status: int) -> None:
+    answer = client.request(method, path, content=b"x" if method == "POST" else None)
+    assert answer.status_code == status
+    secure(answer)
+
+
+def test_what_has_not_changed(dealt: Table) -> None:
+    answer = dealt.get(**{"If-None-Match": dealt.get().headers["etag"]})
+    assert answer.status_code == 304
+    secure(answer)
+
+
+def test_the_page_may_load_what_it_needs_and_nothing_else(client: Client) -> None:
+    """By its policy: scripts and data from here, its one style by its hash, and nothing written into it by others."""
+    page = client.get("/docs")
+    secure(page, page_policy())
+    assert re.findall(r"<style", page.text) == ["<style"]
+    assert re.findall(r"<script[^>]*>", page.text) == ['<script src="/docs.js">']
+    assert not re.search(r"\sstyle=|\son\w+=|javascript:", page.text)
+    script = client.get("/docs.js").text
+    assert not re.search(r"\beval\(|new Function|\.style\b|setAttribute\(.style", script)
