@@ -19,6 +19,7 @@ from api.http.replies import Reply
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays
 from api.ops import health
+from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
 from api.service import Service
 from api.settings import Settings
@@ -58,6 +59,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.callback(hub.close)
             app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)
             await asyncio.to_thread(kept.start)
+            if settings.metrics_port:
+                await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
 
     async def count(message: Message, scope: Scope) -> None:

@@ -25,6 +25,8 @@ class Settings(Value, forbid_unknown_fields=True):
     database_url: str = "sqlite:///./knacka.db"
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
+    metrics_host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
     cache_matches: Annotated[int, Meta(ge=1)] = 2000
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -1,4 +1,4 @@
-"""For operators: is it up, is it ready, and how is it doing."""
+"""For operators: is it up, and is it ready."""
 
 from typing import Literal
 
@@ -7,8 +7,7 @@ from litestar import Router, get
 from api.http.describe import described
 from api.http.headers import Req
 from api.http.problems import Problem
-from api.http.replies import Reply, reply, text
-from api.ops.metrics import MEDIA_TYPE, exposition
+from api.http.replies import Reply, reply
 from api.service import service_of
 from api.threads import in_thread
 from referee.value import Value
@@ -52,18 +51,4 @@ async def health_ready(request: Req) -> Reply:
     return reply(Health(status="up", follower_lag=lag))
 
 
-@get(
-    "/metrics",
-    operation_id="metrics",
-    summary="Counters for Prometheus",
-    description="Requests by route and status, problems by code, events stored, sizes of transactions, queue and "
-    "cache, and how far the books are behind.",
-    operation_class=described(others={MEDIA_TYPE: {"type": "string"}}),
-)
-async def metrics(request: Req) -> Reply:
-    """Counters."""
-    service = service_of(request)
-    return text(exposition(service.metrics, await in_thread(service.gauges)).encode(), MEDIA_TYPE)
-
-
-ROUTER = Router("/", route_handlers=[health_live, health_ready, metrics], tags=["Operators"])
+ROUTER = Router("/", route_handlers=[health_live, health_ready], tags=["Operators"])

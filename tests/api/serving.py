@@ -56,9 +56,12 @@ class Process:
     def __init__(self, url: str) -> None:
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
+        metrics_port = free_port()
+        self.metrics = f"http://127.0.0.1:{metrics_port}/metrics"
         settings = {
             "KNACKA_DATABASE_URL": url,
             "KNACKA_PORT": str(self.port),
+            "KNACKA_METRICS_PORT": str(metrics_port),
             "KNACKA_LOG_LEVEL": "warning",
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings

@@ -4,16 +4,21 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.settings import Settings, SettingsError, from_environment
 from tests.api.conftest import client_of
-from tests.api.serving import ROOT
+from tests.api.serving import ROOT, free_port
 from tests.api.table import KORTOXEN, Table
 
 Client = TestClient[Litestar]
+
+
+def of_operators(port: int, path: str = "/metrics") -> httpx.Response:
+    return httpx.get(f"http://127.0.0.1:{port}{path}")
 
 
 class TestHealth:
@@ -22,11 +27,12 @@ class TestHealth:
         assert own_client.get("/health/ready").json() == {"status": "up", "follower_lag": 0}
 
     def test_metrics_count_requests_problems_and_events(self, sqlite_url: str) -> None:
-        with client_of(sqlite_url) as client:
+        port = free_port()
+        with client_of(sqlite_url, metrics_port=port) as client:
             table = Table(client)
             table.deal()
             table.send("bid", 2, bid=1)
-            answer = client.get("/metrics")
+            answer = of_operators(port)
         assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
         lines = answer.text.splitlines()
         assert 'knacka_requests_total{method="POST",route="/v1/matches/{match}/acts",status="201"} 1' in lines
@@ -37,6 +43,19 @@ class TestHealth:
         assert "knacka_cached_matches 1" in lines
         sample = re.compile(r'[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.]+')
         assert all(line.startswith("# ") or sample.fullmatch(line) for line in lines)
+
+    def test_metrics_are_served_only_where_an_operator_says(self, client: Client, sqlite_url: str) -> None:
+        assert client.get("/metrics").status_code == 404
+        assert "/metrics" not in client.get("/openapi.json").json()["paths"]
+        port = free_port()
+        with client_of(sqlite_url, metrics_port=port) as other:
+            assert other.get("/metrics").status_code == 404
+            answer = of_operators(port)
+            assert answer.status_code == 200
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            for path in ("/health/live", "/v1/matches", "/openapi.json", "/"):
+                nothing = of_operators(port, path)
+                assert (nothing.status_code, nothing.json()["type"]) == (404, "/problems/no-such-page")
 
 
 class TestReference:

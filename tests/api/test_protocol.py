@@ -369,6 +369,12 @@ class TestConnections:
             assert (answer.status, answer.headers["connection"]) == (200, "close")
             assert client.ended()
 
+    def test_refusals_are_counted(self, process: Process) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET /" + b"x" * 5000 + b" HTTP/1.1\r\n\r\n")
+            client.answer().problem(414, "uri-too-long")
+        assert 'knacka_problems_total{code="uri_too_long"}' in httpx.get(process.metrics).text
+
 
 @pytest.mark.parametrize(
     ("error", "status", "code"), [(asyncio.CancelledError, 503, "busy"), (RecursionError, 500, "internal")]

@@ -1,0 +1,52 @@
+"""The counters, on a port of their own: how often what is refused is nobody's business but the operators'."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from litestar import Litestar, get
+from litestar.datastructures import State
+from uvicorn import Config
+from uvicorn.server import ServerState
+
+from api.http.headers import Req, secured
+from api.http.problems import HANDLERS
+from api.http.protocol import Protocol
+from api.http.replies import Reply, text
+from api.ops.metrics import MEDIA_TYPE, exposition
+from api.service import Service, service_of
+from api.threads import in_thread
+
+BODY_MAX = 1024
+"""Nothing here takes a body."""
+
+
+@get("/metrics")
+async def metrics(request: Req) -> Reply:
+    """Counters."""
+    service = service_of(request)
+    return text(exposition(service.metrics, await in_thread(service.gauges)).encode(), MEDIA_TYPE)
+
+
+@asynccontextmanager
+async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
+    """While it lasts, the counters can be read at this address. Raises ``OSError`` where one cannot listen there."""
+    app = Litestar(
+        [metrics],
+        exception_handlers=HANDLERS,
+        before_send=[secured],
+        request_max_body_size=BODY_MAX,
+        state=State({"service": service}),
+        logging_config=None,
+        openapi_config=None,
+    )
+    config = Config(app, ws="none", access_log=False, log_config=None, server_header=False)
+    state = ServerState()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Protocol(config, state, {}, loop), host, port)
+    try:
+        yield
+    finally:
+        server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
