@@ -16,9 +16,12 @@ from api.app import create_app
 from api.bookkeeping import Books
 from api.docs import reference
 from api.http.protocol import IDLE_SECONDS, Protocol
+from api.ops.files import kept_from_others, open_to_others
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from referee.store.store import construct
+
+log = logging.getLogger(__name__)
 
 ALL = "all"
 """In the place of a book's name."""
@@ -130,6 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )
+    kept_from_others()
+    for file in open_to_others(settings.database_url):
+        log.warning("others may open %s: chmod 600 it", file)
     if given.command == "serve":
         return serve(settings)
     if given.command == "rebuild":

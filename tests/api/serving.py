@@ -66,7 +66,7 @@ class Process:
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
         command = [sys.executable, "-m", "api.cli", "serve"]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment)
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, umask=0o022)
         self._wait_until_ready()
 
     def _wait_until_ready(self) -> None:

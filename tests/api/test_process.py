@@ -85,6 +85,26 @@ class TestStopping:
         assert "the chain holds" in verified.stdout
 
 
+class TestFiles:
+    def test_the_store_is_its_owners_alone(self, tmp_path: Path) -> None:
+        with running(f"sqlite:///{tmp_path}/knacka.db") as process, httpx.Client(base_url=process.address) as client:
+            table = Table(client)
+            assert table.get("/protocol").status_code == 200
+            modes = {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()}
+        assert modes.keys() >= {
+            f"{name}.db{end}" for name in ("knacka", "knacka-books") for end in ("", "-shm", "-wal")
+        }
+        assert set(modes.values()) == {"0o600"}
+
+    def test_a_file_that_others_may_open_is_told_of(self, tmp_path: Path) -> None:
+        url = f"sqlite:///{tmp_path}/knacka.db"
+        assert knacka("rebuild", KNACKA_DATABASE_URL=url).stderr == ""
+        (tmp_path / "knacka-books.db").chmod(0o640)
+        told = knacka("rebuild", KNACKA_DATABASE_URL=url).stderr
+        assert f"others may open {tmp_path}/knacka-books.db: chmod 600 it" in told
+        assert "knacka.db" not in told
+
+
 class TestCommandLine:
     def test_a_book_is_rebuilt(self, sqlite_url: str) -> None:
         done = knacka("rebuild", "protocols", KNACKA_DATABASE_URL=sqlite_url)

@@ -1,0 +1,24 @@
+"""The files of a SQLite store: what is played and who may act lies in them, so they are their owner's alone."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from projections.follow.engine import books_file
+from referee.store.store import settings_for
+
+OWNER_ALONE = 0o077
+"""The mask of what others may not do."""
+
+
+def kept_from_others() -> None:
+    """From now on. SQLite itself makes the files, and those beside them as they go (``-wal``, ``-shm``)."""
+    os.umask(OWNER_ALONE)
+
+
+def open_to_others(url: str) -> list[Path]:
+    """The files of this store that are there already and that others than their owner may open."""
+    if urlsplit(url).scheme != "sqlite":
+        return []
+    files = (Path(settings_for(url)["SQLITE_DBNAME"]), books_file(url))
+    return [file for file in files if file.exists() and file.stat().st_mode & OWNER_ALONE]
