@@ -10,6 +10,7 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
+from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
@@ -42,7 +43,7 @@ def _options(path: str, *methods: str) -> HTTPRouteHandler:
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
-    metrics = Metrics()
+    metrics, refused_tokens = Metrics(), RefusedTokens()
 
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
@@ -67,6 +68,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
             problem: str | None = scope.get("problem")  # type: ignore[assignment]
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
+            if problem == "token_unknown":
+                refused_tokens.tell(scope["client"])
 
     v1 = Router(
         "/v1",

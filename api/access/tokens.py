@@ -1,6 +1,8 @@
 """Who is asking: a seat, the official, or anybody else. Tokens are kept as SHA-256 and compared in constant time."""
 
+import logging
 import secrets
+import time
 from hashlib import sha256
 from hmac import compare_digest
 
@@ -9,7 +11,36 @@ from api.http.problems import Problem
 from referee.events import Viewer
 from referee.store.match import Match
 
+log = logging.getLogger(__name__)
+
+TOLD_SECONDS = 1.0
+"""Not more often than this is anything said of the same address."""
+TOLD_MAX = 20
+"""Nor of more addresses in that time: one who guesses may have many."""
+
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
+
+
+class RefusedTokens:
+    """Tells the log who gives tokens that are not of the match, and how often; never the token."""
+
+    def __init__(self) -> None:
+        self._since = 0.0
+        self._told: set[str] = set()
+        self._untold = 0
+
+    def tell(self, client: tuple[str, int] | None) -> None:
+        """One more."""
+        now, address = time.monotonic(), client[0] if client else "an unknown address"
+        if now - self._since >= TOLD_SECONDS:
+            self._since = now
+            self._told.clear()
+        if address in self._told or len(self._told) == TOLD_MAX:
+            self._untold += 1
+            return
+        self._told.add(address)
+        log.warning("unknown token from %r; %d not logged since the last one", address, self._untold)
+        self._untold = 0
 
 
 def new_token() -> str:

@@ -3,6 +3,7 @@
 import ast
 import sqlite3
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.access.tokens import TOLD_MAX, TOLD_SECONDS, RefusedTokens
 from api.http.headers import NAMES_MAX, language_of, prefers
 from api.http.problems import TEXTS
 from referee.games import RULESETS
@@ -158,6 +160,30 @@ class TestWho:
             assert answer.headers["www-authenticate"].startswith("Bearer")
         body = {"act": "bid", "seat": 1, "bid": 2}
         problem(client.post(f"{dealt.path}/acts", json=body, headers=other.bearer(1)), 401, "token-unknown")
+
+    def test_a_refused_token_is_told_of_by_address_and_not_by_itself(
+        self, sqlite_url: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with client_of(sqlite_url) as client:
+            token = Table(client).bearer(0)
+            path = Table(client).path
+            for _ in range(50):
+                problem(client.get(path, headers=token), 401, "token-unknown")
+        told = [record for record in caplog.records if record.name == "api.access.tokens"]
+        assert {record.levelname for record in told} == {"WARNING"}
+        assert "'testclient'" in told[0].getMessage()
+        assert len(told) < 25, "one who guesses does not fill the log"
+        assert token["Authorization"].split()[1] not in caplog.text
+
+    def test_nor_does_one_who_has_many_addresses_fill_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
+        refused = RefusedTokens()
+        began = time.monotonic()
+        for number in range(1000):
+            refused.tell((f"2001:db8::{number:x}", 1))
+        assert len(caplog.records) <= TOLD_MAX * (1 + (time.monotonic() - began) / TOLD_SECONDS)
+        refused = RefusedTokens()
+        refused.tell(None)
+        assert "unknown address" in caplog.text
 
     def test_another_seat(self, dealt: Table) -> None:
         document = problem(dealt.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 2), 403, "not-your-seat")
