@@ -3,13 +3,12 @@
 import asyncio
 import time
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 from uuid import UUID
 
-from eventsourcing.persistence import InterfaceError, OperationalError, StoredEvent
+from eventsourcing.persistence import StoredEvent
 from eventsourcing.postgres import PostgresApplicationRecorder
 from eventsourcing.sqlite import SQLiteApplicationRecorder
-from eventsourcing.utils import retry
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import Connection
@@ -68,7 +67,6 @@ def _postgres(recorder: PostgresApplicationRecorder) -> Read:
         " WHERE notification_id > %s ORDER BY notification_id LIMIT %s"
     ).format(Identifier(recorder.datastore.schema, recorder.events_table_name))
 
-    @retry((InterfaceError, OperationalError), max_attempts=10, wait=0.2)
     def read(after: int, limit: int) -> Page:
         with (
             recorder.datastore.get_connection() as connection,
@@ -76,7 +74,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> Read:
         ):
             return Page(cursor.execute(query, (after, limit), prepare=True).fetchall(), _decode)
 
-    return cast(Read, read)
+    return read
 
 
 class Books:

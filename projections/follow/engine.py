@@ -7,55 +7,37 @@ are tables of the same database, all named ``book_…``.
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
+import sqlalchemy
 from sqlalchemy import DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
+
+from referee.store.reach import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
 
 LOCK_SECONDS = 10
 """How long one waits on SQLite for another process that writes."""
-CONNECT_SECONDS = 5
-
-
-def postgres_parameters(url: str) -> dict[str, Any] | None:
-    """How to connect to the PostgreSQL that a store's URL names, and ``None`` for SQLite.
-
-    Read as the event store reads it: ``?host=`` may name a socket directory. Raises ``ValueError`` for a URL of
-    anything else.
-    """
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        return None
-    if parts.scheme not in ("postgresql", "postgres"):
-        raise ValueError(f"unknown store {parts.scheme!r}: give sqlite:///file or postgresql://…")
-    query = _query(url)
-    return {
-        "dbname": unquote(parts.path.removeprefix("/")) or "knacka",
-        "host": query.get("host") or parts.hostname or "127.0.0.1",
-        "port": int(parts.port or query.get("port") or 5432),
-        "user": unquote(parts.username or "postgres"),
-        "password": unquote(parts.password or ""),
-        "connect_timeout": CONNECT_SECONDS,
-    }
-
-
-def _query(url: str) -> dict[str, str]:
-    return {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+POOL_SECONDS = 2
+"""How long one waits where all connections are taken."""
+IDLE_SECONDS = 10
+"""When PostgreSQL gives up a transaction of somebody who says nothing more: others wait for what he holds."""
 
 
 def books_file(url: str) -> Path:
     """The SQLite file of the books, beside that of the events: ``knacka-books.db`` for ``knacka.db``."""
-    path = unquote(urlsplit(url).path).removeprefix("/")
-    if not path or path == ":memory:":
+    place = place_of(url)
+    if not isinstance(place, SqliteFile) or place.path == ":memory:":
         raise ValueError("books need a file: sqlite:///knacka.db")
-    events = Path(path)
+    events = Path(place.path)
     return events.with_name(f"{events.stem}-books{events.suffix}")
 
 
-def engine_for(url: str) -> Engine:
-    """The engine over the books of the store at ``url``. Raises ``ValueError`` for a URL that names none."""
-    parameters = postgres_parameters(url)
-    return _sqlite(books_file(url)) if parameters is None else _postgres(parameters, _query(url).get("schema"))
+def engine_for(url: str, silence: float = SILENCE_SECONDS) -> Engine:
+    """The engine over the books of the store at ``url``. Raises ``ValueError`` for a URL that names none.
+
+    ``silence``: how long PostgreSQL may say nothing when it was asked something, before its connection is given up.
+    """
+    place = place_of(url)
+    return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(books_file(url))
 
 
 def writer(engine: Engine) -> Engine:
@@ -81,16 +63,34 @@ def _sqlite(file: Path) -> Engine:
     return engine
 
 
-def _postgres(parameters: dict[str, Any], schema: str | None) -> Engine:
-    # The parameters, and with them the password, stay out of the engine's URL and so out of logs.
-    engine = create_engine("postgresql+psycopg://", connect_args=parameters, pool_pre_ping=True)
-    path = '"' + (schema or "public").replace('"', '""') + '"'
+def patient(connection: sqlalchemy.Connection) -> None:
+    """Until its transaction ends the database may take its time: to create tables, or for a large page."""
+    if connection.dialect.name == "postgresql":
+        connection.connection.driver_connection.silence = None  # type: ignore[union-attr]
+        connection.exec_driver_sql(
+            "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
+        )
 
-    @event.listens_for(engine, "connect")
-    def connected(connection: Any, _: Any) -> None:
-        connection.autocommit = True
+
+def _postgres(place: Postgres, silence: float) -> Engine:
+    # The parameters, and with them the password, stay out of the engine's URL and so out of logs.
+    opener, path = Opener(place.parameters), '"' + place.schema.replace('"', '""') + '"'
+
+    def begin(connection: Connection) -> None:
         connection.execute("SELECT set_config('search_path', %s, false)", [path])
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
+
+    def opened() -> Connection:
+        connection = opener(silence, begin)
         connection.autocommit = False
+        return connection
+
+    engine = create_engine("postgresql+psycopg://", creator=opened, pool_pre_ping=True, pool_timeout=POOL_SECONDS)
+
+    @event.listens_for(engine, "checkin")
+    def returned(connection: Connection | None, _: Any) -> None:
+        if connection is not None:
+            connection.silence = silence
 
     return engine
 

@@ -31,9 +31,10 @@ from sqlalchemy import (
     update,
 )
 
-from projections.follow.engine import engine_for, postgres_parameters, writer
+from projections.follow.engine import engine_for, patient, writer
 from projections.follow.listen import Listener
 from projections.follow.page import Page
+from referee.store.reach import Postgres, place_of
 from referee.value import Value
 
 __all__ = ["Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
@@ -122,6 +123,7 @@ def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, int]:
 
 def _alone(connection: Connection) -> None:
     """Until this transaction ends nobody else creates or drops: on SQLite that is so by itself."""
+    patient(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
@@ -181,11 +183,13 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
     position, events = 0, read(0, page)
     while events:
         with writes.begin() as connection:
+            patient(connection)
             position = apply(connection, position, events)
         if len(events) < page:
             break
         events = read(position, page)
     with writes.begin() as connection:
+        patient(connection)
         # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
         # The new tables are held too: another rebuild could have cleared them since.
         goal = max([_held(connection, book.key) for book in books])
@@ -231,7 +235,7 @@ class Follower:
         self.books = tuple(books)
         self._read, self._engine, self._writer = read, engine, writer(engine)
         self._page, self._poll_seconds, self._rest_seconds, self._seen = page, poll_seconds, rest_seconds, seen
-        self._parameters = postgres_parameters(listen) if listen else None
+        self._place = place_of(listen) if listen else None
         self._listener: Listener | None = None
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
@@ -261,8 +265,8 @@ class Follower:
                 self._at[book.name] = 0
         self._seen_to = max(self._at.values(), default=0)
         self._thread.start()
-        if self._parameters is not None:
-            self._listener = Listener(self._parameters, self.wake)
+        if isinstance(self._place, Postgres):
+            self._listener = Listener(self._place.parameters, self.wake)
 
     def wake(self) -> None:
         """Something was committed. From any thread."""

@@ -14,12 +14,14 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from referee.store.reach import Opener
+
 CHANNEL = "referee_events"
 """Where the event store tells of each commit: the name of its table."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 """Seconds until a lost connection is opened again: doubled each time, within these bounds."""
-KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
-"""A peer that is gone without a word is missed after a minute."""
+QUIET_SECONDS = 15.0
+"""After so long without a word it asks whether the server is still there."""
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +30,7 @@ class Listener:
     """Calls ``wake`` on a thread of its own for each notification, and whenever it begins to listen."""
 
     def __init__(self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL) -> None:
-        self._parameters, self._wake, self._channel = parameters, wake, channel
+        self._open, self._wake, self._channel = Opener(parameters), wake, channel
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
@@ -48,7 +50,7 @@ class Listener:
         seconds = BACKOFF_FIRST
         while not self._closed.is_set():
             try:
-                with psycopg.connect(**{**KEEPALIVE, **self._parameters}, autocommit=True) as connection:
+                with self._open() as connection:
                     connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
                     seconds, self.listening = BACKOFF_FIRST, True
                     self._wake()  # for what was told while nobody listened
@@ -64,6 +66,7 @@ class Listener:
             ready.register(self._here, selectors.EVENT_READ)
             ready.register(connection.fileno(), selectors.EVENT_READ)
             while not self._closed.is_set():
-                ready.select()
+                if not ready.select(QUIET_SECONDS):
+                    connection.execute("SELECT 1")
                 for _ in connection.notifies(timeout=0):
                     self._wake()

@@ -6,7 +6,6 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
@@ -15,6 +14,7 @@ from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.events import Recorded
 from referee.store.aggregate import KINDS, Aggregate, fold
+from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import FIRST, JsonRows, from_row, row_hash
 
 PAGE = 500
@@ -77,36 +77,24 @@ def _loaded(row: StoredEvent) -> Loaded | None:
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """The library's settings for ``sqlite:///path`` or ``postgresql://user:password@host:port/name``.
-
-    For PostgreSQL ``?host=`` names a socket directory and ``?schema=`` a schema other than ``public``.
-    Raises ``ValueError`` for anything else.
-    """
-    parts = urlsplit(url)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    if parts.scheme == "sqlite":
-        path = unquote(parts.path).removeprefix("/")
-        if not path:
-            raise ValueError("a SQLite URL names a file: sqlite:///knacka.db")
+    """The library's settings for the store that a URL names. Raises ``ValueError`` for a URL of anything else."""
+    place = place_of(url)
+    if isinstance(place, SqliteFile):
         return {
             "PERSISTENCE_MODULE": "eventsourcing.sqlite",
-            "SQLITE_DBNAME": path,
+            "SQLITE_DBNAME": place.path,
             "SQLITE_LOCK_TIMEOUT": "10",
         }
-    if parts.scheme in ("postgresql", "postgres"):
-        return {
-            "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
-            "POSTGRES_DBNAME": unquote(parts.path.removeprefix("/")) or "knacka",
-            "POSTGRES_HOST": query.get("host") or parts.hostname or "127.0.0.1",
-            "POSTGRES_PORT": str(parts.port or query.get("port") or 5432),
-            "POSTGRES_USER": unquote(parts.username or "postgres"),
-            "POSTGRES_PASSWORD": unquote(parts.password or ""),
-            "POSTGRES_SCHEMA": query.get("schema", "public"),
-            "POSTGRES_POOL_SIZE": "2",
-            "POSTGRES_MAX_OVERFLOW": "10",
-            "POSTGRES_LOCK_TIMEOUT": "2",  # the library tries ten times
-        }
-    raise ValueError(f"unknown store {parts.scheme!r}: give sqlite:///file or postgresql://…")
+    named = ("dbname", "host", "port", "user", "password")
+    return {
+        "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
+        **{f"POSTGRES_{name.upper()}": str(place.parameters.get(name, "")) for name in named},
+        "POSTGRES_URL": url,  # names more than the library asks for
+        "POSTGRES_SCHEMA": place.schema,
+        "POSTGRES_POOL_SIZE": "2",
+        "POSTGRES_MAX_OVERFLOW": "10",
+        "POSTGRES_LOCK_TIMEOUT": "2",
+    }
 
 
 class Referee(Application[UUID]):

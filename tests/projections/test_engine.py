@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from projections.follow.engine import books_file, engine_for, postgres_parameters
+from projections.follow.engine import books_file, engine_for
 from referee.store.store import settings_for
 from tests.stores import Postgres
 
@@ -20,22 +20,6 @@ from tests.stores import Postgres
 def test_on_sqlite_the_books_lie_beside_the_events(url: str, file: str):
     assert books_file(url) == Path(file)
     assert books_file(url).parent == Path(settings_for(url)["SQLITE_DBNAME"]).parent
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgresql://user:p%40ss@db.example:6543/club",
-        "postgresql://user:pw@/club?host=%2Frun%2Fpg&port=5433&schema=a",
-        "postgresql://localhost/",
-        "postgres://db",
-    ],
-)
-def test_on_postgresql_they_lie_where_the_events_do(url: str):
-    ours, theirs = postgres_parameters(url), settings_for(url)
-    assert ours is not None
-    for name in ("dbname", "host", "port", "user", "password"):
-        assert str(ours[name]) == theirs[f"POSTGRES_{name.upper()}"]
 
 
 @pytest.mark.parametrize("url", ["mysql://host/db", "knacka.db", "sqlite://", "sqlite:///", "sqlite:///:memory:"])

@@ -10,12 +10,13 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
 from projections.cases import Cases
-from projections.follow.engine import engine_for, postgres_parameters
+from projections.follow.engine import engine_for
 from projections.follow.follow import Follower, rebuild
 from projections.follow.listen import CHANNEL, Listener
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.protocols import Protocols
+from referee.store.reach import Postgres, place_of
 from referee.store.store import Referee, construct
 from tests.projections.filled import all_books, append, content, last_versions, reader
 
@@ -34,10 +35,10 @@ def store_url(postgres_url: str) -> str:
 @pytest.fixture
 def woken(store_url: str) -> Iterator[threading.Semaphore]:
     """Counts the times that a listener wakes."""
-    parameters = postgres_parameters(store_url)
-    assert parameters is not None
+    place = place_of(store_url)
+    assert isinstance(place, Postgres)
     counted = threading.Semaphore(0)
-    listener = Listener(parameters, counted.release)
+    listener = Listener(place.parameters, counted.release)
     assert counted.acquire(timeout=5), "it wakes when it begins to listen"
     assert listener.listening
     yield counted

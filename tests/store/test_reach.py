@@ -1,0 +1,174 @@
+"""Where the store is that a URL names, and what becomes of a connection on which nothing comes back."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from eventsourcing.persistence import OperationalError
+
+from projections.follow.engine import engine_for
+from referee.store.postgres import Factory, Pool, unsent
+from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of
+from referee.store.store import construct, settings_for
+from tests.proxy import Proxy, target_of
+
+
+def parameters_of(url: str) -> dict[str, Any]:
+    place = place_of(url)
+    assert isinstance(place, Postgres)
+    return place.parameters
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (
+            "postgresql://user:p%40ss@db.example:6543/club",
+            {"host": "db.example", "port": "6543", "user": "user", "password": "p@ss", "dbname": "club"},
+        ),
+        ("postgresql://u@/club?host=%2Frun%2Fpg&port=5433", {"host": "/run/pg", "port": "5433", "dbname": "club"}),
+        ("postgres://", {"host": "127.0.0.1", "user": "postgres", "dbname": "knacka"}),
+        ("postgresql://u@one:5432,two:5433/db", {"host": "one,two", "port": "5432,5433"}),
+        ("postgresql://u@/db?host=one,two&port=5432,5433", {"host": "one,two", "port": "5432,5433"}),
+        (
+            "postgresql://u@h/db?sslmode=verify-full&target_session_attrs=read-write&connect_timeout=9&schema=a%20b",
+            {"sslmode": "verify-full", "target_session_attrs": "read-write", "connect_timeout": "9", "host": "h"},
+        ),
+    ],
+)
+def test_whatever_libpq_takes_reaches_every_connection(
+    url: str, told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the events and of the books."""
+    assert told.items() <= parameters_of(url).items()
+    asked: list[dict[str, Any]] = []
+
+    def connect(**parameters: Any) -> None:
+        asked.append(parameters)
+        raise psycopg.OperationalError("no")
+
+    monkeypatch.setattr("referee.store.reach.Connection.connect", connect)
+    with pytest.raises(Away), Factory(settings_for(url)).pool.connection():  # type: ignore[arg-type]
+        pass
+    with pytest.raises(Exception, match="no"):
+        engine_for(url).connect()
+    assert len(asked) == 2
+    assert all(told.items() <= parameters.items() for parameters in asked)
+    assert all("schema" not in parameters for parameters in asked)
+
+
+def test_a_schema_is_our_own_parameter() -> None:
+    assert place_of("postgresql://h/db?sslmode=require&schema=The%20%22club%22")[1] == 'The "club"'
+    assert place_of("postgresql://h/db")[1] == "public"
+    assert settings_for("postgresql://h/db?schema=a")["POSTGRES_SCHEMA"] == "a"
+
+
+def test_a_file_is_named_in_a_url() -> None:
+    assert place_of("sqlite:///data/all%20matches.db") == SqliteFile("data/all matches.db")
+    assert place_of("sqlite:////var/knacka.db") == SqliteFile("/var/knacka.db")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("mysql://h/db", "unknown store 'mysql'"),
+        ("sqlite://", "names a file"),
+        ("postgresql://h/db?colour=red", 'invalid URI query parameter: "colour"'),
+        ("postgresql://u:p%ss@h/db", "% is written %25"),
+    ],
+)
+def test_a_url_that_cannot_be_is_refused(url: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        place_of(url)
+
+
+def test_a_host_that_is_not_there_is_passed_over_for_the_next(postgres_url: str) -> None:
+    with Proxy(target_of(postgres_url)) as away, Proxy(target_of(postgres_url)) as there:
+        away.refuse()
+        one, two = f"{away.address[0]}:{away.address[1]}", f"{there.address[0]}:{there.address[1]}"
+        url = there.url(postgres_url).replace(two, f"{one},{two}")
+        with construct(url) as referee:
+            assert referee.recorder.max_notification_id() is None  # type: ignore[attr-defined]
+        engine = engine_for(url)
+        with engine.connect() as connection:
+            assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+        engine.dispose()
+
+
+def test_a_connection_on_which_nothing_comes_back_is_given_up(postgres_url: str) -> None:
+    with Proxy(target_of(postgres_url)) as proxy:
+        connection = Opener(parameters_of(proxy.url(postgres_url)))(0.3)
+        assert connection.execute("SELECT pg_sleep(0.1)").fetchone() is not None
+        proxy.drop()
+        began = time.monotonic()
+        with pytest.raises(psycopg.OperationalError, match="said nothing"):
+            connection.execute("SELECT 1")
+        assert time.monotonic() - began < 5
+        assert connection.closed
+
+
+def test_long_answers_are_no_silence(postgres_url: str) -> None:
+    connection = Opener(parameters_of(postgres_url))(0.3)
+    slow = "SELECT repeat('x', 9000), pg_sleep(0.1) FROM generate_series(1, 8)"
+    assert len(connection.execute(slow).fetchall()) == 8
+    connection.close()
+
+
+def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = 0
+
+    def refused(**_: Any) -> None:
+        nonlocal opened
+        opened += 1
+        raise psycopg.OperationalError("refused")
+
+    monkeypatch.setattr("referee.store.reach.Connection.connect", refused)
+    opener = Opener({})
+    for _ in range(1000):
+        with pytest.raises(Away, match="refused"):
+            opener()
+    assert opened < 100
+    before = opened
+    time.sleep(REST_SECONDS)
+    with pytest.raises(Away):
+        opener()
+    assert opened == before + 1
+
+
+def test_a_call_tells_whether_anything_was_sent(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.store.postgres.AGAIN_SECONDS", 1)
+    with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
+        referee.recorder.insert_events([])
+        proxy.refuse()
+        with pytest.raises(OperationalError) as lost:
+            referee.recorder.insert_events([])
+        assert not unsent(lost.value), "it went out on a connection that was open"
+        with pytest.raises(OperationalError) as away:
+            referee.recorder.insert_events([])
+        assert unsent(away.value)
+        proxy.forward()
+        referee.recorder.insert_events([])
+
+
+def test_a_lost_connection_is_replaced_at_once(postgres_url: str) -> None:
+    with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda _: referee.recorder.insert_events([]), range(8)))
+        proxy.cut()
+        assert referee.recorder.max_notification_id() is None  # type: ignore[attr-defined]
+
+
+def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.store.postgres.TAKEN_SECONDS", 0.01)
+    pool = Pool(Opener(parameters_of(postgres_url)), 1, None)
+    with pool.connection() as first, pytest.raises(Away, match="all connections"), pool.connection():
+        pass
+    with pool.connection() as second:
+        assert second is first
+        second.execute("BEGIN")
+    assert second.closed, "with a transaction open it is of no more use"
+    with pool.connection() as third:
+        pool.close()
+    assert third.closed
