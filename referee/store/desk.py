@@ -27,6 +27,7 @@ from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.reach import unsent
 from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.value import Value
@@ -59,6 +60,10 @@ class KeyReused(Exception):
 
 class Busy(Exception):
     """Too many requests wait, or the store does not answer; try again."""
+
+
+class InDoubt(Exception):
+    """The store has not said whether it took the request: it may stand there, and its key tells."""
 
 
 class Command(Value):
@@ -163,6 +168,8 @@ class Desk:
         self._due: dict[UUID, Loaded] = {}
         self._snapshots_at = 0.0
         self._closed = False
+        self._began: float | None = None
+        self._failed: tuple[float, str] | None = None
         self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
         self._writer.start()
 
@@ -170,7 +177,7 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`~referee.store.store.UnknownAggregate` or :class:`Busy`."""
+        :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or :class:`InDoubt`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -214,6 +221,18 @@ class Desk:
         return not self._closed and self._writer.is_alive()
 
     @property
+    def at_it(self) -> float:
+        """For how many seconds the writer has been at what it does now."""
+        began = self._began
+        return 0.0 if began is None else time.monotonic() - began
+
+    @property
+    def failed(self) -> tuple[float, str] | None:
+        """How many seconds ago the store answered but took nothing, and why; ``None`` when it took what came last."""
+        failed = self._failed
+        return None if failed is None else (time.monotonic() - failed[0], failed[1])
+
+    @property
     def waiting(self) -> int:
         """How many requests wait."""
         return self._waiting.qsize()
@@ -234,6 +253,7 @@ class Desk:
     def _write(self) -> None:
         while True:
             batch, last = self._next_batch()
+            self._began = time.monotonic()
             try:
                 self._commit(batch)
             except Exception:
@@ -242,6 +262,7 @@ class Desk:
                 for job in batch:
                     if not job.future.done():
                         job.future.set_exception(Busy())
+            self._began = None
             if last:
                 self._take_snapshots()
                 return
@@ -278,8 +299,18 @@ class Desk:
         try:
             if work.rows:
                 self.referee.recorder.insert_events(work.rows)
+                self._failed = None
         except PersistenceError as error:
-            if not self._is_stored(work.rows[0]):
+            try:
+                stored = not unsent(error) and self._is_stored(work.rows[0])
+            except PersistenceError:
+                self._forget(work.entries)
+                for job, _ in answers:
+                    self._answer(job, InDoubt())
+                return
+            if not stored:
+                if not unsent(error) and not isinstance(error, IntegrityError):
+                    self._failed = time.monotonic(), str(error).partition("\n")[0]
                 self._forget(work.entries)
                 self._decide_again([job for job, _ in answers], attempt, error)
                 return

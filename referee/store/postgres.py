@@ -34,7 +34,7 @@ from psycopg.rows import dict_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
-from referee.store.reach import SILENCE_SECONDS, Away, Connection, Opener, Postgres, place_of
+from referee.store.reach import SILENCE_SECONDS, Away, Connection, Opener, Postgres, place_of, unsent
 
 CREATING = 0x6B6E61636B65
 """The advisory lock of those who create the tables of events."""
@@ -43,11 +43,6 @@ AGAIN_SECONDS = 2.0
 AGAIN_AFTER = 0.1
 TAKEN_SECONDS = 2.0
 """How long one waits where all connections are taken."""
-
-
-def unsent(error: Exception) -> bool:
-    """Whether an error of the library means that nothing reached the store."""
-    return isinstance(error.__cause__, Away)
 
 
 def again(call: Callable[..., Any]) -> Any:

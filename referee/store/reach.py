@@ -75,6 +75,11 @@ class Away(psycopg.OperationalError):
     """No connection could be had, so that nothing was asked of the store."""
 
 
+def unsent(error: Exception) -> bool:
+    """Whether an error of the library means that nothing has reached the store."""
+    return isinstance(error.__cause__, Away)
+
+
 class Connection(psycopg.Connection[Any]):
     """One that is closed when the server has said nothing for ``silence`` seconds; ``None``: it waits for ever."""
 

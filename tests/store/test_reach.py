@@ -9,8 +9,8 @@ import pytest
 from eventsourcing.persistence import OperationalError
 
 from projections.follow.engine import engine_for
-from referee.store.postgres import Factory, Pool, unsent
-from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of
+from referee.store.postgres import Factory, Pool
+from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
 from referee.store.store import construct, settings_for
 from tests.proxy import Proxy, target_of
 
