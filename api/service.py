@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tokens import token_of, viewer_of
@@ -14,9 +15,18 @@ from api.threads import in_thread
 from projections.follow.page import Page
 from referee.events import Recorded, Viewer
 from referee.store.aggregate import Aggregate
-from referee.store.desk import Command, Desk, Outcome
+from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
+
+ACT_SECONDS = 4.5
+"""How long a request waits for the desk. It takes milliseconds if the store is well."""
+STUCK_SECONDS = 5.0
+"""When a writer that is still at it does not count as one that decides."""
+FAILED_SECONDS = 30.0
+"""So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
+STANDS_SECONDS = 10.0
+"""When a book that fails does not count as one that catches up."""
 
 
 class Service:
@@ -29,8 +39,14 @@ class Service:
         self.wait_seconds = wait_seconds
 
     async def do(self, command: Command) -> Outcome:
-        """Has the desk decide and store a request."""
-        return await asyncio.wrap_future(self.desk.submit(command))
+        """Has the desk decide and store a request. Raises :class:`InDoubt` where the store is slow to answer."""
+        future = self.desk.submit(command)
+        try:
+            async with asyncio.timeout(ACT_SECONDS):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            # Before its turn it can be taken back.
+            raise (Busy if future.cancel() else InDoubt) from None
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
@@ -72,9 +88,23 @@ class Service:
         self.hub.wake(page.histories)
 
     @property
-    def deciding(self) -> bool:
-        """The desk takes requests and its writer is at work."""
-        return not self.hub.closed and self.desk.alive
+    def troubles(self) -> list[str]:
+        """Why requests had better go elsewhere, as far as this process knows; nothing when all is well."""
+        found = []
+        if self.hub.closed or not self.desk.alive:
+            found.append("The desk does not decide")
+        elif self.desk.at_it > STUCK_SECONDS:
+            found.append(f"The desk has waited {self.desk.at_it:.0f} seconds for the store")
+        if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
+            found.append(f"The store took nothing {failed[0]:.0f} seconds ago: {failed[1]}")
+        follower, now = self.books.follower, datetime.now(UTC)
+        if not follower.alive:
+            found.append("The books are not followed")
+        for name, fault in sorted(follower.faults().items()):
+            if (seconds := (now - fault.since).total_seconds()) > STANDS_SECONDS:
+                kind = fault.error.partition(":")[0]  # the rest may tell of cards
+                found.append(f"{name} has failed after position {fault.position} for {seconds:.0f} seconds: {kind}")
+        return found
 
     def lag(self) -> int:
         """Events stored that the books have not taken in yet. Touches the database."""

@@ -24,7 +24,7 @@ from api.http.replies import encode
 from referee import sentences
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
-from referee.store.desk import Busy, KeyReused, Stale
+from referee.store.desk import Busy, InDoubt, KeyReused, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import Value
 
@@ -206,6 +206,7 @@ HANDLERS: ExceptionHandlersMap = {
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),
+    InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
     **dict.fromkeys(STORE_FAILURES, _store_away),
     HTTPException: _http,
     Exception: _unforeseen,

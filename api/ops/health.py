@@ -1,5 +1,7 @@
 """For operators: is it up, and is it ready."""
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from litestar import Router, get
@@ -9,8 +11,12 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.service import service_of
-from api.threads import in_thread
 from referee.value import Value
+
+STORE_SECONDS = 1.5
+"""How long the store may take to answer a probe."""
+prober = ThreadPoolExecutor(1, thread_name_prefix="prober")
+"""On a thread of its own, so that no reader holds up a probe."""
 
 
 class Health(Value):
@@ -36,18 +42,21 @@ async def health_live(request: Req) -> Reply:
     "/health/ready",
     operation_id="health_ready",
     summary="Can it take requests",
-    description="200 if the store answers, the desk decides and the books are followed. Send no requests if not.",
+    description="200 if the store answers and takes what it is given, the desk decides, and all books go on. Send no "
+    "requests if not; what is wrong is in the detail. The answer comes within two seconds, whatever is the matter.",
     operation_class=described(gives=Health, errors=(503,)),
 )
 async def health_ready(request: Req) -> Reply:
     """Can it take requests."""
     service = service_of(request)
-    if not service.deciding:
-        raise Problem("not_ready", reason="The desk does not decide")
+    lag, troubles = None, service.troubles
     try:
-        lag = await in_thread(service.lag)
+        async with asyncio.timeout(STORE_SECONDS):
+            lag = await asyncio.get_running_loop().run_in_executor(prober, service.lag)
     except Exception:
-        raise Problem("not_ready", reason="The store does not answer") from None
+        troubles.insert(0, "The store does not answer")
+    if troubles:
+        raise Problem("not_ready", reason="; ".join(troubles))
     return reply(Health(status="up", follower_lag=lag))
 
 

@@ -2,17 +2,22 @@
 
 import json
 import re
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from eventsourcing.persistence import OperationalError
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT, free_port
-from tests.api.table import KORTOXEN, Table
+from tests.api.table import HANDS, KORTOXEN, Table
 
 Client = TestClient[Litestar]
 
@@ -21,10 +26,93 @@ def of_operators(port: int, path: str = "/metrics") -> httpx.Response:
     return httpx.get(f"http://127.0.0.1:{port}{path}")
 
 
+def service_of(client: Client) -> Service:
+    service: Service = client.app.state.service
+    return service
+
+
+def eventually(client: Client, status: int) -> httpx.Response:
+    """What readiness says when it comes to this."""
+    until = time.monotonic() + 30
+    while (answer := client.get("/health/ready")).status_code != status:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return answer
+
+
 class TestHealth:
     def test_it_is_up_and_ready(self, own_client: Client) -> None:
         assert own_client.get("/health/live").json()["status"] == "up"
         assert own_client.get("/health/ready").json() == {"status": "up", "follower_lag": 0}
+
+    def test_it_is_not_ready_while_the_store_takes_nothing(
+        self, own_client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        table, recorder = Table(own_client), service_of(own_client).referee.recorder
+
+        def full(*_: Any, **__: Any) -> None:
+            raise OperationalError("database or disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(recorder, "insert_events", full)
+            assert table.send("deal", 0, hands=HANDS).status_code == 503
+            answer = own_client.get("/health/ready")
+            assert answer.status_code == 503
+            assert answer.json()["detail"] == "The store took nothing 0 seconds ago: database or disk is full."
+            patch.setattr("api.service.FAILED_SECONDS", -1)
+            assert own_client.get("/health/ready").status_code == 200, "somebody has to try again"
+        table.deal()
+        assert own_client.get("/health/ready").status_code == 200
+
+    def test_it_is_not_ready_while_a_book_stands_still(
+        self, own_client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def choke(*_: Any) -> None:
+            raise ValueError("SA is not in the hand")
+
+        monkeypatch.setattr("api.service.STANDS_SECONDS", 0)
+        with monkeypatch.context() as patch:
+            patch.setattr(service_of(own_client).books.protocols, "apply", choke)
+            Table(own_client)
+            answer = eventually(own_client, 503)
+        assert re.fullmatch(
+            r"protocols has failed after position 0 for \d+ seconds: ValueError\.", answer.json()["detail"]
+        )
+        eventually(own_client, 200)
+
+    def test_it_is_not_ready_while_the_desk_waits(self, own_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        table, recorder, go = Table(own_client), service_of(own_client).referee.recorder, threading.Event()
+        insert = recorder.insert_events
+
+        def slow(*arguments: Any) -> Any:
+            go.wait(30)
+            return insert(*arguments)
+
+        monkeypatch.setattr("api.service.STUCK_SECONDS", 0.1)
+        monkeypatch.setattr("api.service.ACT_SECONDS", 0.2)
+        monkeypatch.setattr(recorder, "insert_events", slow)
+        answer = table.post("/acts", {"act": "deal", "seat": 0, "hands": HANDS}, 0, **{"Idempotency-Key": "k"})
+        assert (answer.status_code, answer.json()["type"]) == (503, "/problems/outcome-unknown")
+        assert "The desk has waited" in eventually(own_client, 503).json()["detail"]
+        waiting = table.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1)
+        assert (waiting.status_code, waiting.json()["type"]) == (503, "/problems/busy"), "it was taken back"
+        go.set()
+        eventually(own_client, 200)
+        monkeypatch.undo()
+        answer = table.post("/acts", {"act": "deal", "seat": 0, "hands": HANDS}, 0, **{"Idempotency-Key": "k"})
+        assert (answer.status_code, answer.json()["version"]) == (201, 2)
+        assert answer.headers["idempotency-replayed"] == "true"
+
+    def test_the_store_has_not_for_ever_to_answer(self, own_client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        service, go = service_of(own_client), threading.Event()
+        monkeypatch.setattr("api.ops.health.STORE_SECONDS", 0.1)
+        with monkeypatch.context() as patch:
+            patch.setattr(service, "lag", lambda: go.wait(30))
+            for _ in range(3):
+                answer = own_client.get("/health/ready")
+                assert (answer.status_code, answer.json()["detail"]) == (503, "The store does not answer.")
+        go.set()
+        eventually(own_client, 200)
 
     def test_metrics_count_requests_problems_and_events(self, sqlite_url: str) -> None:
         port = free_port()

@@ -9,9 +9,12 @@ import pytest
 from eventsourcing.persistence import OperationalError
 
 from projections.follow.engine import engine_for
+from referee.acts import Deal
+from referee.store.desk import Desk, InDoubt
 from referee.store.postgres import Factory, Pool
 from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
 from referee.store.store import construct, settings_for
+from tests.played import opened, send
 from tests.proxy import Proxy, target_of
 
 
@@ -172,3 +175,23 @@ def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: 
     with pool.connection() as third:
         pool.close()
     assert third.closed
+
+
+def test_what_arrives_at_last_is_found_by_its_key(postgres_url: str) -> None:
+    """A network that stood still brings in the end what was given up long ago."""
+    with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
+        desk = Desk(referee)
+        match_id = opened(desk, deal_ritual=False)
+        referee.factory.pool._idle[-1].silence = 0.3  # type: ignore[attr-defined]
+        proxy.hold()
+        with pytest.raises(InDoubt):
+            send(desk, match_id, Deal(seat=0), key="once")
+        proxy.forward()
+        until = time.monotonic() + 30
+        while len(referee.rows(match_id)) == 1:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        outcome = send(desk, match_id, Deal(seat=0), key="once")
+        assert outcome.repeated
+        assert outcome.aggregate.version == 2
+        desk.close()
