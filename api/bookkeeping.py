@@ -17,7 +17,7 @@ from api.http.problems import Problem
 from api.threads import in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
-from projections.follow.follow import Book, Follower, Read
+from projections.follow.follow import Book, Follower, Read, prepare
 from projections.follow.page import Page
 from projections.matches import Matches
 from projections.pots import Pots
@@ -87,6 +87,10 @@ class Books:
         books: tuple[Book, ...] = (self.protocols, self.cases, self.matches, self.pots)
         self.by_name = {book.name: book for book in books}
         self.follower = Follower(reader(referee), self._engine, books, seen=seen, listen=url)
+
+    def prepare(self) -> None:
+        """Creates what tables are missing."""
+        prepare(self._engine, self.follower.books)
 
     def start(self) -> None:
         """Creates what tables are missing, and follows."""

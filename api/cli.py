@@ -1,12 +1,15 @@
 """The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify <match>``."""
 
 import argparse
+import asyncio
 import gc
 import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
+from types import FrameType
 from uuid import UUID
 
 import uvicorn
@@ -15,22 +18,48 @@ from litestar import Litestar
 from api.app import create_app
 from api.bookkeeping import Books
 from api.docs import reference
+from api.http.problems import STORE_FAILURES
 from api.http.protocol import IDLE_SECONDS, Protocol
 from api.ops.files import kept_from_others, open_to_others
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
+from api.starting import await_store, said
 from referee.store.store import construct
-
-log = logging.getLogger(__name__)
 
 ALL = "all"
 """In the place of a book's name."""
-GRACE_SECONDS = 20
-"""To answer what is under way when told to stop; streams end at once."""
+GRACE_SECONDS = 6
+"""To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
+END_SECONDS = 9.0
+"""After which the process ends, whatever still hangs."""
+NOT_STARTED, UNANSWERED, INTERRUPTED = 3, 4, 130
+"""Exit codes, beside 0, 1 for what ``verify`` finds and 2 for a wrong command or setting."""
+
+log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """Ends streams first: uvicorn waits for them before it lets the app know that it stops."""
+    """Ends streams first: uvicorn waits for them before it lets the app know that it stops. And ends in any case."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.unanswered = 0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Told to stop, by a signal."""
+        if not self.should_exit:
+            end = threading.Timer(END_SECONDS, self._end)
+            end.daemon = True
+            end.start()
+        super().handle_exit(sig, frame)
+
+    def _end(self) -> None:
+        unanswered = max(self.unanswered, len(self.server_state.tasks))
+        log.critical("ended %g s after the signal, with %d requests not answered", END_SECONDS, unanswered)
+        os._exit(UNANSWERED)
+
+    def _give_up(self) -> None:
+        self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts. What has been made by then is kept, so the garbage collector need not look at it again."""
@@ -43,7 +72,11 @@ class Server(uvicorn.Server):
         service: Service | None = self.config.app.state.get("service")  # type: ignore[union-attr]
         if service is not None:
             service.hub.close()
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
         await super().shutdown(sockets)
+        if self.unanswered:
+            log.critical("ended with %d requests not answered", self.unanswered)
+            sys.exit(UNANSWERED)
 
 
 def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
@@ -66,9 +99,10 @@ def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
 
 def serve(settings: Settings) -> int:
     """Serves until told to stop."""
+    await_store(settings.database_url, settings.start_wait_seconds)
     server = Server(config_of(create_app(settings), settings.host, settings.port))
     server.run()
-    return 0 if server.started else 3
+    return 0 if server.started else NOT_STARTED
 
 
 def openapi() -> int:
@@ -136,11 +170,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept_from_others()
     for file in open_to_others(settings.database_url):
         log.warning("others may open %s: chmod 600 it", file)
-    if given.command == "serve":
-        return serve(settings)
-    if given.command == "rebuild":
-        return rebuild(settings, given.book)
-    return verify(settings, given.match)
+    try:
+        if given.command == "serve":
+            return serve(settings)
+        if given.command == "rebuild":
+            return rebuild(settings, given.book)
+        return verify(settings, given.match)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except STORE_FAILURES as error:
+        print(said(settings.database_url, error), file=sys.stderr)
+        return NOT_STARTED
 
 
 if __name__ == "__main__":

@@ -1,0 +1,239 @@
+"""Starting without a store: what stands in the way is told in a line, what may pass is waited for."""
+
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from api import cli, starting
+from tests.api.serving import ROOT, START_SECONDS_MAX, free_port
+from tests.proxy import Proxy, target_of
+
+CONNECT = sqlite3.connect
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What ``knacka serve`` says that ends at once, since it never gets as far as to serve."""
+
+    def start(url: str, wait_seconds: float = 60) -> str:
+        monkeypatch.setenv("KNACKA_DATABASE_URL", url)
+        monkeypatch.setenv("KNACKA_START_WAIT_SECONDS", str(wait_seconds))
+        began = time.monotonic()
+        assert cli.main(["serve"]) == cli.NOT_STARTED
+        assert time.monotonic() - began < 30, "it did not wait"
+        said = capsys.readouterr().err
+        assert said.endswith("\n")
+        assert len(said.splitlines()) == 1
+        return said
+
+    return start
+
+
+class TestInOneLine:
+    @pytest.mark.parametrize(
+        ("file", "says"),
+        [
+            ("/nowhere/knacka.db", "the store (/nowhere/knacka.db) cannot be used: unable to open database file"),
+            ("{}", "cannot be used: unable to open database file"),
+            ("{}/text.db", "text.db) cannot be used: file is not a database"),
+        ],
+    )
+    def test_a_file_that_cannot_be(self, started: Callable[..., str], tmp_path: Path, file: str, says: str) -> None:
+        (tmp_path / "text.db").write_text("This is a letter to somebody, and no database.\n" * 10)
+        assert says in started(f"sqlite:///{file.format(tmp_path)}")
+
+    def test_a_file_that_may_only_be_read(
+        self, started: Callable[..., str], sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        starting.open_once(sqlite_url)
+
+        def read_only(file: Any = None, **more: Any) -> sqlite3.Connection:
+            return CONNECT(f"file:{file}?mode=ro", uri=True) if file else CONNECT(**more)
+
+        monkeypatch.setattr("api.starting.sqlite3.connect", read_only)  # who tests may be root
+        assert "attempt to write a readonly database" in started(sqlite_url)
+
+    def test_a_full_disk(self, tmp_path: Path) -> None:
+        def no_more_bytes() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+        environment = {"KNACKA_DATABASE_URL": f"sqlite:///{tmp_path}/knacka.db", "PATH": "/usr/bin:/bin"}
+        command = [sys.executable, "-B", "-m", "api.cli", "serve"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, preexec_fn=no_more_bytes
+        )
+        assert done.returncode == cli.NOT_STARTED
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "knacka.db) cannot be used: " in done.stderr
+
+    def test_a_database_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
+        assert 'database "nothing" does not exist' in started(_database(postgres_url, "nothing"))
+
+    def test_a_user_whom_nobody_knows(self, started: Callable[..., str], postgres_url: str) -> None:
+        assert 'role "stranger" does not exist' in started(postgres_url.replace("//knacka:", "//stranger:"))
+
+    def test_a_schema_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
+        assert 'schema "club" does not exist' in started(f"{postgres_url}&schema=club")
+
+    def test_a_server_that_is_not_there_is_waited_for(
+        self, started: Callable[..., str], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        said = started(f"postgresql://knacka:secret@127.0.0.1:{free_port()}/knacka", wait_seconds=1)
+        assert "Connection refused" in said
+        assert "secret" not in said + caplog.text
+        (told,) = caplog.messages
+        assert told.startswith("waited 0 of 1 s: the store (PostgreSQL) cannot be used: connection failed")
+
+    @pytest.mark.parametrize(
+        ("says", "lasts"),
+        [
+            ('FATAL:  password authentication failed for user "knacka"', True),
+            ("fe_sendauth: no password supplied", True),
+            ('FATAL:  no pg_hba.conf entry for host "10.0.0.1"', True),
+            ("Connection refused\n\tIs the server running?", False),
+            ("connection timeout expired", False),
+            ("FATAL:  the database system is starting up", False),
+            ("FATAL:  sorry, too many clients already", False),
+            ("failed to resolve host 'db': [Errno -2] Name or service not known", False),
+        ],
+    )
+    def test_what_waiting_cannot_mend_is_not_waited_for(
+        self, monkeypatch: pytest.MonkeyPatch, says: str, lasts: bool
+    ) -> None:
+        tries = 0
+
+        def open_once(_: str) -> None:
+            nonlocal tries
+            tries += 1
+            if tries == 1:
+                raise psycopg.OperationalError(says)
+
+        monkeypatch.setattr(starting, "open_once", open_once)
+        monkeypatch.setattr(starting, "TRY_SECONDS", 0)
+        if lasts:
+            with pytest.raises(psycopg.OperationalError):
+                starting.await_store("postgresql://h/db", 60)
+        else:
+            starting.await_store("postgresql://h/db", 60)
+            assert tries == 2
+
+    @pytest.mark.parametrize("command", [["rebuild"], ["verify", "00000000-0000-0000-0000-000000000000"]])
+    def test_other_commands(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
+    ) -> None:
+        monkeypatch.setenv("KNACKA_DATABASE_URL", "sqlite:////nowhere/knacka.db")
+        assert cli.main(command) == cli.NOT_STARTED
+        assert (
+            capsys.readouterr().err == "the store (/nowhere/knacka.db) cannot be used: unable to open database file\n"
+        )
+
+
+def _database(url: str, name: str) -> str:
+    before, _, after = url.partition("@/")
+    return f"{before}@/{name}?{after.partition('?')[2]}"
+
+
+class TestSignals:
+    @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+    def test_it_can_be_stopped_while_it_waits(self, how: signal.Signals, code: int) -> None:
+        with _serving(f"postgresql://127.0.0.1:{free_port()}/knacka") as process:
+            assert process.stderr is not None
+            assert "waited 0 of" in process.stderr.readline()
+            process.send_signal(how)
+            assert "Traceback" not in process.stderr.read()
+            assert process.wait(10) == code
+
+    def test_it_starts_when_the_store_is_there_and_ends_without_a_word(self, postgres_url: str) -> None:
+        with Proxy(target_of(postgres_url)) as proxy:
+            port = free_port()
+            proxy.refuse()
+            with _serving(proxy.url(postgres_url), port) as process:
+                assert process.stderr is not None
+                assert "waited 0 of" in process.stderr.readline()
+                proxy.forward()
+                until = time.monotonic() + START_SECONDS_MAX
+                while not _ready(port):
+                    assert time.monotonic() < until
+                    time.sleep(0.05)
+                process.send_signal(signal.SIGINT)
+                assert "Traceback" not in process.stderr.read()
+                assert process.wait(10) == 130
+
+
+def _serving(url: str, port: int = 0) -> subprocess.Popen[str]:
+    environment = {"KNACKA_DATABASE_URL": url, "KNACKA_PORT": str(port), "KNACKA_LOG_LEVEL": "warning"}
+    command = [sys.executable, "-B", "-m", "api.cli", "serve"]
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+
+
+def _ready(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/health/ready").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+HANGS = """
+import asyncio, logging, sys, time
+from litestar import Litestar, get
+import api.cli as cli
+
+@get("/task")
+async def task() -> None:
+    print("here", flush=True)
+    await asyncio.sleep(60)
+
+@get("/loop")
+async def loop() -> None:
+    print("here", flush=True)
+    time.sleep(60)
+
+cli.GRACE_SECONDS, cli.END_SECONDS = 0.5, 2
+logging.basicConfig(stream=sys.stderr)
+server = cli.Server(cli.config_of(Litestar([task, loop], logging_config=None), "127.0.0.1", int(sys.argv[1])))
+server.config.timeout_graceful_shutdown = 1
+server.run()
+"""
+
+
+ASKS = """
+import sys, time, urllib.error, urllib.request
+while True:
+    try:
+        urllib.request.urlopen(sys.argv[1])
+        break
+    except urllib.error.HTTPError:
+        break
+    except urllib.error.URLError as error:
+        if not isinstance(error.reason, ConnectionRefusedError):
+            break
+        time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("path", ["task", "loop"])
+def test_whatever_hangs_it_ends_and_says_how_many_are_left_without_an_answer(path: str) -> None:
+    port = free_port()
+    serve = [sys.executable, "-B", "-c", HANGS, str(port)]
+    ask = [sys.executable, "-c", ASKS, f"http://127.0.0.1:{port}/{path}"]
+    with (
+        subprocess.Popen(serve, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        subprocess.Popen(ask, stderr=subprocess.DEVNULL),
+    ):
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "here\n"
+        process.send_signal(signal.SIGTERM)
+        said = process.stderr.read()
+        assert process.wait(10) == cli.UNANSWERED
+        assert "1 requests not answered" in said
