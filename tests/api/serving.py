@@ -50,14 +50,6 @@ def served(url: str) -> Iterator[str]:
         assert not thread.is_alive(), "the service did not stop"
 
 
-def free_port() -> int:
-    """One that nobody listens on."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-    return port
-
-
 class Process:
     """``knacka serve`` in a process of its own."""
 
