@@ -37,6 +37,7 @@ class Service:
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.wait_seconds = wait_seconds
+        self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:
         """Has the desk decide and store a request. Raises :class:`InDoubt` where the store is slow to answer."""
@@ -50,20 +51,34 @@ class Service:
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
-        found = self.desk.cached(match_id)
-        match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
+        match = match_of(self.desk.cached(match_id) or await self._loaded(match_id))
         return match if match.version >= min_version else await self._later(match_id, min_version)
+
+    async def _loaded(self, match_id: UUID) -> Aggregate:
+        """What is not at hand, read once for all who ask for it meanwhile."""
+        if match_id in self._loading:
+            await asyncio.shield(self._loading[match_id])
+            if found := self.desk.cached(match_id):
+                return found  # else it has been overtaken, and may have been read before
+        loading = self._loading[match_id] = asyncio.ensure_future(in_thread(self.desk.get, match_id))
+        try:
+            return await asyncio.shield(loading)
+        finally:
+            if self._loading.get(match_id) is loading:
+                del self._loading[match_id]
 
     async def _later(self, match_id: UUID, min_version: int) -> Match:
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
         with self.hub.waiting(match_id) as changed:
-            while True:
-                match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
-                if match.version >= min_version:
-                    return match
+            # Once from the store, for another process may have been there; after that we are told of it.
+            match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
+            while match.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0 or self.hub.closed or not await set_within(changed, left):
                     raise Problem("version_not_reached", version=match.version, min_version=min_version)
+                found = self.desk.cached(match_id)
+                match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
+            return match
 
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
         """The match, and who is asking. 404, 401."""

@@ -1,12 +1,15 @@
 """The pot, in games that have one."""
 
+from uuid import UUID
+
 from litestar import get
+from sqlalchemy import Connection
 
 from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match, text_of_match
+from api.http.replies import JSON, Reply, written_of_match
 from api.service import service_of
 from projections import pots
 from projections.pots import Pot
@@ -38,9 +41,13 @@ async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> 
     if not seen.rules.has_pot:
         raise Problem("no_such_pot", ruleset=seen.rules.key)
     book = service.books.pots
-    pot = await service.books.ask_of(book, match, seen.version, book.answer)
-    assert pot is not None, "the book has come to the version of the match"
-    vary = {"Vary": "Authorization, Accept"}
-    if prefers(header(request, b"accept"), CSV):
-        return text_of_match(pots.csv(pot), CSV, pot.version, vary)
-    return of_match(pot, pot.version, headers=vary)
+    media_type = CSV if prefers(header(request, b"accept"), CSV) else JSON
+
+    def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
+        pot = book.answer(connection, match_id)
+        return None if pot is None else (pots.csv(pot).encode(), pot.version)
+
+    question = table if media_type == CSV else book.written
+    told = await service.books.ask_of(book, match, seen.version, question)
+    assert told is not None, "the book has come to the version of the match"
+    return written_of_match(*told, {"Vary": "Authorization, Accept"}, media_type)

@@ -1,11 +1,14 @@
 """The protocol: the score sheet of a match."""
 
+from uuid import UUID
+
 from litestar import get
+from sqlalchemy import Connection
 
 from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
-from api.http.replies import Reply, of_match, text_of_match
+from api.http.replies import JSON, Reply, written_of_match
 from api.service import service_of
 from projections import protocols
 from projections.protocols import Protocol
@@ -36,9 +39,13 @@ async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0
     service = service_of(request)
     seen, _ = await service.seen(request, match, min_version)
     book = service.books.protocols
-    protocol = await service.books.ask_of(book, match, seen.version, book.answer)
-    assert protocol is not None, "the book has come to the version of the match"
-    vary = {"Vary": "Authorization, Accept"}
-    if prefers(header(request, b"accept"), CSV):
-        return text_of_match(protocols.csv(protocol), CSV, protocol.version, vary)
-    return of_match(protocol, protocol.version, headers=vary)
+    media_type = CSV if prefers(header(request, b"accept"), CSV) else JSON
+
+    def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
+        protocol = book.answer(connection, match_id)
+        return None if protocol is None else (protocols.csv(protocol).encode(), protocol.version)
+
+    question = table if media_type == CSV else book.written
+    told = await service.books.ask_of(book, match, seen.version, question)
+    assert told is not None, "the book has come to the version of the match"
+    return written_of_match(*told, {"Vary": "Authorization, Accept"}, media_type)

@@ -8,6 +8,7 @@ from litestar.response.base import ASGIResponse
 from api.http.headers import tag_of
 
 Reply = ASGIResponse
+JSON = "application/json"
 
 encode = msgspec.json.Encoder().encode
 
@@ -17,12 +18,19 @@ PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 
 def reply(body: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
     """An answer as JSON."""
-    return ASGIResponse(body=encode(body), status_code=status, headers=headers, media_type="application/json")
+    return ASGIResponse(body=encode(body), status_code=status, headers=headers, media_type=JSON)
 
 
 def of_match(body: Any, version: int, *, status: int = 200, headers: dict[str, str] | None = None) -> Reply:
     """An answer as JSON about a match at this version."""
     return reply(body, status=status, headers={"ETag": tag_of(version), **PRIVATE, **(headers or {})})
+
+
+def written_of_match(
+    body: bytes, version: int, headers: dict[str, str] | None = None, media_type: str = JSON
+) -> Reply:
+    """An answer about a match at this version that is written already: long ones are, in a thread."""
+    return text(body, media_type, {"ETag": tag_of(version), **PRIVATE, **(headers or {})})
 
 
 def text_of_match(body: str, media_type: str, version: int, headers: dict[str, str]) -> Reply:

@@ -1,6 +1,6 @@
 """The audit trail of a match: by pages, as NDJSON, and as a stream that can be resumed."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,13 +12,14 @@ from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, encode, of_match
+from api.http.replies import PRIVATE, Reply, encode, written_of_match
 from api.hub import set_within
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, service_of
-from api.threads import in_thread
+from api.threads import in_stream_thread, in_thread
 from referee.events import Viewer
 from referee.phases import Over
+from referee.store.desk import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import Value
@@ -66,6 +67,24 @@ def read_events(service: Service, match: Match, viewer: Viewer, after: int, limi
     ]
 
 
+def read_page(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> bytes:
+    """An :class:`EventPage`, encoded. Touches the database."""
+    events = read_events(service, match, viewer, after, limit)
+    last = events[-1]["number"] if events else after
+    page = {"events": events, "next": last if last < match.version else None, "version": match.version}
+    return encode(page)
+
+
+Form = Callable[[dict[str, Any]], bytes]
+"""How an event is written among others."""
+
+
+def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: int, form: Form) -> tuple[bytes, int]:
+    """Some events up to number ``to``, encoded, and the number of the last of them. Touches the database."""
+    events = read_events(service, match, viewer, after, min(PAGE, to - after))
+    return b"".join(map(form, events)), events[-1]["number"] if events else to
+
+
 @get(
     "/matches/{match:uuid}/events",
     operation_id="list_events",
@@ -93,22 +112,30 @@ async def list_events(
     """The audit trail."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), NDJSON):
         end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
-        headers = {"ETag": tag_of(seen.version), **PRIVATE, "Vary": "Authorization, Accept"}
-        lines = _lines(service, seen, viewer, after, end)
+        headers = {"ETag": tag_of(seen.version), **PRIVATE, **vary}
+        # The first lines before the answer begins, which may still be a problem.
+        first = await in_thread(read_piece, service, seen, viewer, after, end, _line)
+        lines = _lines(service, seen, viewer, first, end)
         return ASGIStreamingResponse(iterator=lines, headers=headers, media_type=NDJSON)
-    events = await in_thread(read_events, service, seen, viewer, after, limit)
-    last = events[-1]["number"] if events else after
-    page = {"events": events, "next": last if last < seen.version else None, "version": seen.version}
-    return of_match(page, seen.version, headers={"Vary": "Authorization, Accept"})
+    page = await in_thread(read_page, service, seen, viewer, after, limit)
+    return written_of_match(page, seen.version, vary)
 
 
-async def _lines(service: Service, match: Match, viewer: Viewer, after: int, end: int) -> AsyncIterator[bytes]:
-    while after < end:
-        events = await in_thread(read_events, service, match, viewer, after, min(PAGE, end - after))
-        yield b"".join(encode(event) + b"\n" for event in events)
-        after += len(events)
+async def _lines(
+    service: Service, match: Match, viewer: Viewer, first: tuple[bytes, int], end: int
+) -> AsyncIterator[bytes]:
+    piece, last = first
+    yield piece
+    while last < end:
+        piece, last = await in_stream_thread(read_piece, service, match, viewer, last, end, _line)
+        yield piece
+
+
+def _line(event: dict[str, Any]) -> bytes:
+    return encode(event) + b"\n"
 
 
 def is_over(match: Match) -> bool:
@@ -146,7 +173,7 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> Reply
     if is_over(seen) and start >= seen.version:
         return Reply(status_code=204, headers=PRIVATE)
     if service.hub.closed:
-        raise Problem("busy")
+        raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(service, match, viewer, start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
@@ -168,9 +195,9 @@ async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) 
         while not service.hub.closed:
             match = await service.match(match_id)
             while after < match.version:
-                events = await in_thread(read_events, service, match, viewer, after, PAGE)
-                yield b"".join(map(_framed, events))
-                after = events[-1]["number"]
+                end = match.version
+                piece, after = await in_stream_thread(read_piece, service, match, viewer, after, end, _framed)
+                yield piece
             if is_over(match):
                 return
             if not await set_within(changed, KEEP_ALIVE_SECONDS):

@@ -9,10 +9,10 @@ from api.http.describe import ANYBODY, described
 from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, encode, written_of_match
 from api.matches.shown import MatchSeen, seen_fields
-from api.service import match_of, service_of
-from api.threads import in_thread
+from api.service import Service, match_of, service_of
+from api.threads import in_long_thread
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -39,11 +39,16 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
     return fields
 
 
+def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
+    """A :class:`Replayed`, encoded. Touches the database."""
+    return encode(replay_fields(match_of(service.referee.replay(now.id, at)), now, viewer))
+
+
 @get(
     "/matches/{match:uuid}/replay",
     operation_id="replay_match",
     summary="The match as it stood",
-    description="The match as it stood after event `at`, folded from its first event, as the caller may see it now: "
+    description="The match as it stood after event `at`, folded from its events, as the caller may see it now: "
     "what each seat could do then (a seat sees its own, the official all), and for the official which breaches stood "
     "open. When the deal of that event is over, its hands lie open for everybody.",
     tags=["Events"],
@@ -61,5 +66,5 @@ async def replay_match(
     now, viewer = await service.seen(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
-    then = match_of(await in_thread(service.referee.replay, match, at))
-    return of_match(replay_fields(then, now, viewer), now.version)
+    replayed = await in_long_thread(read_replay, service, now, at, viewer)
+    return written_of_match(replayed, now.version)

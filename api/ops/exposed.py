@@ -15,7 +15,7 @@ from api.http.protocol import Protocol
 from api.http.replies import Reply, text
 from api.ops.metrics import MEDIA_TYPE, exposition
 from api.service import Service, service_of
-from api.threads import in_thread
+from api.threads import in_probe_thread
 
 BODY_MAX = 1024
 """Nothing here takes a body."""
@@ -25,7 +25,7 @@ BODY_MAX = 1024
 async def metrics(request: Req) -> Reply:
     """Counters."""
     service = service_of(request)
-    return text(exposition(service.metrics, await in_thread(service.gauges)).encode(), MEDIA_TYPE)
+    return text(exposition(service.metrics, await in_probe_thread(service.gauges)).encode(), MEDIA_TYPE)
 
 
 @asynccontextmanager

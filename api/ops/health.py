@@ -1,7 +1,6 @@
 """For operators: is it up, and is it ready."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 from litestar import Router, get
@@ -11,12 +10,11 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.service import service_of
+from api.threads import in_probe_thread
 from referee.value import Value
 
 STORE_SECONDS = 1.5
 """How long the store may take to answer a probe."""
-prober = ThreadPoolExecutor(1, thread_name_prefix="prober")
-"""On a thread of its own, so that no reader holds up a probe."""
 
 
 class Health(Value):
@@ -52,7 +50,7 @@ async def health_ready(request: Req) -> Reply:
     lag, troubles = None, service.troubles
     try:
         async with asyncio.timeout(STORE_SECONDS):
-            lag = await asyncio.get_running_loop().run_in_executor(prober, service.lag)
+            lag = await in_probe_thread(service.lag)
     except Exception:
         troubles.insert(0, "The store does not answer")
     if troubles:

@@ -4,13 +4,41 @@ from collections.abc import Callable
 from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import UUID
 
+import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Column, Connection, Integer, MetaData, Table, Uuid, bindparam, insert, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+    Uuid,
+    bindparam,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
 
 from projections.follow.engine import Json
 from projections.follow.follow import LIVE
 from projections.follow.page import Page
 from referee.events import Recorded
+
+
+class Kept(TypeDecorator[msgspec.Raw]):
+    """JSON as it stands in the table."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        """Not read."""
+        return None if value is None else msgspec.Raw(value)
 
 
 class Sheet(Protocol):
@@ -103,12 +131,20 @@ class Sheets(Generic[S]):
 
     def answer(self, connection: Connection, match_id: UUID) -> S | None:
         """The sheet of a match with all its lines; ``None`` where no match is known."""
+        return self._whole(connection, match_id, self.lines.c.line)
+
+    def written(self, connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
+        """The same as JSON, and its version; the lines as they are kept, which are many and need not be read."""
+        sheet = self._whole(connection, match_id, type_coerce(self.lines.c.line, Kept))
+        return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
+
+    def _whole(self, connection: Connection, match_id: UUID, line: ColumnElement[Any]) -> S | None:
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
         query = (
-            select(self.lines.c.line)
+            select(line)
             .where(self.lines.c.match == match_id, self.lines.c.event <= found.version)  # not what came after it
             .order_by(self.lines.c.event)
         )
