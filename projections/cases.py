@@ -14,6 +14,7 @@ from sqlalchemy import (
     Table,
     Uuid,
     bindparam,
+    func,
     insert,
     select,
     update,
@@ -109,10 +110,17 @@ class Cases:
         """The last event of a match that the book has come to, or 0."""
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
-    def answer(self, connection: Connection, match_id: UUID, viewer: Viewer) -> tuple[Case, ...]:
-        """The case files of a match in order, as the viewer may see them."""
+    def last(self, connection: Connection, match_id: UUID) -> int:
+        """The number of the last case of a match, or 0."""
+        return connection.scalar(select(func.max(self.rulings.c.case)).where(self.rulings.c.match == match_id)) or 0
+
+    def answer(
+        self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
+    ) -> tuple[Case, ...]:
+        """The case files of a match in order, as the viewer may see them; so many of those after a number."""
         public_to = connection.scalar(select(self.matches.c.public_to).where(self.matches.c.match == match_id)) or 0
-        query = select(self.rulings).where(self.rulings.c.match == match_id).order_by(self.rulings.c.case)
+        this = self.rulings.c
+        query = select(self.rulings).where(this.match == match_id, this.case > after).order_by(this.case).limit(limit)
         cases = []
         for row in connection.execute(query):
             ruling = seen(row.upheld or row.dismissed, viewer, row.event <= public_to)

@@ -88,6 +88,7 @@ _HEADERS = {
     "Location": "Where the new match is.",
     "Content-Language": "The language of the sentences.",
     "Idempotency-Replayed": "`true`: the act had been done before, and this is its answer.",
+    "Link": 'Where there is more: `rel="next"` (RFC 8288).',
     "Retry-After": "Seconds to wait before trying again.",
     "WWW-Authenticate": "How to say who one is.",
     "Allow": "The methods that the page takes.",

@@ -1,16 +1,19 @@
 """Knocks on the table, and the case files that they leave."""
 
-from functools import partial
+from typing import Annotated
+from uuid import UUID
 
 from litestar import get, post
+from litestar.params import QueryParameter
+from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
 from api.http.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of
-from api.http.params import CaseNumber, MatchId, MinVersion
+from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, encode, of_match, written_of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.cases import Case, case_of, ruling_seen
 from api.service import match_of, service_of
@@ -20,6 +23,7 @@ from referee.sentences import Language
 from referee.store.desk import Command
 
 KNOCK: Body[Knock] = Body(Knock)
+LIMIT_MAX = 1000
 
 EXAMPLES = {
     "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
@@ -77,24 +81,39 @@ def _in(language: Language) -> dict[str, str]:
     "/matches/{match:uuid}/knocks",
     operation_id="list_knocks",
     summary="All case files",
-    description="Every knock of the match with its ruling, in order, as the caller may see it.",
+    description="The knocks of the match with their rulings, in order, as the caller may see them. While there are "
+    'more the header `Link` says where (`rel="next"`, RFC 8288).',
     tags=["Knocks"],
     security=ANYBODY,
     operation_class=described(
         gives=tuple[Case, ...],
-        headers=("ETag", "Content-Language"),
+        headers=("ETag", "Content-Language", "Link"),
         takes=(LANGUAGE,),
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def list_knocks(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def list_knocks(
+    request: Req,
+    match: MatchId,
+    after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
+    min_version: MinVersion = 0,
+) -> Reply:
     """All case files."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    kept = await service.books.ask_of(book, match, seen.version, partial(book.answer, viewer=viewer))
-    cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in kept]
-    return of_match(cases, seen.version, headers=_in(language))
+
+    def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
+        found = book.answer(connection, match_id, viewer, after, limit + 1)
+        cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in found[:limit]]
+        if len(found) <= limit:
+            return encode(cases), {}
+        more = f"/v1/matches/{match_id}/knocks?after={cases[-1].case}&limit={limit}"
+        return encode(cases), {"Link": f'<{more}>; rel="next"'}
+
+    page, more = await service.books.ask_of(book, match, seen.version, read_page)
+    return written_of_match(page, seen.version, _in(language) | more)
 
 
 @get(
@@ -116,9 +135,13 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    kept = await service.books.ask_of(book, match, seen.version, partial(book.answer, viewer=viewer))
-    found = next((one for one in kept if one.ruling.case == case), None)
-    if found is None:
-        raise Problem("no_such_case", last=len(kept))
-    answer = case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
+
+    def read(connection: Connection, match_id: UUID) -> Case:
+        last = book.last(connection, match_id)
+        if not 1 <= case <= last:
+            raise Problem("no_such_case", last=last)
+        (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
+        return case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
+
+    answer = await service.books.ask_of(book, match, seen.version, read)
     return of_match(answer, seen.version, headers=_in(language))

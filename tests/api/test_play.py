@@ -238,6 +238,24 @@ class TestKnocks:
     def test_there_is_no_case_that_was_not_knocked_for(self, dealt: Table) -> None:
         assert dealt.get("/knocks").json() == []
         assert dealt.get("/knocks/1").status_code == 404
+        dealt.post("/knocks", {"seat": 0, "accused": 2}, 0)
+        for number in (0, 2, 10**30):
+            answer = dealt.get(f"/knocks/{number}")
+            assert (answer.status_code, answer.json()["facts"]) == (404, {"last": 1})
+
+    def test_the_cases_come_by_pages_that_name_the_next(self, dealt: Table) -> None:
+        for _ in range(101):
+            assert dealt.post("/knocks", {"seat": 0, "accused": 2}, 0).status_code == 201
+        first = dealt.get("/knocks")
+        assert [case["case"] for case in first.json()] == list(range(1, 101))
+        assert first.headers["link"] == f'<{dealt.path}/knocks?after=100&limit=100>; rel="next"'
+        rest = dealt.client.get(first.links["next"]["url"], headers={"Accept-Language": "sv"})
+        assert [case["case"] for case in rest.json()] == [101]
+        assert rest.json()[0]["why"] == dealt.get("/knocks/101", **{"Accept-Language": "sv"}).json()["why"]
+        assert "link" not in rest.headers
+        assert "link" not in dealt.get("/knocks?after=99&limit=2").headers
+        assert dealt.get("/knocks?after=101").json() == []
+        assert dealt.get("/knocks?limit=1001").status_code == 400
 
     def test_one_knocks_only_for_oneself(self, dealt: Table) -> None:
         assert dealt.post("/knocks", {"seat": 0, "accused": 2}, 1).status_code == 403

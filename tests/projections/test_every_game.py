@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache, reduce
 from typing import get_args
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -189,10 +190,17 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
         protocols, cases, matches, pots = books
         match, sheet, entry = last(history)
         assert protocols.answer(connection, match.id) == sheet
+        assert protocols.written(connection, match.id) == (msgspec.json.encode(sheet), sheet.version)
         assert matches.page(connection) == ((entry,), None)
-        assert pots.answer(connection, match.id) == reduce(in_pot, history, None)
+        pot = pots.answer(connection, match.id)
+        assert pot == reduce(in_pot, history, None)
+        assert pots.written(connection, match.id) == (msgspec.json.encode(pot), match.version)
+        assert pots.written(connection, UUID(int=2)) is None
         knocks = [one for one in history if isinstance(one.event, KnockUpheld | KnockDismissed)]
         kept = cases.answer(connection, match.id, "spectator")
         assert [case.event for case in kept] == [one.originator_version for one in knocks]
+        assert cases.last(connection, match.id) == len(knocks)
+        for number in range(len(knocks)):
+            assert cases.answer(connection, match.id, "spectator", number, 2) == kept[number : number + 2]
         if entry.status == "over":
             assert [case.ruling for case in kept] == [one.event for one in knocks], "nothing is hidden any more"
