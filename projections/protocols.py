@@ -6,9 +6,11 @@ Nothing is reckoned here but sums: why a number stands on a line, the referee ha
 import csv as files
 from io import StringIO
 from typing import Any
+from uuid import UUID
 
 import msgspec
 from msgspec.structs import replace
+from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
@@ -28,6 +30,8 @@ from referee.events import (
 )
 from referee.value import Value
 
+LOOK = 8
+"""Lines that are looked at together for a deal and its neighbours; more only where deals were voided."""
 VOIDED = "voided"
 """The kind of a line that holds no more than the penalties of a deal that was voided."""
 
@@ -261,6 +265,17 @@ class Protocols(Sheets[Protocol]):
         MatchOpened, Dealt, PenaltyImposed, DealScored, DealVoided, PlayerEliminated, MatchWon, MatchClosed
     )
     entered = staticmethod(entered)
+
+    def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
+        """The number of the event that scored a deal, for each of these that has been scored."""
+        found: dict[int, int] = {}
+        this, place, more = self.lines.c, max(0, deals.start - 1), True  # a line each, and those of voided deals
+        query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
+        while more:
+            lines = connection.scalars(query.offset(place)).all()
+            found |= {line.deal: line.event for line in lines if line.deal in deals and line.kind != VOIDED}
+            place, more = place + LOOK, len(lines) == LOOK and lines[-1].deal < deals.stop
+        return found
 
 
 # As a table for a spreadsheet

@@ -1,15 +1,17 @@
 """Matches to test stores, books and the service with: opened for real, played by random legal acts."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 
+from referee import notation
 from referee.acts import AnyAct
-from referee.events import Dealing, Enforcement, MatchOpened, Stakes
+from referee.events import Dealing, DealScored, Enforcement, MatchOpened, Recorded, Stakes
 from referee.games import RULESETS
+from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk, Outcome
 
 KORTOXEN = "rodskagg-kortoxen"
@@ -70,3 +72,16 @@ def play_out(desk: Desk, match_id: UUID, acts: int, seed: int = 0) -> Iterator[O
         if not choice:
             return
         yield send(desk, match_id, chance.choice(choice))
+
+
+def of_the_deal(history: Sequence[Recorded], deal: int) -> list[Recorded]:
+    """What came after the deal before was scored, to the score of this one."""
+    ends = [0, *(one.originator_version for one in history if isinstance(one.event, DealScored))]
+    return list(history[ends[deal - 1] : ends[deal]])
+
+
+def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> notation.Deal:
+    """A finished deal, told from the whole of its match."""
+    events = of_the_deal(history, deal)
+    first = max(0, events[0].originator_version - 2)
+    return notation.of_history(opened, fold(None, history[: first + 1]).state, history[first:])

@@ -27,6 +27,7 @@ from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
 from tests.games.rodskagg import table
 from tests.given import P1, P2, P3, P4
+from tests.played import deal_of, of_the_deal
 from tests.playouts import some_match
 
 HERE = Path(__file__).parent / "golden"
@@ -113,7 +114,7 @@ class TestGolden:
         for deal in deals:
             play(player, deal)
         for number, deal in enumerate(deals, 1):
-            made = notation.of_history(player.table.opening, player.history, number)
+            made = deal_of(player.table.opening, player.history, number)
             assert without_source(made) == without_source(deal)
 
     def test_is_played_over_http(self, path: Path, address: str, client: Client) -> None:
@@ -186,7 +187,7 @@ def playout(ruleset: str, seed: int) -> Direct:
 def finished(direct: Direct) -> list[notation.Deal]:
     """The deals of a match."""
     scored = sum(isinstance(one.event, DealScored) for one in direct.history)
-    return [notation.of_history(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
+    return [deal_of(direct.table.opening, direct.history, deal) for deal in range(1, scored + 1)]
 
 
 FINED = {"enforcement": "penalise", "fem_opp": True, "deal_ritual": False, "false_knock_penalty": 5}
@@ -198,7 +199,7 @@ def test_a_knock_before_the_first_deal_stands_in_its_record():
     match.do(Draw(seat=P1, card="SA"), Knock(seat=P2, accused=P1))
     match.do(*(Draw(seat=seat, card=card) for seat, card in ((P2, "H2"), (P3, "H3"), (P4, "H4"))))
     match.play_deal("1 0 0 0", "1 1 1 1 | 1 1")
-    deal = notation.of_history(match.opening, match.history, 1)
+    deal = deal_of(match.opening, match.history, 1)
     assert [type(done.act) for done in deal.acts[:2]] == [Knock, Deal]
     assert deal.header.points == (12, 12, 12, 12)
 
@@ -207,7 +208,7 @@ def test_the_first_deal_begins_with_the_opening_though_a_voided_one_cost_points(
     match = table("rodskagg-catsatcards", **FINED).dealt()
     match.after(Knock(seat=P2, accused=P1), Void()).play_deal("1 0 0 0", "1 1 1 1 | 1 1")
     assert match.line.before == (12, 17, 12, 12)
-    assert notation.of_history(match.opening, match.history, 1).header.points == (12, 12, 12, 12)
+    assert deal_of(match.opening, match.history, 1).header.points == (12, 12, 12, 12)
 
 
 @pytest.mark.parametrize("seed", range(PLAYOUTS))
@@ -256,7 +257,8 @@ def told(direct: Direct) -> list[bytes]:
     """Text and record of each deal of a match."""
     match = direct.table.match
     return [
-        notation.write(deal).encode() + msgspec.json.encode(record_of(match, direct.history, number, 0, "en"))
+        notation.write(deal).encode()
+        + msgspec.json.encode(record_of(match, of_the_deal(direct.history, number), 0, "en"))
         for number, deal in enumerate(finished(direct), 1)
     ]
 

@@ -1,6 +1,7 @@
 """The record of a finished deal, put together from its events; and the deal as plain text."""
 
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import msgspec
 from litestar import get
@@ -9,11 +10,11 @@ from api.http.describe import ANYBODY, LANGUAGE, described, in_header
 from api.http.headers import Req, header, language_of, prefers
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match, text_of_match
+from api.http.replies import JSON, Reply, encode, written_of_match
 from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, service_of
-from api.threads import in_thread
+from api.threads import in_long_thread
 from referee import notation
 from referee.acts import Answer, Bid
 from referee.events import (
@@ -29,7 +30,7 @@ from referee.events import (
     TrickTaken,
     Viewer,
 )
-from referee.notation.histories import Step, place_of, steps_of
+from referee.notation.histories import Step, steps_of
 from referee.sentences import Language
 from referee.store.match import Match
 from referee.value import Value
@@ -180,12 +181,10 @@ class _Sheet:
         )
 
 
-def record_of(match: Match, history: list[Recorded], deal: int, viewer: Viewer, language: Language) -> dict[str, Any]:
-    """The fields of :class:`DealRecord`, from the history of the match."""
-    first, last = place_of(history, deal)
-    events = history[first : last + 1]
+def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: Language) -> dict[str, Any]:
+    """The fields of :class:`DealRecord`, from the events after the deal before was scored to the deal's own score."""
     sheet = _Sheet()
-    for step in steps_of(history, deal):
+    for step in steps_of(events):
         seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
@@ -223,27 +222,42 @@ def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewe
     return case_of(match, ruling, recorded.originator_version, fine, match.version, language)
 
 
-def read_history(service: Service, match: Match, deal: int) -> list[Recorded]:
-    """The history of the match, in which this deal is finished. 404 if there is no such deal, 409 if it is not."""
+class Place(NamedTuple):
+    """Where a finished deal stands in its match, by the numbers of events."""
+
+    before: int
+    """The score of the deal before; 0: there is none."""
+    score: int
+    last: bool
+    """No later deal has been scored."""
+
+
+async def place_of(service: Service, match: Match, deal: int) -> Place:
+    """Where a deal is, by the protocol. 404 if there is no such deal, 409 if it is not finished."""
     last = match.rules.view(match.state, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
-    history = service.referee.history(match.id, to=match.version)
-    try:
-        place_of(history, deal)
-    except LookupError:
-        raise Problem("deal_not_finished", deal=deal) from None
-    return history
+    book = service.books.protocols
+    question = partial(book.scores, deals=range(deal - 1, deal + 2))
+    scores = await service.books.ask_of(book, match.id, match.version, question)
+    score = scores.get(deal)
+    if score is None or score > match.version:
+        raise Problem("deal_not_finished", deal=deal)
+    return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores)
 
 
-def read_record(service: Service, match: Match, deal: int, viewer: Viewer, language: Language) -> dict[str, Any]:
-    """The record of a deal."""
-    return record_of(match, read_history(service, match, deal), deal, viewer, language)
+def read_record(service: Service, match: Match, place: Place, viewer: Viewer, language: Language) -> bytes:
+    """The record of a deal, encoded. Touches the database."""
+    events = service.referee.history(match.id, after=place.before, to=place.score)
+    return encode(record_of(match, events, viewer, language))
 
 
-def read_text(service: Service, match: Match, deal: int) -> str:
-    """The deal as plain text."""
-    return notation.write(notation.of_history(match.opened, read_history(service, match, deal), deal))
+def read_text(service: Service, match: Match, place: Place) -> bytes:
+    """The deal as plain text. Touches the database."""
+    first, end = max(1, place.before), match.version if place.last else place.score
+    state = service.referee.replay(match.id, first).state
+    history = service.referee.history(match.id, after=first - 1, to=end)
+    return notation.write(notation.of_history(match.opened, state, history)).encode()
 
 
 @get(
@@ -267,10 +281,12 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     """The record of a finished deal."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    place = await place_of(service, seen, deal)
+    plain = prefers(header(request, b"accept"), PLAIN)
+    if plain:
+        told = await in_long_thread(read_text, service, seen, place)
+    else:
+        language = language_of(header(request, b"accept-language"))
+        told = await in_long_thread(read_record, service, seen, place, viewer, language)
     vary = {"Vary": "Authorization, Accept, Accept-Language"}
-    if prefers(header(request, b"accept"), PLAIN):
-        told = await in_thread(read_text, service, seen, deal)
-        return text_of_match(told, PLAIN, seen.version, vary)
-    language = language_of(header(request, b"accept-language"))
-    record = await in_thread(read_record, service, seen, deal, viewer, language)
-    return of_match(record, seen.version, headers=vary)
+    return written_of_match(told, seen.version, vary, PLAIN if plain else JSON)

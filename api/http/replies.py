@@ -33,11 +33,6 @@ def written_of_match(
     return text(body, media_type, {"ETag": tag_of(version), **PRIVATE, **(headers or {})})
 
 
-def text_of_match(body: str, media_type: str, version: int, headers: dict[str, str]) -> Reply:
-    """An answer of another media type about a match at this version."""
-    return text(body.encode(), media_type, {"ETag": tag_of(version), **PRIVATE, **headers})
-
-
 def text(body: bytes, media_type: str, headers: dict[str, str] | None = None) -> Reply:
     """An answer of another media type."""
     return ASGIResponse(body=body, headers=headers, media_type=media_type)

@@ -25,7 +25,6 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
-from referee.ruleset import Ruleset
 
 
 class Step(NamedTuple):
@@ -35,45 +34,24 @@ class Step(NamedTuple):
     events: tuple[Recorded, ...]
 
 
-def steps_of(history: Sequence[Recorded], deal: int) -> tuple[Step, ...]:
-    """What was done in a finished deal.
+def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
+    """What was done in a finished deal; ``events`` are all that came after the deal before was scored."""
+    return _steps(events)[0]
 
-    ``history`` is the match from its first event. :class:`LookupError` if there is no such deal.
+
+def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded]) -> Deal:
+    """A finished deal as it was recorded. What the house dealt is told as if it had been dealt at a table.
+
+    ``history`` begins with the event that scored the deal before, or with the opening of the match, after which it
+    stood at ``state``. It ends with the deal's own score or later, of the last deal with the match so far.
     """
-    first, last = place_of(history, deal)
-    return _steps(history[first : last + 1])[0]
-
-
-def _state_before(rules: Ruleset, opened: MatchOpened, before: Sequence[Recorded]) -> Any:
-    """How the match stands after these events, its first ones."""
-    state = rules.start(opened)
-    for one in before:
-        if not isinstance(one.event, MatchOpened):
-            state = rules.evolve(state, one.event, one.originator_version)
-    return state
-
-
-def place_of(history: Sequence[Recorded], deal: int) -> tuple[int, int]:
-    """Where a finished deal begins and ends in the history of its match; :class:`LookupError` if it is not there."""
-    ends = [place for place, one in enumerate(history) if isinstance(one.event, DealScored)]
-    if not 1 <= deal <= len(ends):
-        raise LookupError(f"deal {deal} is not finished")
-    return (ends[deal - 2] + 1 if deal > 1 else 0), ends[deal - 1]
-
-
-def of_history(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> Deal:
-    """A finished deal as it was recorded; ``history`` is the match from its first event.
-
-    What the house dealt is told as if it had been dealt at a table. :class:`LookupError` if there is no such deal.
-    """
-    first, last = place_of(history, deal)
-    rules = RULESETS[opened.ruleset]
-    state = _state_before(rules, opened, history[:first])
-    steps, by_itself = _steps(history[first : last + 1])
+    before = history[0].event
+    last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
     score = history[last].event
-    before, carried = history[first - 1].event if deal > 1 else None, rules.carried(state)
     assert isinstance(score, DealScored)
+    steps, by_itself = _steps(history[1 : last + 1])
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
+    carried = RULESETS[opened.ruleset].carried(state)
     return Deal(
         header=_header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, carried),
         acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import msgspec
+
 from referee.acts import Close, Knock, Play, SeatAct, Void
 from referee.events import Event, Recorded, Stakes
 from referee.games import RULESETS
@@ -14,6 +16,7 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.played import legal_acts, opening
 
+ALONE = UUID(int=1)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 KINDS: tuple[dict[str, Any], ...] = (
     {"ruleset": "kalabrias", "players": 2, "target_score": 200, "enforcement": "refuse"},
@@ -51,7 +54,7 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
     return act.seat, act
 
 
-def history_of(kind: dict[str, Any], seed: int, acts: int = 1500) -> list[Recorded]:
+def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID = ALONE) -> list[Recorded]:
     """The events of a match played at random, a session closed at the end."""
     chance = random.Random(seed)
     opened = opening(**kind)
@@ -60,10 +63,11 @@ def history_of(kind: dict[str, Any], seed: int, acts: int = 1500) -> list[Record
     history: list[Recorded] = []
     match: Match | None = None
 
-    def stand(actor: int | str, events: tuple[Event, ...]) -> Match:
+    def stand(actor: int | str, events: tuple[Event, ...], act: Any = None) -> Match:
         first = len(history) + 1
+        said, at = None if act is None else msgspec.Raw(msgspec.json.encode(act)), NOON + timedelta(seconds=first)
         new = [
-            Recorded(UUID(int=1), number, NOON + timedelta(seconds=first), actor, f"act-{first}", "", "", event)
+            Recorded(match_id, number, at, actor, f"act-{first}", "", "", event, said if number == first else None)
             for number, event in enumerate(events, first)
         ]
         history.extend(new)
@@ -82,5 +86,5 @@ def history_of(kind: dict[str, Any], seed: int, acts: int = 1500) -> list[Record
             events = rules.decide(match.state, act, Moment(match.version, NOON + timedelta(hours=1), f"{seed}{turn}"))
         except Refused:
             continue
-        match = stand(actor, events)
+        match = stand(actor, events, act)
     return history
