@@ -42,7 +42,7 @@ def served(variant: str, url: str) -> Iterator[int]:
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "tests.benchmarks.server", variant, url, str(port)])
     try:
-        for _ in range(200):
+        for _ in range(1200):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=1).close()
                 break

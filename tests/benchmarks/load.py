@@ -9,12 +9,15 @@ import json
 import random
 import sys
 import time
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
 import uvloop
 
 from referee.acts import Deal
+from referee.events import Event
 from referee.games import RULESETS
 from referee.ruleset import Moment
 from tests.benchmarks.playouts import NOW
@@ -26,32 +29,32 @@ POINTS = 90_000
 """So many that nobody gets to zero and the matches go on."""
 
 
-def script() -> list[tuple[int, bytes]]:
-    """Seat and body of the acts of a long match."""
+def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
+    """A long match: its opening, and then seat and body of each act; each with the events that it makes."""
     rules, chance = RULESETS[KORTOXEN], random.Random(7)
-    state = rules.start(
-        opening(
-            players=PLAYERS,
-            dealing="table",
-            enforcement="refuse",
-            points=(POINTS,) * PLAYERS,
-            deal_ritual=False,
-        )
+    opened = opening(
+        players=PLAYERS, dealing="table", enforcement="refuse", points=(POINTS,) * PLAYERS, deal_ritual=False
     )
-    acts: list[tuple[int, bytes]] = []
+    yield 0, msgspec.json.encode(opened), (opened,)
+    state = rules.start(opened)
     version = 1
-    while len(acts) < ACTS:
+    while True:
         seat = rules.to_act(state)[0]
         choice = [act for act in rules.legal(state, seat) if getattr(act, "bid", None) != "rodskagg"]
         act: Any = chance.choice(choice)
         if isinstance(act, Deal):
             cards = chance.sample(rules.pack, 6 * PLAYERS)
             act = Deal(seat=seat, hands=tuple(tuple(cards[6 * n : 6 * n + 6]) for n in range(PLAYERS)))
-        for event in rules.decide(state, act, Moment(version, NOW, "")):
+        events = rules.decide(state, act, Moment(version, NOW, ""))
+        for event in events:
             version += 1
             state = rules.evolve(state, event, version)
-        acts.append((seat, msgspec.json.encode(act)))
-    return acts
+        yield seat, msgspec.json.encode(act), events
+
+
+def script() -> list[tuple[int, bytes]]:
+    """Seat and body of the acts of a long match."""
+    return [(seat, body) for seat, body, _ in islice(game(), 1, 1 + ACTS)]
 
 
 class Client(asyncio.Protocol):
