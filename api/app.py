@@ -24,6 +24,7 @@ from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
 from api.service import Service
 from api.settings import Settings
+from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk
 from referee.store.store import construct
 
@@ -53,9 +54,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.push_async_callback(asyncio.to_thread, referee.close)
             kept = Books(referee, settings.database_url, lambda page: service.followed(page))
             open_parts.push_async_callback(asyncio.to_thread, kept.close)
-            desk = Desk(
-                referee, cache_size=settings.cache_matches, committed=lambda recorded: service.committed(recorded)
-            )
+            cache_bytes = settings.cache_megabytes * MEGABYTE
+            desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)
             app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)

@@ -54,6 +54,10 @@ class Service:
         match = match_of(self.desk.cached(match_id) or await self._loaded(match_id))
         return match if match.version >= min_version else await self._later(match_id, min_version)
 
+    async def opened(self, match_id: UUID) -> Match:
+        """The match for what its opening tells; otherwise perhaps as it was. Raises ``UnknownAggregate``."""
+        return match_of(self.desk.cached(match_id, as_it_was=True) or await self._loaded(match_id))
+
     async def _loaded(self, match_id: UUID) -> Aggregate:
         """What is not at hand, read once for all who ask for it meanwhile."""
         if match_id in self._loading:

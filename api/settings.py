@@ -27,7 +27,7 @@ class Settings(Value, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     metrics_host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    cache_matches: Annotated[int, Meta(ge=1)] = 2000
+    cache_megabytes: Annotated[int, Meta(ge=1)] = 32
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -23,6 +23,11 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 """Matches what :func:`write` gives."""
 
 
+def is_official(actor: Actor) -> bool:
+    """Whether it is one of the officials."""
+    return isinstance(actor, str) and actor.startswith("official")
+
+
 def write(actor: Actor) -> str:
     """The actor as players read it: seats are counted from ``P1``."""
     return actor if isinstance(actor, str) else f"P{actor + 1}"

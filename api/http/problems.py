@@ -24,7 +24,7 @@ from api.http.replies import encode
 from referee import sentences
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
-from referee.store.desk import Busy, InDoubt, KeyReused, Stale
+from referee.store.desk import Busy, Full, InDoubt, KeyReused, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import Value
 
@@ -203,6 +203,7 @@ HANDLERS: ExceptionHandlersMap = {
     Problem: _problem,
     Refused: _refused,
     Stale: lambda request, stale: _problem(request, Problem("stale", version=stale.version)),
+    Full: lambda request, full: _problem(request, Problem("match_full", most=full.most)),
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),

@@ -126,7 +126,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    viewer = viewer_of(await service.match(match), token)
+    viewer = viewer_of(await service.opened(match), token)
     if isinstance(act, SeatAct):
         must_be_seat(viewer, act.seat)
     else:

@@ -61,7 +61,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     """Knocks."""
     service, token = service_of(request), required_token(request)
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
-    viewer = viewer_of(await service.match(match), token)
+    viewer = viewer_of(await service.opened(match), token)
     must_be_seat(viewer, knock.seat)
     outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected))
     language = language_of(header(request, b"accept-language"))

@@ -58,6 +58,9 @@ class Aggregate(Value):
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
 
+    EVENTS_MAX: ClassVar[int] = 100_000
+    """So many events it may have; officials may add a few more."""
+
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
         """The rules that fold what begins with this event."""

@@ -1,15 +1,15 @@
 """The commit queue: one thread decides and commits all requests that wait, in one transaction.
 
-Nothing is answered before it is committed. On a conflict (another process was first) what was decided is dropped,
-the aggregates are loaded again, and the requests are decided one by one. An act's id is in its rows, so that a
-repeat, and an acknowledgement lost on the way back, are recognised from its rows.
+Nothing is answered before it is committed. An act is decided at once, on what is at hand. Where that refuses it, or
+where another process was first, the desk looks up in one go what has been stored since and which of the acts were
+answered before, and decides again: so an act costs no look beforehand, and neither a refusal nor an answer rests on
+an old state. A repeat is known by its key, a lost acknowledgement by its rows.
 """
 
 import logging
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -22,13 +22,15 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
 
-from referee.actors import Actor
+from referee.actors import Actor, is_official
 from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.cache import MEGABYTE, Cache
 from referee.store.reach import unsent
-from referee.store.rows import FIRST, act_of_row, from_row, row_hash, to_row
+from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.value import Value
 
@@ -41,9 +43,13 @@ WAITING_MAX = 10_000
 SNAPSHOT_SECONDS = 0.5
 """Snapshots wait so long while requests do: they only make loading faster."""
 ATTEMPTS = 3
-"""How often a request is decided again after another process was first."""
-OWN = "~"
-"""Begins the ids that the desk gives to acts without an Idempotency-Key."""
+"""How often a request is decided anew because another process was first."""
+SNAPSHOT_EVERY = 200
+"""Events after which a snapshot is taken in any case."""
+OFFICIALS_MORE = 1000
+"""Events that officials may still add to a full aggregate: to void a deal, or to close."""
+CACHE_MEGABYTES = 32
+"""What aggregates at hand may take together."""
 
 
 class Stale(Exception):
@@ -56,6 +62,14 @@ class Stale(Exception):
 
 class KeyReused(Exception):
     """The Idempotency-Key was used before, for something else."""
+
+
+class Full(Exception):
+    """The aggregate has as many events as it may have."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
 
 
 class Busy(Exception):
@@ -88,38 +102,29 @@ class Outcome(Value):
     repeated: bool = False
 
 
-class _Made(msgspec.Struct, frozen=True):
-    """The events of one keyed act, as numbers, and what was asked."""
-
-    first: int
-    last: int
-    digest: str
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    """A cached aggregate, the hash of its last row, and its keyed acts if they have been read."""
-
-    aggregate: Aggregate
-    head: str
-    acts: dict[tuple[Actor, str], _Made] | None
-    """Touched by the writer's thread alone, and dropped with the entry when a transaction fails."""
-
-
 class _Job(msgspec.Struct, frozen=True):
-    """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own."""
+    """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own; ``name`` stands for the
+    key of this actor's act on this aggregate."""
 
     command: Command
     act_id: str
+    name: tuple[UUID, bytes] | None
     future: Future[Outcome]
 
 
 class _Work:
-    """What a transaction is about to store, and the aggregates as they would stand after it."""
+    """What a transaction is about to store, the aggregates as they would stand after it, and the answers then."""
 
     def __init__(self) -> None:
-        self.entries: dict[UUID, _Entry] = {}
+        self.entries: dict[UUID, Loaded] = {}
         self.rows: list[StoredEvent] = []
         self.history: list[Recorded] = []
+        self.made: list[KeyedAct] = []
+        self.due: list[Loaded] = []
+        """Worth a snapshot."""
+        self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
+        """Keyed acts, those of this transaction and those that were looked up."""
+        self.answers: list[tuple[_Job, Outcome | Exception]] = []
 
 
 def digest_of(asked: bytes | msgspec.Raw) -> str:
@@ -148,24 +153,21 @@ class Desk:
         self,
         referee: Referee,
         *,
-        cache_size: int = 2000,
+        cache_bytes: int = CACHE_MEGABYTES * MEGABYTE,
         clock: Callable[[], datetime] = utc_now,
         seed: Callable[[], str] | None = None,
         committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``cache_size``: how many aggregates stay at hand.
+        """``cache_bytes``: how much aggregates at hand may take.
 
         ``committed`` is called on the writer's thread with all that a transaction stored.
         """
         self.referee = referee
-        self._cache_size = cache_size
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
-        self._cache: OrderedDict[UUID, _Entry] = OrderedDict()
-        self._overtaken: OrderedDict[UUID, int] = OrderedDict()
-        self._lock = threading.Lock()
+        self._cache = Cache(cache_bytes)
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
-        self._due: dict[UUID, Loaded] = {}
+        self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
         self._began: float | None = None
@@ -177,43 +179,35 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or :class:`InDoubt`."""
+        :class:`Full`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or :class:`InDoubt`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
-        self._waiting.put(_Job(command, command.key or f"{self._own}{next(self._numbers)}", future))
+        key = command.key
+        name = None if key is None else (command.id, key_of(command.actor, key))
+        self._waiting.put(_Job(command, key or f"{self._own}{next(self._numbers)}", name, future))
         return future
 
-    def cached(self, aggregate_id: UUID) -> Aggregate | None:
-        """The aggregate, if it is at hand."""
-        with self._lock:
-            entry = self._cache.get(aggregate_id)
-            if entry is None:
-                return None
-            self._cache.move_to_end(aggregate_id)
-            return entry.aggregate
+    def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:
+        """The aggregate, if it is at hand; ``as_it_was``: also where something is known to have come after it."""
+        if self._cache.is_behind(aggregate_id) and not as_it_was:
+            return None
+        loaded = self._cache.get(aggregate_id)
+        return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
         """The aggregate, from the cache or the store. Raises :class:`~referee.store.store.UnknownAggregate`."""
-        found = self.cached(aggregate_id)
-        if found is not None and found.version >= min_version:
-            return found
-        loaded = self.referee.load(aggregate_id)
-        self._keep({aggregate_id: _Entry(loaded.aggregate, loaded.head, None)})
+        loaded = self._cache.get(aggregate_id)
+        if loaded is None:
+            return self._load(aggregate_id).aggregate
+        if loaded.aggregate.version < min_version or self._cache.is_behind(aggregate_id):
+            self._catch_up([loaded])
+            loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
         return loaded.aggregate
 
     def overtaken(self, aggregate_id: UUID, version: int) -> None:
-        """Tells that event ``version`` of an aggregate is stored: an older one in the cache is forgotten."""
-        with self._lock:
-            entry = self._cache.get(aggregate_id)
-            if entry is not None and entry.aggregate.version < version:
-                del self._cache[aggregate_id]
-            if entry is None or entry.aggregate.version < version:
-                # It may be on its way from the store to the cache, as it stood before.
-                self._overtaken[aggregate_id] = version
-                self._overtaken.move_to_end(aggregate_id)
-                while len(self._overtaken) > self._cache_size:
-                    self._overtaken.popitem(last=False)
+        """Tells that event ``version`` of an aggregate is stored, perhaps by another process."""
+        self._cache.overtaken(aggregate_id, version)
 
     @property
     def alive(self) -> bool:
@@ -258,7 +252,7 @@ class Desk:
                 self._commit(batch)
             except Exception:
                 log.exception("the desk could not answer %d requests", len(batch))
-                self._forget([job.command.id for job in batch])
+                self._cache.forget([job.command.id for job in batch])
                 for job in batch:
                     if not job.future.done():
                         job.future.set_exception(Busy())
@@ -286,36 +280,70 @@ class Desk:
 
     def _commit(self, batch: list[_Job], attempt: int = 1) -> None:
         """Decides each in order, several of one aggregate building on one another, and stores them at once."""
-        work, answers = _Work(), list[tuple[_Job, Outcome | Exception]]()
-        for job in batch:
-            try:
-                answers.append((job, self._decide(job, work)))
-            except Exception as refusal:
-                answers.append((job, refusal))
-        self._store(work, answers, attempt)
+        work, left = _Work(), batch
+        if attempt == 1:
+            left = self._undecided(batch, work)
+        if left:
+            self._catch_up_with(left, work)
+        if left and attempt == 1:
+            left = self._undecided(left, work)
+        if left:
+            self._look_up(left, work)
+            self._undecided(left, work, for_certain=True)
+        self._store(work, attempt)
 
-    def _store(self, work: _Work, answers: list[tuple[_Job, Outcome | Exception]], attempt: int) -> None:
+    def _undecided(self, jobs: list[_Job], work: _Work, *, for_certain: bool = False) -> list[_Job]:
+        """Decides all of these but those on what is behind, or has refused one: that may rest on an old state, or be
+        a repeat, and so do those that come after it."""
+        undecided, doubted = [], set[UUID]()
+        for job in jobs:
+            aggregate_id = job.command.id
+            if not for_certain and (aggregate_id in doubted or self._cache.is_behind(aggregate_id)):
+                undecided.append(job)
+                continue
+            try:
+                work.answers.append((job, self._decide(job, work)))
+            except (Refused, Stale, Full) as refusal:
+                if for_certain:
+                    work.answers.append((job, refusal))
+                else:
+                    undecided.append(job)
+                    doubted.add(aggregate_id)
+            except Exception as error:
+                work.answers.append((job, error))
+        return undecided
+
+    def _catch_up_with(self, jobs: list[_Job], work: _Work) -> None:
+        """Adds what other processes have stored of what these are about."""
+        ids = {job.command.id for job in jobs} - work.entries.keys()
+        if at_hand := [loaded for loaded in map(self._cache.get, ids) if loaded is not None]:
+            self._catch_up(at_hand)
+
+    def _look_up(self, jobs: list[_Job], work: _Work) -> None:
+        """Finds out which of these were answered before."""
+        if names := [job.name for job in jobs if job.name is not None]:
+            work.known = self.referee.acts(names) | work.known
+
+    def _store(self, work: _Work, attempt: int) -> None:
         """One transaction, and then the answers to all that it holds."""
         try:
             if work.rows:
-                self.referee.recorder.insert_events(work.rows)
+                self.referee.insert(work.rows, work.made)
                 self._failed = None
         except PersistenceError as error:
             try:
                 stored = not unsent(error) and self._is_stored(work.rows[0])
             except PersistenceError:
-                self._forget(work.entries)
-                for job, _ in answers:
+                for job, _ in work.answers:
                     self._answer(job, InDoubt())
                 return
             if not stored:
                 if not unsent(error) and not isinstance(error, IntegrityError):
                     self._failed = time.monotonic(), str(error).partition("\n")[0]
-                self._forget(work.entries)
-                self._decide_again([job for job, _ in answers], attempt, error)
+                self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
-        self._keep(work.entries)
-        for job, answer in answers:
+        self._cache.keep(work.entries.values())
+        for job, answer in work.answers:
             self._answer(job, answer)
         self._after_commit(work)
 
@@ -349,16 +377,13 @@ class Desk:
         """After the answers: followers are woken, and what is worth a snapshot is marked for one."""
         if work.history:
             self._committed(work.history)
-        for recorded in work.history:
-            entry = work.entries[recorded.originator_id]
-            if type(recorded.event) in entry.aggregate.SNAPSHOT_AFTER:
-                if not self._due:
-                    self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
-                self._due[recorded.originator_id] = Loaded(entry.aggregate, entry.head)
+        if work.due and not self._due:
+            self._snapshots_at = time.monotonic() + SNAPSHOT_SECONDS
+        self._due += work.due
 
     def _take_snapshots(self) -> None:
         """All that are due, in one transaction, when nobody waits or some time has passed."""
-        due, self._due = list(self._due.values()), {}
+        due, self._due = self._due, []
         try:
             self.referee.take_snapshots(due)
         except PersistenceError:
@@ -367,54 +392,32 @@ class Desk:
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """The outcome of a request; what it changes goes into ``work``."""
         command, at = job.command, self._clock()
-        request, aggregate_id = command.request, command.id
+        request = command.request
+        if job.name is not None and (made := work.known.get(job.name)) is not None:
+            return self._again(job, made, work)
         if isinstance(request, Event):
             rules = KINDS[request.TOPIC].rules_for(request)
             moment = Moment(1, at, self._seed())
             events = (request, *rules.begin(rules.start(request), moment))
             history, head = self._written(job, None, events, at, work)
-            return self._outcome(job, None, fold(None, history), history, head, work)
-        entry = work.entries.get(aggregate_id)
-        if entry is not None:
-            return self._decide_on(job, entry, at, work)
-        entry = self._entry(aggregate_id)
-        try:
-            return self._decide_on(job, entry, at, work)
-        except (Refused, Stale):
-            newer = self._caught_up(entry)
-            if newer is entry:
-                raise
-            return self._decide_on(job, newer, at, work)
-
-    def _decide_on(self, job: _Job, entry: _Entry, at: datetime, work: _Work) -> Outcome:
-        command, request = job.command, job.command.request
-        if command.key is not None:
-            if entry.acts is None:
-                entry = self._with_acts(entry)
-                self._keep({command.id: entry})
-            assert entry.acts is not None
-            made = entry.acts.get((command.actor, command.key))
-            if made is not None:
-                if made.digest != digest_of(msgspec.json.encode(request)):
-                    raise KeyReused(command.key)
-                return self._again(entry.aggregate, made, work)
+            return self._outcome(job, fold(None, history), history, head, 0, work)
+        entry = self._entry(command.id, work)
         aggregate = entry.aggregate
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
         moment = Moment(aggregate.version, at, self._seed())
         events, state = aggregate.rules.take(aggregate.state, request, moment)
+        most = aggregate.EVENTS_MAX + (OFFICIALS_MORE if is_official(command.actor) else 0)
+        if aggregate.version + len(events) > most:
+            raise Full(aggregate.EVENTS_MAX)
         history, head = self._written(job, entry, events, at, work)
-        return self._outcome(job, entry, advanced(aggregate, history, state), history, head, work)
+        return self._outcome(job, advanced(aggregate, history, state), history, head, entry.kept, work)
 
-    def _caught_up(self, entry: _Entry) -> _Entry:
-        """The entry, with what other processes have stored since: a refusal may not rest on an old state."""
-        rows = self.referee.rows(entry.aggregate.id, after=entry.aggregate.version)
-        if not rows:
-            return entry
-        return _Entry(fold(entry.aggregate, map(from_row, rows)), row_hash(rows[-1]), None)
+    def _entry(self, aggregate_id: UUID, work: _Work) -> Loaded:
+        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
 
     def _written(
-        self, job: _Job, entry: _Entry | None, events: tuple[Event, ...], at: datetime, work: _Work
+        self, job: _Job, entry: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
     ) -> tuple[list[Recorded], str]:
         """The events as they will be stored, and the hash of the last row."""
         command = job.command
@@ -434,66 +437,49 @@ class Desk:
         return history, prev
 
     def _outcome(
-        self, job: _Job, entry: _Entry | None, aggregate: Any, history: list[Recorded], head: str, work: _Work
+        self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """What a request came to, when its rows are stored."""
-        command, acts = job.command, entry.acts if entry else {}
-        if acts is not None and command.key is not None:
-            acts[command.actor, job.act_id] = _Made(
-                history[0].originator_version, aggregate.version, history[0].digest
-            )
-        work.entries[command.id] = _Entry(aggregate, head, acts)
+        """What a request came to, when its rows are stored; ``kept`` is the version of the last snapshot."""
+        version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
+        due = version >= kept + SNAPSHOT_EVERY or any(type(recorded.event) in after for recorded in history)
+        work.entries[aggregate.id] = entry = Loaded(aggregate, head, version if due else kept)
+        if due:
+            work.due.append(entry)
+        if job.name is not None:
+            work.known[job.name] = made = KeyedAct(*job.name, history[0].originator_version, version)
+            work.made.append(made)
         return Outcome(aggregate=aggregate, events=tuple(history))
 
-    # Acts that were answered before
-
-    def _again(self, aggregate: Aggregate, made: _Made, work: _Work) -> Outcome:
+    def _again(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
         """The outcome of an act already decided: stored, or earlier in this batch."""
-        numbers = range(made.first, made.last + 1)
+        aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
         here = [
             recorded
             for recorded in work.history
-            if recorded.originator_id == aggregate.id and recorded.originator_version in numbers
+            if recorded.originator_id == aggregate_id and recorded.originator_version in numbers
         ]
-        history = here or self.referee.history(aggregate.id, after=made.first - 1, to=made.last)
+        history = here or self.referee.history(aggregate_id, after=made.first - 1, to=made.last)
+        if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
+            raise KeyReused(job.act_id)
+        aggregate = self._entry(aggregate_id, work).aggregate
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
-    def _with_acts(self, entry: _Entry) -> _Entry:
-        """The entry with the keyed acts of its aggregate, read from its rows."""
-        acts: dict[tuple[Actor, str], _Made] = {}
-        for row in self.referee.rows(entry.aggregate.id, to=entry.aggregate.version):
-            act, number = act_of_row(row.state), row.originator_version
-            if not act.act_id.startswith(OWN):
-                before = acts.get((act.actor, act.act_id))
-                acts[act.actor, act.act_id] = _Made(before.first if before else number, number, act.digest)
-        return _Entry(entry.aggregate, entry.head, acts)
+    # From any thread
 
-    # The cache
+    def _load(self, aggregate_id: UUID) -> Loaded:
+        loaded = self.referee.load(aggregate_id)
+        self._cache.keep([loaded])
+        return loaded
 
-    def _entry(self, aggregate_id: UUID) -> _Entry:
-        entry = self._cache.get(aggregate_id)
-        if entry is None:
-            loaded = self.referee.load(aggregate_id)
-            entry = _Entry(loaded.aggregate, loaded.head, None)
-        return entry
-
-    def _keep(self, entries: dict[UUID, _Entry]) -> None:
-        with self._lock:
-            for aggregate_id, entry in entries.items():
-                if entry.aggregate.version < self._overtaken.get(aggregate_id, 0):
-                    continue
-                self._overtaken.pop(aggregate_id, None)
-                cached = self._cache.get(aggregate_id)
-                if cached is None or cached.aggregate.version <= entry.aggregate.version:
-                    self._cache[aggregate_id] = entry
-                self._cache.move_to_end(aggregate_id)
-            while len(self._cache) > self._cache_size:
-                self._cache.popitem(last=False)
-
-    def _forget(self, ids: Iterable[UUID]) -> None:
-        with self._lock:
-            for aggregate_id in ids:
-                self._cache.pop(aggregate_id, None)
+    def _catch_up(self, at_hand: list[Loaded]) -> None:
+        """Adds to aggregates at hand what other processes have stored since."""
+        behind = {loaded.aggregate.id: loaded for loaded in at_hand}
+        for aggregate_id, rows in self.referee.newer(at_hand).items():
+            try:
+                self._cache.keep([self.referee.further(behind[aggregate_id], rows)])
+            except Exception:  # so that one that cannot be read stops no other
+                log.exception("%s cannot be brought up to date", aggregate_id)
+                self._cache.forget([aggregate_id])
 
 
-__all__ = ["Busy", "Command", "Desk", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]
+__all__ = ["Busy", "Command", "Desk", "Full", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]

@@ -1,4 +1,4 @@
-"""The library's PostgreSQL store, with two things of our own.
+"""The library's PostgreSQL store, with a few things of our own.
 
 A batch is one statement. The library stores it by a pipeline of six, whose answers the writer takes one by one, each
 time asking anew for the interpreter's lock, and it writes each row as text in Python: twice the time for one row,
@@ -7,133 +7,41 @@ one another, so that a follower can pass over an event that is committed late; o
 lock, ``hashtextextended('public.referee_events', 0)`` (schema and table), for a lock on the table itself would wait
 for each VACUUM of it, and one against wraparound does not step aside.
 
-And tables are created by one process at a time, so that several can be started at once.
+Beside the events, and in the same statement, it keeps the keyed acts.
 
-Connections are opened by those who need one, and what a lost one has broken is tried again only for a moment: the
-library's pool tries by itself, after a while only each minute or two, and each of its calls tries ten times however
-long that takes.
+And tables are created by one process at a time, so that several can be started at once.
 """
 
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, Self
+from itertools import islice
+from typing import Any
+from uuid import UUID
 
 from eventsourcing.persistence import (
     AggregateRecorder,
     ApplicationRecorder,
-    InterfaceError,
-    OperationalError,
     StoredEvent,
 )
 from eventsourcing.postgres import PostgresAggregateRecorder, PostgresApplicationRecorder, PostgresFactory
-from psycopg import pq
-from psycopg.rows import dict_row
+from psycopg import Cursor
+from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
-from referee.store.reach import SILENCE_SECONDS, Away, Connection, Opener, Postgres, place_of, unsent
+from referee.store.acts import KeyedAct, keyed_acts
+from referee.store.pool import Pool, again
+from referee.store.reach import SILENCE_SECONDS, Opener, Postgres, place_of
 
 CREATING = 0x6B6E61636B65
 """The advisory lock of those who create the tables of events."""
-AGAIN_SECONDS = 2.0
-"""How long a call is tried again: so that a server may be restarted, and nobody waits long for one that is away."""
-AGAIN_AFTER = 0.1
-TAKEN_SECONDS = 2.0
-"""How long one waits where all connections are taken."""
-
-
-def again(call: Callable[..., Any]) -> Any:
-    """The call, tried again for a moment where a connection was lost. It tells of the last try that was sent."""
-
-    @wraps(call)
-    def tried(*args: Any, **kwargs: Any) -> Any:
-        deadline, broken = time.monotonic() + AGAIN_SECONDS, None
-        while True:
-            try:
-                return call(*args, **kwargs)
-            except (InterfaceError, OperationalError) as error:
-                if broken is None or not unsent(error):
-                    broken = error
-                if time.monotonic() > deadline:
-                    raise broken from broken.__cause__
-            time.sleep(AGAIN_AFTER)
-
-    return tried
+PAGE = 5000
+"""Rows, or acts, at a time where the keyed acts are made from the events."""
 
 
 def _untried(call: Any) -> Any:
     """A method of the library as it is without its own ``retry``."""
     return call.__wrapped__
-
-
-class Pool:
-    """Connections at hand, in the place of the library's pool."""
-
-    def __init__(self, opened: Callable[[float | None], Connection], size: int, silence: float | None) -> None:
-        self._opened, self._silence = opened, silence
-        self._free, self._lock = threading.BoundedSemaphore(size), threading.Lock()
-        self._idle: list[Connection] = []
-        self._closed = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
-    def open(self, *_: Any) -> None:
-        """Is done when the first one is needed."""
-
-    def close(self) -> None:
-        """Closes all, those in use when they are given back."""
-        self._closed = True
-        self._clear()
-
-    @contextmanager
-    def patient(self) -> Iterator[None]:
-        """Connections that wait for ever, for those who alone use this meanwhile."""
-        silence, self._silence = self._silence, None
-        self._clear()
-        try:
-            yield
-        finally:
-            self._silence = silence
-            self._clear()
-
-    @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        """One for the caller alone."""
-        if not self._free.acquire(timeout=TAKEN_SECONDS):
-            raise Away("all connections to the store are taken")
-        try:
-            with self._lock:
-                connection = self._idle.pop() if self._idle else None
-            if connection is None:
-                connection = self._opened(self._silence)
-            try:
-                yield connection
-            finally:
-                self._give_back(connection)
-        finally:
-            self._free.release()
-
-    def _give_back(self, connection: Connection) -> None:
-        if connection.closed:
-            self._clear()  # what has befallen one has befallen all
-        elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
-            connection.close()
-        else:
-            with self._lock:
-                self._idle.append(connection)
-
-    def _clear(self) -> None:
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
 
 
 class Recorder(PostgresApplicationRecorder):
@@ -142,44 +50,124 @@ class Recorder(PostgresApplicationRecorder):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         schema = self.datastore.schema
+        self._events = Identifier(schema, self.events_table_name)
+        self._acts = Identifier(schema, f"{self.events_table_name.removesuffix('events')}acts")
+        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{self.events_table_name}")
+        self.sql_create_statements.append(
+            SQL(
+                "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
+                " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
+            ).format(acts=self._acts)
+        )
         function = Identifier(schema, f"{self.events_table_name}_insert")
         create = SQL(
-            "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[])"
+            "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
+            " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
+            " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}')"
             " RETURNS void LANGUAGE plpgsql AS $knacka$ BEGIN"
             " SET LOCAL lock_timeout = '{seconds}s';"
             " PERFORM pg_advisory_xact_lock({key});"  # so that positions are given in the order of the commits
             " NOTIFY {channel};"
             " INSERT INTO {table} (originator_id, originator_version, topic, state)"
             " SELECT * FROM unnest(ids, versions, topics, states);"
+            " IF cardinality(keys) > 0 THEN"
+            " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
+            " END IF;"
             " END $knacka$"
         )
         self.sql_create_statements.append(
             create.format(
                 function=function,
-                table=Identifier(schema, self.events_table_name),
+                table=self._events,
+                acts=self._acts,
                 channel=Identifier(self.channel_name),
-                key=SQL("hashtextextended({}, 0)").format(f"{schema}.{self.events_table_name}"),
+                key=self._turn,
                 seconds=self.datastore.lock_timeout,
             )
         )
-        call = SQL("SELECT {function}(%b::uuid[], %b::bigint[], %b::text[], %b::bytea[])")
-        self.insert_batch = call.format(function=function).as_bytes()
+        rows = "%b::uuid[], %b::bigint[], %b::text[], %b::bytea[]"
+        acts = "%b::uuid[], %b::bytea[], %b::bigint[], %b::bigint[]"
+        self._insert_rows = SQL(f"SELECT {{}}({rows})").format(function).as_bytes()
+        self._insert_both = SQL(f"SELECT {{}}({rows}, {acts})").format(function).as_bytes()
+
+    def _create_table(self, curs: Cursor[DictRow]) -> None:
+        """Where there are events and no acts, as in a store restored without them, acts are made from events."""
+        known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
+        super()._create_table(curs)
+        if known == {"known": None}:
+            curs.execute(SQL("SELECT pg_advisory_xact_lock({})").format(self._turn))
+            insert = SQL(
+                "INSERT INTO {} SELECT * FROM unnest(%b::uuid[], %b::bytea[], %b::bigint[], %b::bigint[])"
+                " ON CONFLICT DO NOTHING"
+            ).format(self._acts)
+            rows = SQL("SELECT originator_id, originator_version, state FROM {} ORDER BY notification_id")
+            with curs.connection.cursor("rows", row_factory=tuple_row) as every:
+                every.itersize = PAGE
+                acts = keyed_acts(every.execute(rows.format(self._events)))
+                while page := list(islice(acts, PAGE)):
+                    curs.execute(insert, _columns(page))
 
     @again
-    def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> None:
-        """Stores all rows or none. Raises the library's ``IntegrityError`` where one of them is there already."""
-        columns = (
+    def insert_events(self, stored_events: Sequence[StoredEvent], acts: Sequence[KeyedAct] = (), **_: Any) -> None:
+        """Stores all rows and acts or none. Raises the library's ``IntegrityError`` where one of them is there."""
+        rows = (
             [row.originator_id for row in stored_events],
             [Int8(row.originator_version) for row in stored_events],
             [row.topic for row in stored_events],
             [row.state for row in stored_events],
         )
         with self.datastore.get_connection() as connection:
-            connection.execute(self.insert_batch, columns, prepare=True)
+            if acts:
+                connection.execute(self._insert_both, rows + _columns(acts), prepare=True)
+            else:
+                connection.execute(self._insert_rows, rows, prepare=True)
+
+    @again
+    def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
+        """Those of the acts that are stored."""
+        statement = SQL(
+            "SELECT act.* FROM unnest(%b::uuid[], %b::bytea[]) AS asked (id, name),"
+            " LATERAL (SELECT * FROM {} WHERE originator_id = asked.id AND key = asked.name OFFSET 0) AS act"
+        ).format(self._acts)
+        with self._tuples() as cursor:
+            cursor.execute(statement, [list(column) for column in zip(*keys, strict=True)], prepare=True)
+            return [KeyedAct(*row) for row in cursor.fetchall()]
+
+    @again
+    def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
+        """The rows of these aggregates after these versions, those of each together and in order."""
+        statement = SQL(
+            "SELECT newer.* FROM unnest(%b::uuid[], %b::bigint[]) AS known (id, version),"
+            " LATERAL (SELECT originator_id, originator_version, topic, state FROM {}"
+            " WHERE originator_id = known.id AND originator_version > known.version"
+            " ORDER BY originator_version OFFSET 0) AS newer"  # an offset, so that it looks into the index for each
+        ).format(self._events)
+        with self._tuples() as cursor:
+            cursor.execute(
+                statement, [list(versions), [Int8(version) for version in versions.values()]], prepare=True
+            )
+            return [StoredEvent(*row) for row in cursor.fetchall()]
+
+    @contextmanager
+    def _tuples(self) -> Iterator[Cursor[Any]]:
+        with (
+            self.datastore.get_connection() as connection,
+            connection.cursor(row_factory=tuple_row, binary=True) as cursor,
+        ):
+            yield cursor
 
     select_events = again(_untried(PostgresApplicationRecorder.select_events))
     select_notifications = again(_untried(PostgresApplicationRecorder.select_notifications))
     max_notification_id = again(_untried(PostgresApplicationRecorder.max_notification_id))
+
+
+def _columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
+    return (
+        [act.aggregate_id for act in acts],
+        [act.key for act in acts],
+        [Int8(act.first) for act in acts],
+        [Int8(act.last) for act in acts],
+    )
 
 
 class Snapshots(PostgresAggregateRecorder):

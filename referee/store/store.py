@@ -1,11 +1,13 @@
 """The event store: rows of aggregates through the library's own recorders, and snapshots beside them."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, cast
 from uuid import UUID
 
 import msgspec
@@ -13,12 +15,10 @@ from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.events import Recorded
+from referee.store.acts import KeyedAct, Store
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import FIRST, JsonRows, from_row, row_hash
-
-PAGE = 500
-"""Rows read at a time."""
 
 log = logging.getLogger(__name__)
 
@@ -28,10 +28,11 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate and the hash of its last row, which the next row names."""
+    """An aggregate, the hash of its last row, which the next row names, and the version of its last snapshot."""
 
     aggregate: Aggregate
     head: str
+    kept: int = 0
 
 
 class _Snapshot(msgspec.Struct, frozen=True):
@@ -44,6 +45,8 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 SNAPSHOT_TOPIC = "snapshot"
+SNAPSHOTS_TRIED = 3
+"""Of those that are of no use: more of them, and it is as well to begin at the first event."""
 
 
 @cache
@@ -73,7 +76,16 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     state = aggregate.rules.state
     if snapshot.shape != shape_of(state):
         return None
-    return Loaded(msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)), snapshot.head)
+    return Loaded(
+        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)),
+        snapshot.head,
+        aggregate.version,
+    )
+
+
+def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
+    before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
+    return Loaded(fold(before, map(from_row, rows)), row_hash(rows[-1]), kept)
 
 
 def settings_for(url: str) -> dict[str, str]:
@@ -81,7 +93,7 @@ def settings_for(url: str) -> dict[str, str]:
     place = place_of(url)
     if isinstance(place, SqliteFile):
         return {
-            "PERSISTENCE_MODULE": "eventsourcing.sqlite",
+            "PERSISTENCE_MODULE": "referee.store.sqlite:Factory",
             "SQLITE_DBNAME": place.path,
             "SQLITE_LOCK_TIMEOUT": "10",
         }
@@ -118,23 +130,42 @@ class Referee(Application[UUID]):
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in stored]
 
-    def load(self, aggregate_id: UUID) -> Loaded:
-        """An aggregate as it stands: its last snapshot and what came after. Raises :class:`UnknownAggregate`."""
-        loaded = self._snapshot(aggregate_id)
-        rows = self.rows(aggregate_id, after=loaded.aggregate.version if loaded else 0)
+    def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
+        """An aggregate as it stands, or as it stood after an event: from the last snapshot before it, and what came
+        after that. Raises :class:`UnknownAggregate`."""
+        for snapshot in self._snapshots(aggregate_id, to):
+            version = snapshot.aggregate.version
+            rows = self.rows(aggregate_id, after=version - 1, to=to)
+            if rows and rows[0].originator_version == version and row_hash(rows[0]) == snapshot.head:
+                return _with(snapshot, rows[1:]) if len(rows) > 1 else snapshot
+            log.warning("the snapshot of %s after event %d is not of its history", aggregate_id, version)
+        rows = self.rows(aggregate_id, to=to)
         if not rows:
-            if loaded is None:
-                raise UnknownAggregate(str(aggregate_id))
-            return loaded
-        aggregate = fold(loaded.aggregate if loaded else None, map(from_row, rows))
-        return Loaded(aggregate, row_hash(rows[-1]))
+            raise UnknownAggregate(str(aggregate_id))
+        return _with(None, rows)
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
-        """An aggregate as it stood after event ``at``, folded from its first event."""
-        history = self.history(aggregate_id, to=at)
-        if not history:
-            raise UnknownAggregate(str(aggregate_id))
-        return fold(None, history)
+        """An aggregate as it stood after event ``at``."""
+        return self.load(aggregate_id, to=at).aggregate
+
+    def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
+        """The rows that have come to these aggregates since."""
+        rows = self._store.select_newer({loaded.aggregate.id: loaded.aggregate.version for loaded in known})
+        return {id_: list(history) for id_, history in groupby(rows, attrgetter("originator_id"))}
+
+    def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
+        """An aggregate with what came after it; loaded anew where that is not a continuation of it."""
+        if from_row(rows[0]).prev != loaded.head:
+            return self.load(loaded.aggregate.id)
+        return _with(loaded, rows)
+
+    def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
+        """Those of the keyed acts that are stored."""
+        return {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
+
+    def insert(self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct]) -> None:
+        """Stores rows and the keyed acts that made some of them, or nothing."""
+        self._store.insert_events(rows, acts=acts)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
         """Keeps aggregates so that loading them need not begin at their first event."""
@@ -147,14 +178,20 @@ class Referee(Application[UUID]):
                 with suppress(IntegrityError):
                     self.snapshots.recorder.insert_events([row])
 
-    def _snapshot(self, aggregate_id: UUID) -> Loaded | None:
+    def _snapshots(self, aggregate_id: UUID, to: int | None) -> Iterator[Loaded]:
+        """The last snapshots not after an event, from the last back, that can be read."""
         assert self.snapshots is not None
-        for row in self.snapshots.recorder.select_events(aggregate_id, desc=True, limit=1):
-            try:
-                return _loaded(row)
-            except (msgspec.MsgspecError, KeyError, TypeError):
-                log.info("the snapshot of %s is of another release: folding its history", aggregate_id)
-        return None
+        for _ in range(SNAPSHOTS_TRIED):
+            for row in self.snapshots.recorder.select_events(aggregate_id, lte=to, desc=True, limit=1):
+                to = row.originator_version - 1
+                try:
+                    yield from filter(None, [_loaded(row)])
+                except (msgspec.MsgspecError, KeyError, TypeError):
+                    log.info("the snapshot of %s is of another release: folding its history", aggregate_id)
+
+    @property
+    def _store(self) -> Store:
+        return cast(Store, self.recorder)
 
     def chain(self, aggregate_id: UUID) -> Iterator[tuple[int, bool]]:
         """Each row's number, and whether it names the hash of the row before it."""

@@ -84,9 +84,9 @@ class TestHealth:
         table, recorder, go = Table(own_client), service_of(own_client).referee.recorder, threading.Event()
         insert = recorder.insert_events
 
-        def slow(*arguments: Any) -> Any:
+        def slow(*arguments: Any, **named: Any) -> Any:
             go.wait(30)
-            return insert(*arguments)
+            return insert(*arguments, **named)
 
         monkeypatch.setattr("api.service.STUCK_SECONDS", 0.1)
         monkeypatch.setattr("api.service.ACT_SECONDS", 0.2)

@@ -129,7 +129,7 @@ class TestCommandLine:
             ("KNACKA_PORT", "many", "KNACKA_PORT: Expected `int`, got `str`"),
             ("KNACKA_LOG_LEVEL", "loud", "KNACKA_LOG_LEVEL: Invalid enum value 'loud'"),
             ("KNACKA_DATABASE_URL", "mysql://x", "KNACKA_DATABASE_URL: unknown store 'mysql'"),
-            ("KNACKA_CACHE_MATCHES", "0", "KNACKA_CACHE_MATCHES: Expected `int` >= 1"),
+            ("KNACKA_CACHE_MEGABYTES", "0", "KNACKA_CACHE_MEGABYTES: Expected `int` >= 1"),
         ],
     )
     def test_a_setting_that_cannot_be_is_named(self, name: str, value: str, says: str) -> None:

@@ -51,9 +51,9 @@ class SavingDesk(Desk):
     def _decide_and_save(self, command: Command) -> Outcome:
         with self._locks.setdefault(command.id, Lock()):
             work = _Work()
-            outcome = self._decide(_Job(command, command.key or "~", Future()), work)
+            outcome = self._decide(_Job(command, command.key or "~", None, Future()), work)
             self.referee.save(*outcome.events)
-            self._keep(work.entries)
+            self._cache.keep(work.entries.values())
             return outcome
 
 

@@ -363,9 +363,9 @@ class TestStoreFails:
     ) -> None:
         insert, go = referee.recorder.insert_events, threading.Event()
 
-        def waits(*args: Any) -> Any:
+        def waits(*args: Any, **kwargs: Any) -> Any:
             go.wait(30)
-            return insert(*args)
+            return insert(*args, **kwargs)
 
         monkeypatch.setattr(referee.recorder, "insert_events", waits)
         opening_sent = desk.submit(Command(id=uuid4(), actor="official", request=opening()))

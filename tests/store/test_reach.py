@@ -11,7 +11,8 @@ from eventsourcing.persistence import OperationalError
 from projections.follow.engine import engine_for
 from referee.acts import Deal
 from referee.store.desk import Desk, InDoubt
-from referee.store.postgres import Factory, Pool
+from referee.store.pool import Pool
+from referee.store.postgres import Factory
 from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent
 from referee.store.store import construct, settings_for
 from tests.played import opened, send

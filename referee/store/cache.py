@@ -1,0 +1,108 @@
+"""Aggregates at hand, bounded by what they take in memory."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from uuid import UUID
+
+import msgspec
+
+from referee.store.aggregate import Aggregate
+from referee.store.store import Loaded
+
+MEGABYTE = 1_000_000
+OVERTAKEN_MAX = 10_000
+"""Aggregates of which it is remembered that they have moved on."""
+MEASURED_EVERY = 16
+"""Events after which an aggregate is measured again: within a deal it grows and shrinks."""
+OVERHEAD, FACTOR = 500, 3
+"""What an aggregate takes: so many bytes, and so many for each byte of its JSON."""
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """A cached aggregate, the bytes that it takes, and the version at which they were reckoned."""
+
+    loaded: Loaded
+    size: int
+    measured: int
+
+
+class Cache:
+    """For any thread. What was used least recently is dropped first."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._places: OrderedDict[UUID, _Place] = OrderedDict()
+        self._overtaken: OrderedDict[UUID, int] = OrderedDict()
+        self._lock = threading.Lock()
+        self.size = 0
+        """The bytes that all take together."""
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, aggregate_id: UUID) -> Loaded | None:
+        """The aggregate, if it is at hand, whether it has moved on since or not."""
+        with self._lock:
+            place = self._places.get(aggregate_id)
+            if place is None:
+                return None
+            self._places.move_to_end(aggregate_id)
+            return place.loaded
+
+    def is_behind(self, aggregate_id: UUID) -> bool:
+        """Whether it is at hand and something is known to have come after it."""
+        place = self._places.get(aggregate_id)
+        return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
+
+    def overtaken(self, aggregate_id: UUID, version: int) -> None:
+        """Tells that event ``version`` of an aggregate is stored.
+
+        One that is not at hand may be on its way here from the store, as it stood before.
+        """
+        with self._lock:
+            place = self._places.get(aggregate_id)
+            if place is not None and place.loaded.aggregate.version >= version:
+                return
+            self._overtaken[aggregate_id] = version
+            self._overtaken.move_to_end(aggregate_id)
+            while len(self._overtaken) > OVERTAKEN_MAX:
+                self._drop(self._overtaken.popitem(last=False)[0])
+
+    def keep(self, entries: Iterable[Loaded]) -> None:
+        """Puts these at hand, where no later version is."""
+        with self._lock:
+            for loaded in entries:
+                self._keep(loaded)
+            while self.size > self._bytes_max and len(self._places) > 1:
+                self._drop(next(iter(self._places)))
+
+    def forget(self, ids: Iterable[UUID]) -> None:
+        """Drops these; they are loaded anew when they are next asked for."""
+        with self._lock:
+            for aggregate_id in ids:
+                self._drop(aggregate_id)
+
+    def _keep(self, loaded: Loaded) -> None:
+        aggregate_id, version = loaded.aggregate.id, loaded.aggregate.version
+        if version >= self._overtaken.get(aggregate_id, 0):
+            self._overtaken.pop(aggregate_id, None)
+        place = self._places.get(aggregate_id)
+        if place is not None and version < place.loaded.aggregate.version:
+            return
+        if place is None or version >= place.measured + MEASURED_EVERY:
+            size, measured = size_of(loaded.aggregate), version
+        else:
+            size, measured = place.size, place.measured
+        self.size += size - (place.size if place else 0)
+        self._places[aggregate_id] = _Place(loaded, size, measured)
+        self._places.move_to_end(aggregate_id)
+
+    def _drop(self, aggregate_id: UUID) -> None:
+        place = self._places.pop(aggregate_id, None)
+        self.size -= place.size if place else 0
+
+
+def size_of(aggregate: Aggregate) -> int:
+    """About how many bytes an aggregate takes in memory."""
+    return OVERHEAD + FACTOR * len(msgspec.json.encode(aggregate))

@@ -1,0 +1,72 @@
+"""The library's SQLite store, with the keyed acts beside the events."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from eventsourcing.persistence import StoredEvent
+from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteFactory
+
+from referee.store.acts import KeyedAct, keyed_acts
+
+ACTS = "stored_acts"
+
+
+class Recorder(SQLiteApplicationRecorder):
+    """Stores events and the acts that made them."""
+
+    def construct_create_table_statements(self) -> list[str]:
+        """The library's, and that of the keyed acts."""
+        return [
+            *super().construct_create_table_statements(),
+            f"CREATE TABLE IF NOT EXISTS {ACTS} (originator_id TEXT, key BLOB, first INTEGER, last INTEGER,"
+            " PRIMARY KEY (originator_id, key)) WITHOUT ROWID",
+        ]
+
+    def _create_table(self, c: SQLiteCursor) -> None:
+        """Where there are events and no acts, as in a store restored without them, acts are made from events."""
+        c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [ACTS])
+        (known,) = c.fetchone()
+        super()._create_table(c)
+        if not known:
+            rows = c.sqlite_cursor.connection.cursor()
+            rows.row_factory = None
+            rows.execute(
+                f"SELECT originator_id, originator_version, state FROM {self.events_table_name} ORDER BY rowid"
+            )
+            self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
+
+    def _insert_events(
+        self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], acts: Iterable[KeyedAct] = (), **_: Any
+    ) -> Sequence[int] | None:
+        self._insert_acts(c, acts)
+        return super()._insert_events(c, stored_events)
+
+    def _insert_acts(self, c: SQLiteCursor, acts: Iterable[KeyedAct], conflict: str = "") -> None:
+        c.executemany(
+            f"INSERT {conflict} INTO {ACTS} VALUES (?, ?, ?, ?)",
+            ((act.aggregate_id.hex, act.key, act.first, act.last) for act in acts),
+        )
+
+    def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
+        """Those of the acts that are stored."""
+        found = []
+        with self.datastore.transaction(commit=False) as c:
+            for aggregate_id, key in keys:
+                c.execute(
+                    f"SELECT first, last FROM {ACTS} WHERE originator_id = ? AND key = ?", (aggregate_id.hex, key)
+                )
+                found += [KeyedAct(aggregate_id, key, *numbers) for numbers in c.fetchall()]
+        return found
+
+    def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
+        """The rows of these aggregates after these versions, those of each together and in order."""
+        return [
+            row for aggregate_id, version in versions.items() for row in self.select_events(aggregate_id, gt=version)
+        ]
+
+
+class Factory(SQLiteFactory):
+    """The library's, with the recorder above."""
+
+    application_recorder_class = Recorder
