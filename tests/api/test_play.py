@@ -6,6 +6,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from referee.store.match import Match
 from tests.api.table import HANDS, KORTOXEN, Table
 
 Client = TestClient[Litestar]
@@ -181,6 +182,19 @@ class TestIfMatch:
         stale = dealt.post("/acts", body, 1, **{"If-Match": '"1"'})
         assert (stale.status_code, stale.json()["facts"]) == (412, {"version": 2})
         assert dealt.post("/acts", body, 1, **{"If-Match": '"2"'}).status_code == 201
+
+
+class TestFull:
+    def test_a_match_that_is_full_says_so_and_an_official_may_still_end_the_deal(
+        self, dealt: Table, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(Match, "EVENTS_MAX", 3)
+        dealt.bid(2)
+        full = dealt.send("bid", 2, bid="pass")
+        assert (full.status_code, full.json()["type"]) == (409, "/problems/match-full")
+        assert full.json()["facts"] == {"most": 3}
+        assert dealt.version() == 3
+        dealt.done("void", None, reason="it took all night")
 
 
 class TestKnocks:

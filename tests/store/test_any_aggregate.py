@@ -14,7 +14,7 @@ from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.aggregate import KINDS, Aggregate, fold
-from referee.store.desk import Command, Desk, KeyReused, Outcome, Stale
+from referee.store.desk import Command, Desk, Full, KeyReused, Outcome, Stale
 from referee.store.match import Match
 from referee.store.rows import from_row, to_row
 from referee.store.store import Referee, construct
@@ -219,3 +219,50 @@ def test_a_match_in_the_same_store_is_a_match(desk: Desk, referee: Referee, tall
     match_id = opened(desk)
     count(desk, tally, 4)
     assert [type(referee.load(one).aggregate) for one in (match_id, tally)] == [Match, Tally]
+
+
+def test_each_of_many_in_one_transaction_leaves_a_snapshot(desk: Desk, referee: Referee, tally: UUID) -> None:
+    counts = [desk.submit(Command(id=tally, actor="key:k3", request=Count(by=1))) for _ in range(8)]
+    assert counts[-1].result(30).aggregate.version == 9
+    desk.close()
+    assert referee.snapshots is not None
+    kept = referee.snapshots.recorder.select_events(tally)
+    assert [row.originator_version for row in kept] == list(range(2, 10))
+
+
+class Small(Tally):
+    EVENTS_MAX: ClassVar[int] = 4
+
+
+class TestFull:
+    @pytest.fixture(autouse=True)
+    def small(self, known: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(KINDS, Opened.TOPIC, Small)
+
+    def test_an_act_that_would_make_it_too_long_is_refused_and_nothing_is_stored(
+        self, desk: Desk, referee: Referee, tally: UUID
+    ) -> None:
+        for key in ("a", "b"):
+            count(desk, tally, 1, key=key)
+        with pytest.raises(Full) as full:
+            count(desk, tally, 7, key="c")  # it would be filled too: two events
+        assert full.value.most == 4
+        count(desk, tally, 1, key="d")
+        with pytest.raises(Full):
+            count(desk, tally, 1)
+        assert len(referee.rows(tally)) == 4
+        assert desk.get(tally).version == 4
+        assert referee.replay(tally, 3).state.count == 2
+
+    def test_a_repeat_is_answered_as_ever(self, desk: Desk, referee: Referee, tally: UUID) -> None:
+        first = [count(desk, tally, 1, key=f"{place}") for place in range(3)]
+        other = Desk(referee)
+        for at in (desk, other):
+            assert [count(at, tally, 1, key=f"{place}").events for place in range(3)] == [one.events for one in first]
+        other.close()
+
+    def test_an_official_may_still_end_what_is_full(self, desk: Desk, tally: UUID) -> None:
+        for _ in range(3):
+            count(desk, tally, 1)
+        end = Command(id=tally, actor="official:2", request=Count(by=6))
+        assert desk.submit(end).result(30).aggregate.version == 6

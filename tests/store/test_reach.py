@@ -142,7 +142,7 @@ def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pyt
 
 
 def test_a_call_tells_whether_anything_was_sent(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.store.postgres.AGAIN_SECONDS", 1)
+    monkeypatch.setattr("referee.store.pool.AGAIN_SECONDS", 1)
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         referee.recorder.insert_events([])
         proxy.refuse()
@@ -165,7 +165,7 @@ def test_a_lost_connection_is_replaced_at_once(postgres_url: str) -> None:
 
 
 def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.store.postgres.TAKEN_SECONDS", 0.01)
+    monkeypatch.setattr("referee.store.pool.TAKEN_SECONDS", 0.01)
     pool = Pool(Opener(parameters_of(postgres_url)), 1, None)
     with pool.connection() as first, pytest.raises(Away, match="all connections"), pool.connection():
         pass
@@ -182,6 +182,8 @@ def test_what_arrives_at_last_is_found_by_its_key(postgres_url: str) -> None:
     """A network that stood still brings in the end what was given up long ago."""
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         desk = Desk(referee)
+        for key in ("first", "second"):  # so that the server knows the statement already
+            send(desk, opened(desk, deal_ritual=False), Deal(seat=0), key=key)
         match_id = opened(desk, deal_ritual=False)
         referee.factory.pool._idle[-1].silence = 0.3  # type: ignore[attr-defined]
         proxy.hold()
