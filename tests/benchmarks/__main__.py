@@ -2,8 +2,8 @@
 
 import sys
 
-from tests.benchmarks import books, http, playouts, replay
+from tests.benchmarks import books, http, playouts, replay, replicas
 
 if __name__ == "__main__":
-    reached = [part.main() for part in (playouts, replay, books, http)]
+    reached = [part.main() for part in (playouts, replay, books, http, replicas)]
     sys.exit(0 if all(reached) else 1)

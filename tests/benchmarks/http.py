@@ -62,9 +62,9 @@ def served(variant: str, url: str) -> Iterator[int]:
 
 def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
     """One run of so many clients."""
-    with served(variant, url) as port:
-        bare = ["bare"] if variant == "route" else []
-        command = [sys.executable, "-m", "tests.benchmarks.load", str(port), str(clients), str(SECONDS), *bare]
+    with served("knacka" if variant == "keyed" else variant, url) as port:
+        how = {"route": ["bare"], "keyed": ["keyed"]}.get(variant, [])
+        command = [sys.executable, "-m", "tests.benchmarks.load", str(port), str(clients), str(SECONDS), *how]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         figures: dict[str, float] = json.loads(done.stdout)
         return figures
@@ -107,6 +107,7 @@ def main() -> bool:
                 for store, variant in [
                     ("SQLite", "knacka"),
                     ("PostgreSQL", "knacka"),
+                    ("PostgreSQL", "keyed"),
                     ("PostgreSQL", "nothing"),
                     ("PostgreSQL", "save"),
                     ("no store", "route"),
@@ -126,6 +127,7 @@ def main() -> bool:
     names = {
         ("knacka", "SQLite"): "Knacka on SQLite",
         ("knacka", "PostgreSQL"): "Knacka on PostgreSQL",
+        ("keyed", "PostgreSQL"): "the same, each act with a key",
         ("nothing", "PostgreSQL"): "(a) the same, storing nothing",
         ("save", "PostgreSQL"): "(b) one save() a request, PostgreSQL",
         ("route", "no store"): "a route that only answers",
@@ -142,7 +144,7 @@ def main() -> bool:
     header = ("clients", *map(str, CLIENTS), *[f"p99 ms {clients}" for clients in CLIENTS])
     table(f"Acts/s over HTTP (median of {ROUNDS} runs of {SECONDS:.0f} s)", header, rows)
     ratios = []
-    for name, rates in [(str(row[0]), row[1:4]) for row in rows[2:]]:
+    for name, rates in [(str(row[0]), row[1:4]) for row in rows[3:]]:
         ours = [middle("knacka", "PostgreSQL", clients) for clients in CLIENTS]
         ratios.append((f"to {name}", *[mine / float(str(rate)) for mine, rate in zip(ours, rates, strict=True)]))
     table("Knacka on PostgreSQL, as a ratio", ("clients", *map(str, CLIENTS)), ratios)

@@ -1,7 +1,8 @@
 """Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
 
 Each client has a connection and a match of its own at a real table and sends its next act when the last one is
-answered. Prints one line of JSON: acts a second, median and 99th percentile of the answering time, and errors.
+answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key. Prints one line
+of JSON: acts a second, median and 99th percentile of the answering time, and errors.
 """
 
 import asyncio
@@ -110,12 +111,12 @@ OPENING = {
 }
 
 
-async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, seconds: float, bare: bool) -> Any:
+async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, seconds: float, how: str) -> Any:
     """Plays a match; the answering times and the number of errors."""
     loop = asyncio.get_running_loop()
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
-    if not bare:
+    if how != "bare":
         status, body = await client.send(post("/v1/matches", json.dumps(OPENING).encode()))
         assert status == 201, body
         opened = json.loads(body)
@@ -124,21 +125,22 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
     heads = [post(path, b"", token).removesuffix(b"Content-Length: 0\r\n\r\n") for token in tokens]
     await begin.wait()
     times, errors, until = [], 0, time.perf_counter() + seconds
-    for seat, act in acts:
+    for place, (seat, act) in enumerate(acts):
         sent = time.perf_counter()
         if sent >= until:
             break
-        status, body = await client.send(heads[seat] + b"Content-Length: %d\r\n\r\n" % len(act) + act)
+        key = b"Idempotency-Key: %032x\r\n" % place if how == "keyed" else b""
+        status, body = await client.send(heads[seat] + key + b"Content-Length: %d\r\n\r\n" % len(act) + act)
         times.append(time.perf_counter() - sent)
         errors += status != 201
     client.transport.close()
     return times, errors
 
 
-async def run(port: int, clients: int, seconds: float, bare: bool) -> dict[str, float]:
+async def run(port: int, clients: int, seconds: float, how: str) -> dict[str, float]:
     """All clients at once."""
     acts, begin = script(), asyncio.Event()
-    playing = [asyncio.create_task(one(port, acts, begin, seconds, bare)) for _ in range(clients)]
+    playing = [asyncio.create_task(one(port, acts, begin, seconds, how)) for _ in range(clients)]
     await asyncio.sleep(0.5 + clients / 100)
     begin.set()
     started = time.perf_counter()
@@ -154,6 +156,6 @@ async def run(port: int, clients: int, seconds: float, bare: bool) -> dict[str, 
 
 
 if __name__ == "__main__":
-    _, port, clients, seconds, *bare = sys.argv
+    _, port, clients, seconds, *how = sys.argv
     uvloop.install()
-    print(json.dumps(asyncio.run(run(int(port), int(clients), float(seconds), bool(bare)))))
+    print(json.dumps(asyncio.run(run(int(port), int(clients), float(seconds), *how or [""]))))
