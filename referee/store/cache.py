@@ -43,15 +43,19 @@ class Cache:
 
     def get(self, aggregate_id: UUID) -> Loaded | None:
         """The aggregate, if it is at hand, whether it has moved on since or not."""
+        place = self._places.get(aggregate_id)
+        return place.loaded if place else None
+
+    def used(self, aggregate_id: UUID) -> None:
+        """Tells that an aggregate is of use."""
         with self._lock:
-            place = self._places.get(aggregate_id)
-            if place is None:
-                return None
-            self._places.move_to_end(aggregate_id)
-            return place.loaded
+            if aggregate_id in self._places:
+                self._places.move_to_end(aggregate_id)
 
     def is_behind(self, aggregate_id: UUID) -> bool:
         """Whether it is at hand and something is known to have come after it."""
+        if not self._overtaken:
+            return False
         place = self._places.get(aggregate_id)
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
@@ -85,7 +89,7 @@ class Cache:
 
     def _keep(self, loaded: Loaded) -> None:
         aggregate_id, version = loaded.aggregate.id, loaded.aggregate.version
-        if version >= self._overtaken.get(aggregate_id, 0):
+        if self._overtaken and version >= self._overtaken.get(aggregate_id, 0):
             self._overtaken.pop(aggregate_id, None)
         place = self._places.get(aggregate_id)
         if place is not None and version < place.loaded.aggregate.version:

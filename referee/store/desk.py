@@ -193,6 +193,7 @@ class Desk:
         if self._cache.is_behind(aggregate_id) and not as_it_was:
             return None
         loaded = self._cache.get(aggregate_id)
+        self._cache.used(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
@@ -298,7 +299,7 @@ class Desk:
         undecided, doubted = [], set[UUID]()
         for job in jobs:
             aggregate_id = job.command.id
-            if not for_certain and (aggregate_id in doubted or self._cache.is_behind(aggregate_id)):
+            if not for_certain and ((doubted and aggregate_id in doubted) or self._cache.is_behind(aggregate_id)):
                 undecided.append(job)
                 continue
             try:
@@ -407,8 +408,8 @@ class Desk:
             raise Stale(aggregate.version)
         moment = Moment(aggregate.version, at, self._seed())
         events, state = aggregate.rules.take(aggregate.state, request, moment)
-        most = aggregate.EVENTS_MAX + (OFFICIALS_MORE if is_official(command.actor) else 0)
-        if aggregate.version + len(events) > most:
+        over = aggregate.version + len(events) - aggregate.EVENTS_MAX
+        if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._written(job, entry, events, at, work)
         return self._outcome(job, advanced(aggregate, history, state), history, head, entry.kept, work)
@@ -441,7 +442,7 @@ class Desk:
     ) -> Outcome:
         """What a request came to, when its rows are stored; ``kept`` is the version of the last snapshot."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
-        due = version >= kept + SNAPSHOT_EVERY or any(type(recorded.event) in after for recorded in history)
+        due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
         work.entries[aggregate.id] = entry = Loaded(aggregate, head, version if due else kept)
         if due:
             work.due.append(entry)

@@ -37,9 +37,10 @@ class Recorder(SQLiteApplicationRecorder):
             self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
 
     def _insert_events(
-        self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], acts: Iterable[KeyedAct] = (), **_: Any
+        self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], acts: Sequence[KeyedAct] = (), **_: Any
     ) -> Sequence[int] | None:
-        self._insert_acts(c, acts)
+        if acts:
+            self._insert_acts(c, acts)
         return super()._insert_events(c, stored_events)
 
     def _insert_acts(self, c: SQLiteCursor, acts: Iterable[KeyedAct], conflict: str = "") -> None:
