@@ -14,7 +14,7 @@ from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
-from api.http.headers import Req, secured
+from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
@@ -64,8 +64,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
 
-    async def count(message: Message, scope: Scope) -> None:
+    async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
+            secure(message)
             problem: str | None = scope.get("problem")  # type: ignore[assignment]
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
@@ -96,7 +97,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
-        before_send=[count, secured],
+        before_send=[begun],
         state=State({"count": metrics.answered}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from litestar import Request
-from litestar.types import Message, Scope
+from litestar.types import HTTPResponseStartEvent
 
 from referee.sentences import Language
 
@@ -27,12 +27,14 @@ SECURE: Headers = [
 """What each answer tells a browser besides: its media type is meant, and it is nobody else's."""
 
 
-async def secured(message: Message, scope: Scope) -> None:
+def secure(message: HTTPResponseStartEvent) -> None:
     """Adds both to an answer of an app, as it begins; a page has a policy of its own."""
-    if message["type"] == "http.response.start":
-        given = message["headers"]
-        has_policy = any(name == POLICY[0] for name, _ in given)
-        message["headers"] = [*given, *SECURE] if has_policy else [*given, *SECURE, POLICY]
+    given = message["headers"]
+    for name, _ in given:
+        if name == POLICY[0]:
+            message["headers"] = [*given, *SECURE]
+            return
+    message["headers"] = [*given, *SECURE, POLICY]
 
 
 def header(request: Req, name: bytes) -> str | None:

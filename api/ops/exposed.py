@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 from litestar import Litestar, get
 from litestar.datastructures import State
+from litestar.types import Message, Scope
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from api.http.headers import Req, secured
+from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol
 from api.http.replies import Reply, text
@@ -28,13 +29,18 @@ async def metrics(request: Req) -> Reply:
     return text(exposition(service.metrics, await in_probe_thread(service.gauges)).encode(), MEDIA_TYPE)
 
 
+async def _begun(message: Message, _: Scope) -> None:
+    if message["type"] == "http.response.start":
+        secure(message)
+
+
 @asynccontextmanager
 async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]:
     """While it lasts, the counters can be read at this address. Raises ``OSError`` where one cannot listen there."""
     app = Litestar(
         [metrics],
         exception_handlers=HANDLERS,
-        before_send=[secured],
+        before_send=[_begun],
         request_max_body_size=BODY_MAX,
         state=State({"service": service}),
         logging_config=None,
