@@ -13,6 +13,7 @@ from eventsourcing.persistence import OperationalError
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from tests.api.conftest import client_of
@@ -210,6 +211,20 @@ class TestSettings:
         given = dict(line.split("=", 1) for line in example.splitlines() if line.startswith("KNACKA_"))
         assert given.keys() == {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
         assert from_environment(given) == Settings()
+
+    def test_what_deploy_sets_can_be_set(self) -> None:
+        known = {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
+        for file in (ROOT / "deploy").iterdir():
+            named = set(re.findall(r"\bKNACKA_[A-Z_]+\b", file.read_text(encoding="utf-8")))
+            assert named <= known, file
+
+    def test_the_proxy_in_deploy_lets_through_what_the_service_takes(self) -> None:
+        given = dict(re.findall(r"^ *(\w+) ([^;]+);", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE))
+        assert given["client_max_body_size"] == f"{Settings().body_limit_bytes // 1024}k"
+        assert given["large_client_header_buffers"] == f"4 {VALUE_MAX // 1024}k"
+        assert given["client_header_timeout"] == f"{HEAD_SECONDS:.0f}s"
+        assert int(given["keepalive_timeout"].rstrip("s")) < IDLE_SECONDS
+        assert given["proxy_buffering"] == "off"
 
     def test_a_wrong_one_is_named(self) -> None:
         with pytest.raises(SettingsError, match="KNACKA_BODY_LIMIT_BYTES: Expected `int` >= 1024"):
