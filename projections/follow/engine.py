@@ -123,6 +123,7 @@ class Json(TypeDecorator[Any]):
     def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
+        self._read = msgspec.json.Decoder(kind).decode  # made here: two threads that first read a kind do not agree
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
         """As JSON; NUL, which PostgreSQL cannot hold, is escaped by it."""
@@ -130,4 +131,4 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         """As it was."""
-        return None if value is None else msgspec.json.decode(value, type=self.kind)
+        return None if value is None else self._read(value)

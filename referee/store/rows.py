@@ -62,6 +62,12 @@ _decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
 
 
+def make_ready() -> None:
+    """Makes what reads the rows of every topic that there is."""
+    for topic in event_types():
+        _decoders[topic]
+
+
 def to_row(recorded: Recorded) -> StoredEvent:
     """The row that keeps a recorded event."""
     row = _Row(
