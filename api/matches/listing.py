@@ -8,12 +8,11 @@ import msgspec
 from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
-from sqlalchemy import Connection
 
 from api.http.describe import described
 from api.http.headers import Req
 from api.http.problems import Problem
-from api.http.replies import JSON, Reply, encode, text
+from api.http.replies import Reply, reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee.games import RULESETS
@@ -88,21 +87,20 @@ async def list_matches(
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     books = service_of(request).books
-
-    def read_page(connection: Connection) -> bytes:
-        found, more = books.matches.page(
-            connection,
-            ruleset=ruleset,
-            status=None if status == "any" else status,
-            player=player,
-            opened_from=begin,
-            opened_to=end,
-            after=cursor,
-            limit=limit,
-        )
-        return encode(MatchPage(matches=tuple(map(_listed, found)), next=more))
-
     try:
-        return text(await books.ask_of_all(books.matches, read_page), JSON)
+        found, more = await books.ask_of_all(
+            books.matches,
+            lambda connection: books.matches.page(
+                connection,
+                ruleset=ruleset,
+                status=None if status == "any" else status,
+                player=player,
+                opened_from=begin,
+                opened_to=end,
+                after=cursor,
+                limit=limit,
+            ),
+        )
     except ValueError:
         raise Problem("bad_cursor") from None
+    return reply(MatchPage(matches=tuple(map(_listed, found)), next=more))
