@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.errors import _WaitTimeout
 
 CONNECT_SECONDS = 2
 """For each host of the URL; the driver takes no less."""
@@ -85,21 +86,27 @@ class Connection(psycopg.Connection[Any]):
 
     silence: float | None = SILENCE_SECONDS
 
-    def wait(self, gen: Generator[Any, Any, T], *args: Any, **kwargs: Any) -> T:
-        """What all waiting of a connection comes down to; the driver looks up ten times a second."""
-        return super().wait(gen if self.silence is None else self._heard(gen, self.silence), *args, **kwargs)
+    def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
+        """What all waiting of a connection comes down to."""
+        if self.silence is None or timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.silence / 3)
+        except _WaitTimeout:
+            # Only now do we listen, for it costs as much as the statement: a long answer is no silence.
+            return super().wait(self._heard(gen, self.silence * 2 / 3), interval)
 
     def _heard(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
         deadline = time.monotonic() + seconds
         try:
             awaited = next(gen)
             while True:
-                ready = yield awaited
+                ready = yield awaited  # nothing is ready after each interval
                 if ready:
                     deadline = time.monotonic() + seconds
                 elif time.monotonic() > deadline:
                     self.pgconn.finish()
-                    raise psycopg.OperationalError(f"the server said nothing for {seconds:g} seconds")
+                    raise psycopg.OperationalError(f"the server said nothing for {self.silence:g} seconds")
                 awaited = gen.send(ready)
         except StopIteration as done:
             result: T = done.value
