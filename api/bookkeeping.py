@@ -77,14 +77,18 @@ def _postgres(recorder: PostgresApplicationRecorder) -> Read:
     return read
 
 
+def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
+    """The books that are kept."""
+    return Protocols(), Cases(), Matches(), Pots()
+
+
 class Books:
     """What does not have to be awaited may touch the database: call it in a thread."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self._engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = Protocols(), Cases(), Matches(), Pots()
-        books: tuple[Book, ...] = (self.protocols, self.cases, self.matches, self.pots)
+        self.protocols, self.cases, self.matches, self.pots = books = all_books()
         self.by_name = {book.name: book for book in books}
         self.follower = Follower(reader(referee), self._engine, books, seen=seen, listen=url)
 

@@ -1,4 +1,4 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify <match>``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``."""
 
 import argparse
 import asyncio
@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from types import FrameType
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from api.bookkeeping import Books
 from api.docs import reference
 from api.http.problems import STORE_FAILURES
 from api.http.protocol import IDLE_SECONDS, Protocol
+from api.ops import verify as verification
 from api.ops.files import kept_from_others, open_to_others
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
@@ -28,6 +30,10 @@ from referee.store.store import construct
 
 ALL = "all"
 """In the place of a book's name."""
+VERIFY = (
+    "Proves what is stored, and changes nothing: reads each match from its first row, decides again what was asked, "
+    "and compares rows, snapshots and books. Names each difference; exits 0 if there is none, else 1."
+)
 GRACE_SECONDS = 6
 """To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
 END_SECONDS = 9.0
@@ -126,24 +132,14 @@ def rebuild(settings: Settings, book: str) -> int:
             books.close()
 
 
-def verify(settings: Settings, match: str) -> int:
-    """Whether each row of a match names the hash of the row before it."""
+def verify(settings: Settings, match: str | None) -> int:
+    """Whether a match, or all that is stored, agrees with itself."""
     try:
-        match_id = UUID(match)
+        match = None if match is None else str(UUID(match))
     except ValueError:
         print(f"{match} is no match id", file=sys.stderr)
         return 2
-    with construct(settings.database_url) as referee:
-        links = list(referee.chain(match_id))
-    if not links:
-        print(f"there is no match {match_id}", file=sys.stderr)
-        return 2
-    broken = [number for number, holds in links if not holds]
-    if broken:
-        print(f"match {match_id}: the chain is broken before event {', '.join(map(str, broken))}", file=sys.stderr)
-        return 1
-    print(f"match {match_id}: {len(links)} events, the chain holds")
-    return 0
+    return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -155,7 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("rebuild", help="build books anew from the first event").add_argument(
         "book", nargs="?", default=ALL, help="all in one pass if none is named"
     )
-    commands.add_parser("verify", help="check the hash chain of a match").add_argument("match")
+    commands.add_parser("verify", help="prove what is stored", description=VERIFY).add_argument(
+        "match", nargs="?", help="all that is stored if none is named"
+    )
     given = parser.parse_args(arguments)
     if given.command == "openapi":
         return openapi()

@@ -4,7 +4,7 @@ The topic of the first event tells the kind of an aggregate (``match/opened``: a
 rules it is folded. Whatever is written here, and by the desk, holds for all kinds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
@@ -53,6 +53,8 @@ class Aggregate(Value):
     """The type of the first event."""
     FACTS: ClassVar[tuple[type[Event], ...]]
     """The types of all its events."""
+    REQUEST_OF: ClassVar[Callable[[bytes], Any]]
+    """What was asked of it, from how it stands on record."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these nothing that came before is hidden any more."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()

@@ -1,10 +1,12 @@
 """A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import msgspec
 
 from referee import events
+from referee.acts import Request, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
@@ -25,6 +27,7 @@ class Match(Aggregate):
 
     OPENING: ClassVar[type[Event]] = MatchOpened
     FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
+    REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
 

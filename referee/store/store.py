@@ -18,7 +18,7 @@ from referee.events import Recorded
 from referee.store.acts import KeyedAct, Store
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.reach import SqliteFile, place_of
-from referee.store.rows import FIRST, JsonRows, from_row, row_hash
+from referee.store.rows import JsonRows, from_row, row_hash
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +35,8 @@ class Loaded(msgspec.Struct, frozen=True):
     kept: int = 0
 
 
-class _Snapshot(msgspec.Struct, frozen=True):
-    """``kind`` is the topic of the first event."""
+class Snapshot(msgspec.Struct, frozen=True):
+    """An aggregate as it is kept; ``kind`` is the topic of its first event."""
 
     kind: str
     shape: str
@@ -56,9 +56,10 @@ def shape_of(state: Any) -> str:
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
 
-def _snapshot_row(loaded: Loaded) -> StoredEvent:
+def snapshot_row(loaded: Loaded) -> StoredEvent:
+    """The row that keeps an aggregate as it stands."""
     aggregate = loaded.aggregate
-    snapshot = _Snapshot(
+    snapshot = Snapshot(
         aggregate.OPENING.TOPIC,
         shape_of(aggregate.rules.state),
         loaded.head,
@@ -69,7 +70,7 @@ def _snapshot_row(loaded: Loaded) -> StoredEvent:
 
 def _loaded(row: StoredEvent) -> Loaded | None:
     """What a snapshot keeps, if it is of this release."""
-    snapshot = msgspec.json.decode(row.state, type=_Snapshot)
+    snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
     aggregate = msgspec.convert({**raw, "state": None}, kind)
@@ -170,7 +171,7 @@ class Referee(Application[UUID]):
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
         """Keeps aggregates so that loading them need not begin at their first event."""
         assert self.snapshots is not None
-        rows = [_snapshot_row(loaded) for loaded in due]
+        rows = [snapshot_row(loaded) for loaded in due]
         try:
             self.snapshots.recorder.insert_events(rows)
         except IntegrityError:
@@ -192,13 +193,6 @@ class Referee(Application[UUID]):
     @property
     def _store(self) -> Store:
         return cast(Store, self.recorder)
-
-    def chain(self, aggregate_id: UUID) -> Iterator[tuple[int, bool]]:
-        """Each row's number, and whether it names the hash of the row before it."""
-        prev = FIRST
-        for row in self.rows(aggregate_id):
-            yield row.originator_version, from_row(row).prev == prev
-            prev = row_hash(row)
 
 
 def construct(url: str, **settings: Any) -> Referee:

@@ -1,0 +1,167 @@
+"""A store and its books as they lie there, for those who look after them: read, and nothing changed or created."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from sqlalchemy import (
+    ColumnClause,
+    Connection,
+    Engine,
+    QueuePool,
+    TableClause,
+    Text,
+    Uuid,
+    column,
+    create_engine,
+    event,
+    func,
+    select,
+    table,
+)
+
+from projections.follow.engine import books_file, engine_for, postgres_parameters
+from projections.follow.follow import Book
+from referee.store.store import settings_for
+
+ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
+"""The id of an aggregate: 32 digits on SQLite, which takes any text for one."""
+IDS, ROWS = 500, 2000
+"""Ids and rows read at a time."""
+LOCK_SECONDS = 10
+
+POSITIONS = table("book_positions", column("book", Text()), column("position"))
+
+
+class Row(NamedTuple):
+    """A row of an aggregate, as it is stored, and its position in the log."""
+
+    position: int
+    number: Any
+    topic: Any
+    state: Any
+
+
+class Stored:
+    """A store opened for reading. Raises what the databases raise; and ``FileNotFoundError`` for no file."""
+
+    def __init__(self, url: str) -> None:
+        """Raises ``ValueError`` for a URL that names no store."""
+        if postgres_parameters(url) is None:
+            self.events = sqlite_engine(Path(settings_for(url)["SQLITE_DBNAME"]))
+            self.books = sqlite_engine(books_file(url))
+            prefix, position = "stored", "rowid"
+        else:
+            engine = engine_for(url)
+            self.events = self.books = engine.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
+            prefix, position = "referee", "notification_id"
+        self.rows_table = _rows(f"{prefix}_events", column(position))
+        self.snapshots_table = _rows(f"{prefix}_snapshots")
+        self._position = self.rows_table.c[position]
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self.events.dispose()
+        self.books.dispose()
+
+    # The log
+
+    def head(self) -> int:
+        """The position of the last event of the log, or 0."""
+        with self.events.connect() as connection:
+            return connection.scalar(select(func.max(self._position))) or 0
+
+    def ids(self) -> Iterator[str]:
+        """Whose rows there are, in order."""
+        return self._ids(self.events, self.rows_table.c.originator_id)
+
+    def ids_of_snapshots(self) -> Iterator[str]:
+        """Of whom there are snapshots, in order."""
+        return self._ids(self.events, self.snapshots_table.c.originator_id)
+
+    def ids_in(self, book: Book) -> list[Iterator[str]]:
+        """Of whom each table of a book tells, in order."""
+        tables = [table(name, column("match", ID)) for name in book.metadata.tables]
+        return [self._ids(self.books, one.c.match) for one in tables]
+
+    def _ids(self, engine: Engine, ids: ColumnClause[Any]) -> Iterator[str]:
+        query = select(ids).where(ids.is_not(None)).distinct().order_by(ids).limit(IDS)
+        page = query
+        while True:
+            with engine.connect() as connection:
+                found = list(connection.scalars(page))
+            yield from (str(one).replace("-", "") if engine.dialect.name == "postgresql" else one for one in found)
+            if len(found) < IDS:
+                return
+            page = query.where(ids > found[-1])
+
+    def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
+        """The rows of an aggregate in order, page by page."""
+        this = self.rows_table.c
+        query = (
+            select(self._position, this.originator_version, this.topic, this.state)
+            .where(this.originator_id == aggregate_id)
+            .order_by(this.originator_version)
+            .limit(ROWS)
+        )
+        page = query
+        while True:
+            with self.events.connect() as connection:
+                found = [Row(*row) for row in connection.execute(page)]
+            if found:
+                yield found
+            if len(found) < ROWS:
+                return
+            page = query.where(this.originator_version > found[-1].number)
+
+    def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
+        """The snapshots of an aggregate, each with the number of the event that it was taken after."""
+        this = self.snapshots_table.c
+        query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
+        with self.events.connect() as connection:
+            return [(row[0], _bytes(row[1])) for row in connection.execute(query.order_by(this.originator_version))]
+
+    # The books
+
+    def positions(self) -> dict[str, int]:
+        """Where the books stand, by their keys."""
+        with self.books.connect() as connection:
+            return {row.book: row.position for row in connection.execute(select(POSITIONS))}
+
+
+def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
+    return table(
+        name, *more, column("originator_id", ID), column("originator_version"), column("topic"), column("state")
+    )
+
+
+def sqlite_engine(file: Path) -> Engine:
+    """An engine that only reads. Its connections raise ``FileNotFoundError`` where there is no such file."""
+
+    def connect() -> sqlite3.Connection:
+        if not file.exists():
+            raise FileNotFoundError(f"there is no file {file}")
+        address = f"file:{quote(str(file.absolute()))}?mode=ro"
+        return sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _bytes(state: Any) -> bytes:
+    return state.encode() if isinstance(state, str) else bytes(state)
+
+
+def in_a_line(error: Exception) -> str:
+    """What a database or the system says, without what SQLAlchemy adds to it."""
+    said = str(getattr(error, "orig", None) or error)
+    return " ".join(said.split()) or type(error).__name__

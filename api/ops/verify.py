@@ -1,0 +1,125 @@
+"""``knacka verify``: whether all that is stored agrees with itself.
+
+Each aggregate is read from its first row on. Its rows have to be numbered without a gap, to be readable, and each to
+name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
+made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
+are compared with the fold at their place, and the books with what they make of these rows alone.
+
+What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells; that an
+act was not exchanged, with all that is on record of it, for another that the rules allow as well; and which cards the
+house drew for the first deal or for the lead in a duel, for their seed is not on record.
+"""
+
+import heapq
+import time
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.ops.proof import Difference, History
+from api.ops.shelves import Shelves
+from api.ops.stored import Stored, in_a_line
+
+PROGRESS_SECONDS = 5.0
+"""Between two lines that tell how far it has come."""
+
+
+class Found(NamedTuple):
+    """What was read of an aggregate, and what is wrong with it. ``of_no_use``: snapshots of another release."""
+
+    events: int
+    of_no_use: int
+    differences: tuple[Difference, ...]
+
+
+def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
+    """An aggregate by its id as it is stored."""
+    try:
+        own = UUID(aggregate_id)
+    except ValueError:
+        own = None
+    if own is None or own.hex != aggregate_id:
+        return Found(0, 0, (Difference(repr(aggregate_id), 0, "there are rows under this id, which is none"),))
+    history = History(own, ())
+    try:
+        # What is compared with the rows is read before them: they only grow.
+        shelf = shelves.of(own)
+        history = History(own, stored.snapshots(aggregate_id))
+        for rows in stored.rows(aggregate_id):
+            recorded = history.take(rows)
+            shelf.take(rows, recorded, history.readable)
+        history.end()
+        shelf.compare(history)
+    except (SQLAlchemyError, ValueError) as error:
+        history.say(0, f"it cannot be read: {in_a_line(error)}")
+    return Found(history.events, history.of_no_use, tuple(history.found))
+
+
+def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
+    """Of whom there is anything, in order."""
+    books = [ids for book in shelves.books for ids in stored.ids_in(book)]
+    for one, _ in groupby(heapq.merge(stored.ids(), stored.ids_of_snapshots(), *books)):
+        yield one
+
+
+def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
+    """Verifies a match, or without one all that is stored: says each difference, and at the end what was read.
+
+    The exit code: 0 where all holds, 1 where something does not or cannot be read, 2 where there is no such match.
+    """
+    stored = Stored(url)
+    try:
+        shelves = Shelves(stored)
+        try:
+            return _verify(stored, shelves, match, say, progress)
+        finally:
+            shelves.close()
+    except (SQLAlchemyError, OSError) as error:
+        say(f"the store cannot be read: {in_a_line(error)}")
+        return 1
+    finally:
+        stored.close()
+
+
+def _verify(
+    stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
+) -> int:
+    aggregates = events = wrong = of_no_use = 0
+    began = told = time.monotonic()
+    for difference in _of_the_log(stored, shelves):
+        wrong += 1
+        say(difference)
+    for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:
+        found = verified(stored, shelves, aggregate_id)
+        if match is not None and not found.events and not found.differences:
+            progress(f"there is no match {match}")
+            return 2
+        aggregates, events, of_no_use = aggregates + 1, events + found.events, of_no_use + found.of_no_use
+        wrong += len(found.differences)
+        for one in found.differences:
+            say(str(one))
+        if (now := time.monotonic()) - told >= PROGRESS_SECONDS:
+            told = now
+            pace = events / (now - began)
+            progress(f"{aggregates} matches, {events} events, {pace:.0f} a second: {wrong} differences")
+    what = f"match {UUID(match)}" if match is not None else f"{aggregates} matches"
+    if of_no_use:
+        say(f"{of_no_use} snapshots are of another release and of no use to this one")
+    if wrong:
+        say(f"{what}: {events} events, {wrong} differences")
+        return 1
+    say(f"{what}: {events} events, the chain holds, and rulings, snapshots and books agree with it")
+    return 0
+
+
+def _of_the_log(stored: Stored, shelves: Shelves) -> Iterator[str]:
+    """What is wrong with the books as a whole."""
+    positions = stored.positions() if shelves.books else {}
+    head = stored.head()
+    for book in shelves.books:
+        position = positions.get(book.key, 0)
+        if position > head:
+            yield f"book {book.name} has come to position {position}, and the log ends at {head}: it is another log's"

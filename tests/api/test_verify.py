@@ -1,0 +1,378 @@
+"""``knacka verify`` proves what is stored: whatever is changed by hand, on either database, it names."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from api.cli import main
+from api.ops import verify as verification
+from api.ops.stored import Stored
+from referee.store.desk import Desk
+from referee.store.store import construct
+from tests.api.test_process import knacka
+from tests.edited import Editor, Matches, differences, fill, played, said
+from tests.played import play_out
+
+
+@pytest.fixture(scope="session")
+def all_games(tmp_path_factory: pytest.TempPathFactory) -> Matches:
+    return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db")
+
+
+@pytest.fixture(scope="session")
+def matches(all_games: Matches) -> Matches:
+    """Two of them: the one that is edited, and another."""
+    return all_games.first(2)
+
+
+@pytest.fixture
+def match_id(matches: Matches) -> UUID:
+    """Of the match that is edited."""
+    return matches.ids[0]
+
+
+@pytest.fixture
+def last(matches: Matches) -> int:
+    """The number of its last event."""
+    return max(row.originator_version for row in matches.rows if row.originator_id == matches.ids[0])
+
+
+@pytest.fixture
+def editor(store_url: str, matches: Matches) -> Editor:
+    """Over a store of two matches, with its books."""
+    fill(store_url, matches)
+    return Editor(store_url)
+
+
+def numbers(matches: Matches, topic: str) -> list[int]:
+    """The events with this topic in the match that is edited."""
+    rows = [row for row in matches.rows if row.originator_id == matches.ids[0]]
+    return [row.originator_version for row in rows if row.topic == topic]
+
+
+def event(**fields: Any) -> Callable[[bytes], bytes]:
+    """Other fields for the event of a row."""
+
+    def changed(state: bytes) -> bytes:
+        row = json.loads(state)
+        row["event"] |= fields
+        return json.dumps(row, separators=(",", ":")).encode()
+
+    return changed
+
+
+def aggregate(change: Callable[[dict[str, Any]], None]) -> Callable[[bytes], bytes]:
+    """Another aggregate for a snapshot."""
+
+    def changed(state: bytes) -> bytes:
+        row = json.loads(state)
+        change(row["aggregate"])
+        return json.dumps(row, separators=(",", ":")).encode()
+
+    return changed
+
+
+def names(url: str, match_id: UUID, number: int, what: str) -> None:
+    """``knacka verify`` exits 1 and names this, with the match and the event; and nothing of other matches."""
+    code, lines = said(url)
+    assert code == 1
+    place = f"match {match_id}: event {number}: " if number else f"match {match_id}: "
+    assert [line for line in lines if line.startswith(place) and re.search(what, line)], "\n".join(lines)
+    assert all(line.startswith(f"match {match_id}: ") for line in lines[:-1]), "\n".join(lines)
+
+
+class TestWhatHolds:
+    def test_matches_of_all_games_hold(self, store_url: str, all_games: Matches) -> None:
+        fill(store_url, all_games)
+        events = len(all_games.rows)
+        whole = f"5 matches: {events} events, the chain holds, and rulings, snapshots and books agree with it"
+        assert said(store_url) == (0, [whole])
+        assert {row.originator_id for row in all_games.snapshots} == set(all_games.ids)
+
+    def test_books_may_be_behind_or_not_there(self, store_url: str, matches: Matches) -> None:
+        fill(store_url, matches, books=False)
+        assert said(store_url)[0] == 0
+
+    def test_nothing_is_created_or_changed(self, sqlite_url: str, tmp_path: Path, matches: Matches) -> None:
+        assert said(sqlite_url) == (1, [f"the store cannot be read: there is no file {tmp_path}/knacka.db"])
+        assert list(tmp_path.iterdir()) == []
+        fill(sqlite_url, matches)
+        before = {path.name: path.read_bytes() for path in tmp_path.glob("*.db")}
+        assert said(sqlite_url)[0] == 0
+        assert {path.name: path.read_bytes() for path in tmp_path.glob("*.db")} == before
+
+    def test_it_tells_now_and_then_how_far_it_is(
+        self, editor: Editor, matches: Matches, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(verification, "PROGRESS_SECONDS", 0)
+        _, lines = said(editor.url)
+        assert re.fullmatch(r"2 matches, \d+ events, \d+ a second: 0 differences", lines[-2])
+
+    def test_acts_may_be_done_while_it_reads(
+        self, editor: Editor, match_id: UUID, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Books and snapshots are read before the rows: what is done between is only more than they have."""
+        read = Stored.rows
+
+        def rows(stored: Stored, aggregate_id: str) -> Any:
+            with construct(editor.url) as referee:
+                desk = Desk(referee)
+                list(play_out(desk, UUID(aggregate_id), 20))
+                desk.close()
+            return read(stored, aggregate_id)
+
+        monkeypatch.setattr(Stored, "rows", rows)
+        assert differences(editor.url, match_id) == ()
+
+
+class TestRows:
+    def test_an_edited_row(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
+        number = numbers(matches, "card/played")[3]
+        editor.edit(match_id, number, event(card="C2"))
+        names(editor.url, match_id, number, 'today\'s rules make it otherwise: card is "C2", not ')
+        names(editor.url, match_id, number + 1, f"chain is broken before it: .* hash of event {number}")
+
+    def test_the_last_row(self, editor: Editor, match_id: UUID, last: int) -> None:
+        """Which no row names: what was asked tells what it has to be."""
+        editor.edit(match_id, last, lambda row: re.sub(rb'"card":"[^"]+"}$|"seat":\d', b'"seat":7', row, count=1))
+        names(editor.url, match_id, last, "today's rules|cannot be decided again")
+
+    def test_what_was_asked_with_the_last_row(
+        self, editor: Editor, match_id: UUID, last: int, matches: Matches
+    ) -> None:
+        number = max(
+            row.originator_version
+            for row in matches.rows
+            if b'"request"' in row.state and row.originator_id == match_id
+        )
+        editor.edit(match_id, number, lambda row: row.replace(b'"seat":', b'"seat": ', 1))
+        names(editor.url, match_id, number, "digest")
+
+    def test_who_did_the_last_act(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
+        number = numbers(matches, "card/played")[-1]
+        editor.delete(match_id, number + 1, 10_000)
+        editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
+        names(editor.url, match_id, number, r"seat 6 did what is for seat \d to do")
+
+    @pytest.mark.parametrize("fields", [{"seed": None}, {"hands": [["SA"], ["SK"], ["SQ"]]}, {"seed": "another"}])
+    def test_the_cards_of_the_last_deal(
+        self, editor: Editor, match_id: UUID, matches: Matches, fields: dict[str, Any]
+    ) -> None:
+        number = numbers(matches, "deal/dealt")[-1]
+        editor.delete(match_id, number + 1, 10_000)
+        editor.edit(match_id, number, event(**fields))
+        names(editor.url, match_id, number, "today's rules make it otherwise: (seed|hands)")
+
+    def test_what_the_referee_does_not_write(self, editor: Editor, match_id: UUID, last: int) -> None:
+        editor.edit(match_id, last, event(remark="psst"))
+        names(editor.url, match_id, last, "its row holds what the referee does not write")
+
+    def test_renumbered_rows(self, editor: Editor, match_id: UUID) -> None:
+        for old, new in ((7, 10_000), (8, 7), (10_000, 8)):
+            editor.renumber(match_id, old, new)
+        for number in (7, 8, 9):
+            names(editor.url, match_id, number, "the chain is broken before it")
+
+    def test_a_last_row_with_a_later_number(self, editor: Editor, match_id: UUID, last: int) -> None:
+        editor.renumber(match_id, last, last + 5)
+        names(
+            editor.url, match_id, last + 5, f"follows on event {last - 1}: events {last} to {last + 4} are not there"
+        )
+
+    def test_a_history_copied_under_another_id(self, editor: Editor, match_id: UUID, last: int) -> None:
+        other = uuid4()
+        columns = "originator_version, topic, state"
+        place = f"INSERT INTO {{events}} (originator_id, {columns})"
+        where = "WHERE originator_id = ? ORDER BY originator_version"
+        editor.run(
+            f"{place} SELECT {'?' if editor.sqlite else '?::uuid'}, {columns} FROM {{events}} {where}",
+            other,
+            match_id,
+        )
+        assert {one.event for one in differences(editor.url, other) if "chain" in one.what} == set(range(2, last + 1))
+        assert differences(editor.url, match_id) == ()
+        assert said(editor.url)[0] == 1
+
+    @pytest.mark.parametrize("first", [1, 6])
+    def test_deleted_rows(self, editor: Editor, match_id: UUID, first: int) -> None:
+        editor.delete(match_id, first, 6)
+        where = "the history begins with it: events 1 to 6 are" if first == 1 else "it follows on event 5: event 6 is"
+        names(editor.url, match_id, 7, f"{where} not there")
+
+    def test_deleted_last_acts(self, editor: Editor, match_id: UUID, matches: Matches, last: int) -> None:
+        """The rows that are left hold: a snapshot and the books know of more."""
+        snapshot = max(row.originator_version for row in matches.snapshots if row.originator_id == match_id)
+        editor.delete(match_id, 30, last)
+        names(editor.url, match_id, snapshot, "there is a snapshot of it, and no such event")
+        names(editor.url, match_id, last, "book protocols tells of it, and there is no such event")
+
+    def test_half_an_act(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
+        number = numbers(matches, "trick/taken")[-1]
+        editor.delete(match_id, number, 10_000)
+        names(editor.url, match_id, number - 1, "today's rules make trick/taken as well of what was asked")
+
+    def test_an_appended_row(self, editor: Editor, match_id: UUID, last: int) -> None:
+        columns = "originator_id, topic, state"
+        editor.run(
+            f"INSERT INTO {{events}} (originator_version, {columns}) SELECT originator_version + 1, {columns}"
+            " FROM {events} WHERE originator_id = ? AND originator_version = ?",
+            match_id,
+            last,
+        )
+        names(editor.url, match_id, last + 1, "the chain is broken before it")
+
+    @pytest.mark.parametrize(
+        ("row", "says"),
+        [
+            (b"", "Input data was truncated"),
+            (b'{"at": 1', "cannot be read"),
+            (
+                b'{"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"","event":{"seat":"x"}}',
+                r"\$\.event",
+            ),
+        ],
+    )
+    def test_a_row_that_cannot_be_read(self, editor: Editor, match_id: UUID, row: bytes, says: str) -> None:
+        editor.edit(match_id, 9, lambda _: row)
+        names(editor.url, match_id, 9, f"its row cannot be read: .*{says}|its row {says}")
+
+    def test_a_topic_that_nobody_knows(self, editor: Editor, match_id: UUID) -> None:
+        editor.run(
+            "UPDATE {events} SET topic = 'match/lost' WHERE originator_id = ? AND originator_version = 9", match_id
+        )
+        names(editor.url, match_id, 9, "its row cannot be read: there is no topic match/lost")
+
+    def test_a_row_that_was_written_as_text(self, sqlite_url: str, matches: Matches, match_id: UUID) -> None:
+        fill(sqlite_url, matches)
+        Editor(sqlite_url).run(
+            "UPDATE {events} SET state = CAST(state AS TEXT) WHERE originator_id = ? AND originator_version = 9",
+            match_id,
+        )
+        names(sqlite_url, match_id, 9, "its row was written as text")
+
+    @pytest.mark.parametrize("name", ["no id", "ABCDEF0123456789ABCDEF0123456789"])
+    def test_rows_under_what_is_no_id(self, sqlite_url: str, matches: Matches, name: str) -> None:
+        fill(sqlite_url, matches)
+        Editor(sqlite_url).run("INSERT INTO {events} VALUES (?, 1, 'match/opened', x'00')", name)
+        code, lines = said(sqlite_url)
+        assert (code, lines[0]) == (1, f"match {name!r}: there are rows under this id, which is none")
+
+
+class TestSnapshots:
+    @pytest.fixture
+    def taken(self, matches: Matches, match_id: UUID) -> int:
+        """The event that the last snapshot was taken after."""
+        return max(row.originator_version for row in matches.snapshots if row.originator_id == match_id)
+
+    def test_its_points(self, editor: Editor, match_id: UUID, taken: int) -> None:
+        def change(kept: dict[str, Any]) -> None:
+            kept["state"]["table"]["points"][0] += 1
+
+        editor.edit(match_id, taken, aggregate(change), "{snapshots}")
+        names(editor.url, match_id, taken, r"its snapshot tells otherwise: state.table.points\[0\] is \d+, not \d+")
+
+    def test_its_officials_token(self, editor: Editor, match_id: UUID, taken: int) -> None:
+        def change(kept: dict[str, Any]) -> None:
+            kept["opened"]["official"] = "0" * 64
+
+        editor.edit(match_id, taken, aggregate(change), "{snapshots}")
+        names(editor.url, match_id, taken, "its snapshot tells otherwise: opened.official is ")
+
+    def test_its_hash(self, editor: Editor, match_id: UUID, taken: int) -> None:
+        editor.edit(
+            match_id,
+            taken,
+            lambda row: re.sub(rb'"head":"[^"]+"', b'"head":"' + b"0" * 64 + b'"', row),
+            "{snapshots}",
+        )
+        names(editor.url, match_id, taken, "its snapshot names another hash than the row's")
+
+    def test_one_that_cannot_be_read(self, editor: Editor, match_id: UUID, taken: int) -> None:
+        editor.edit(match_id, taken, lambda row: row[:100], "{snapshots}")
+        names(editor.url, match_id, taken, "its snapshot cannot be read")
+
+    def test_one_of_nothing(self, editor: Editor, match_id: UUID) -> None:
+        other = uuid4()
+        editor.run("UPDATE {snapshots} SET originator_id = ? WHERE originator_id = ?", other, match_id)
+        assert {one.what for one in differences(editor.url, other)} == {
+            "there is a snapshot of it, and no such event"
+        }
+        assert said(editor.url)[0] == 1
+
+    def test_one_of_another_release_is_of_no_use_and_not_wrong(
+        self, editor: Editor, match_id: UUID, taken: int
+    ) -> None:
+        editor.edit(match_id, taken, lambda row: re.sub(rb'"shape":"[^"]+"', b'"shape":"0123"', row), "{snapshots}")
+        code, lines = said(editor.url)
+        assert code == 0
+        assert lines[0] == "1 snapshots are of another release and of no use to this one"
+
+
+class TestBooks:
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            (
+                "UPDATE book_protocols_3_lines SET line = replace(line, '\"deal\":1', '\"deal\":9') WHERE match = ?",
+                r"book protocols: book_protocols_3_lines event \d+: line.deal is 9, not 1",
+            ),
+            (
+                "UPDATE book_pots_3_sheets SET sheet = '{{' WHERE match = ?",
+                "book pots: book_pots_3_sheets: sheet cannot be read",
+            ),
+            (
+                "UPDATE book_matches SET status = 'over', winner = 9 WHERE match = ?",
+                "book matches: book_matches: winner is 9, not None",
+            ),
+            ("DELETE FROM book_protocols_3_lines WHERE match = ?", r"book_protocols_3_lines event \d+ is missing"),
+            ("DELETE FROM book_match_players WHERE match = ?", "book_match_players name [0-9a-f]{64} is missing"),
+            ("DELETE FROM book_cases_matches WHERE match = ?", "book cases does not have it"),
+            (
+                'INSERT INTO book_cases_rulings (match, "case", event, imposed) VALUES (?, 99, 1, 5)',
+                "book_cases_rulings case 99 is none of its rows",
+            ),
+        ],
+    )
+    def test_what_stands_in_a_book(self, editor: Editor, match_id: UUID, change: str, says: str) -> None:
+        editor.run(change, match_id, books=True)
+        names(editor.url, match_id, 0, says)
+
+    def test_one_that_missed_something(self, editor: Editor, match_id: UUID, last: int) -> None:
+        editor.run("UPDATE book_protocols_3_sheets SET version = 12 WHERE match = ?", match_id, books=True)
+        names(
+            editor.url, match_id, last, "book protocols has come past it in the log, and tells no more than event 12"
+        )
+
+    def test_one_that_knows_a_match_that_there_is_not(self, editor: Editor) -> None:
+        other = uuid4()
+        editor.run("INSERT INTO book_cases_matches (match, version, public_to) VALUES (?, 7, 0)", other, books=True)
+        names(editor.url, other, 7, "book cases tells of it, and there is no such event")
+
+    def test_one_of_another_log(self, editor: Editor) -> None:
+        editor.run("UPDATE book_positions SET position = 1000000 WHERE book = 'cases'", books=True)
+        code, lines = said(editor.url)
+        assert code == 1
+        assert "book cases has come to position 1000000, and the log ends at " in lines[0]
+
+
+class TestCommand:
+    def test_it_exits_by_what_it_finds(self, sqlite_url: str, matches: Matches, match_id: UUID, last: int) -> None:
+        fill(sqlite_url, matches)
+        whole = knacka("verify", KNACKA_DATABASE_URL=sqlite_url)
+        assert (whole.returncode, whole.stdout[:10], whole.stderr) == (0, "2 matches:", "")
+        Editor(sqlite_url).edit(match_id, last, event(remark="psst"))
+        one = knacka("verify", str(match_id).upper(), KNACKA_DATABASE_URL=sqlite_url)
+        assert (one.returncode, one.stdout.splitlines()[0]) == (
+            1,
+            f"match {match_id}: event {last}: its row holds what the referee does not write",
+        )
+
+    def test_its_help_says_that_it_changes_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            main(["verify", "--help"])
+        assert "changes nothing" in " ".join(capsys.readouterr().out.split())

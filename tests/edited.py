@@ -1,0 +1,138 @@
+"""Stores that somebody has been at with a text editor: real rows, changed by SQL on either database."""
+
+import random
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import count
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import psycopg
+from eventsourcing.persistence import StoredEvent
+
+from api.bookkeeping import Books
+from api.ops.proof import Difference
+from api.ops.shelves import Shelves
+from api.ops.stored import Stored
+from api.ops.verify import verified, verify
+from projections.follow.engine import books_file, postgres_parameters
+from referee.store.desk import Desk
+from referee.store.store import Referee, construct, settings_for
+from tests.played import legal_acts, opened, send
+
+GAMES: tuple[dict[str, Any], ...] = (
+    {"ruleset": "rodskagg-kortoxen", "deal_ritual": False, "first_dealer": None},
+    {"ruleset": "kalabrias", "first_dealer": None, "enforcement": "refuse"},
+    {"ruleset": "rams-english", "players": 4, "first_dealer": None},
+    {"ruleset": "rodskagg-alga", "points": (4, 4, 4)},
+    {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "points": (9, 9, 9), "first_dealer": None},
+)
+
+
+class Matches(NamedTuple):
+    """What a store holds of matches that were really played."""
+
+    rows: tuple[StoredEvent, ...]
+    snapshots: tuple[StoredEvent, ...]
+    ids: tuple[UUID, ...]
+
+    def first(self, many: int) -> "Matches":
+        """So many of them."""
+        ids = self.ids[:many]
+        rows, snapshots = ([row for row in some if row.originator_id in ids] for some in (self.rows, self.snapshots))
+        return Matches(tuple(rows), tuple(snapshots), ids)
+
+
+def played(url: str, acts: int = 62) -> Matches:
+    """A match of each game, the first one of Kortoxen, in a store with nothing in it; the same cards each time."""
+    numbers, chance = count(), random.Random(1)
+    with construct(url) as referee:
+        desk = Desk(referee, seed=lambda: f"seed {next(numbers)}")
+        ids = tuple(opened(desk, **kind) for kind in GAMES)
+        for match_id in ids:
+            for _ in range(acts):
+                # Rödskägg would end most matches.
+                legal = [act for act in legal_acts(desk.get(match_id)) if getattr(act, "bid", None) != "rodskagg"]
+                if legal:
+                    send(desk, match_id, chance.choice(legal))
+        desk.close()
+        return Matches(_rows(referee), _snapshots(referee, ids), ids)
+
+
+def _rows(referee: Referee) -> tuple[StoredEvent, ...]:
+    rows = referee.recorder.select_notifications(None, 100_000)
+    return tuple(StoredEvent(row.originator_id, row.originator_version, row.topic, row.state) for row in rows)
+
+
+def _snapshots(referee: Referee, ids: Sequence[UUID]) -> tuple[StoredEvent, ...]:
+    assert referee.snapshots is not None
+    return tuple(row for match_id in ids for row in referee.snapshots.recorder.select_events(match_id))
+
+
+def fill(url: str, matches: Matches, *, books: bool = True) -> None:
+    """Stores these matches and keeps the books of them."""
+    with construct(url) as referee:
+        assert referee.snapshots is not None
+        referee.recorder.insert_events(list(matches.rows))
+        referee.snapshots.recorder.insert_events(list(matches.snapshots))
+        if books:
+            kept = Books(referee, url)
+            kept.rebuild(*kept.by_name)
+            kept.close()
+
+
+class Editor:
+    """Changes what is stored. ``{events}`` and ``{snapshots}`` stand for the tables' names, ``?`` for a value."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.sqlite = url, postgres_parameters(url) is None
+
+    def run(self, statement: str, *values: Any, books: bool = False) -> list[Any]:
+        names = ("stored_events", "stored_snapshots") if self.sqlite else ("referee_events", "referee_snapshots")
+        statement = statement.format(events=names[0], snapshots=names[1])
+        if self.sqlite:
+            file = books_file(self.url) if books else settings_for(self.url)["SQLITE_DBNAME"]
+            ids = [value.hex if isinstance(value, UUID) else value for value in values]
+            with closing(sqlite3.connect(file)) as connection, connection:
+                return connection.execute(statement, ids).fetchall()
+        with psycopg.connect(self.url) as connection:
+            done = connection.execute(statement.replace("?", "%s").encode(), values)
+            return done.fetchall() if done.description else []
+
+    def edit(self, match_id: UUID, number: int, change: Callable[[bytes], bytes], table: str = "{events}") -> None:
+        """Changes the bytes of a row; it must be there, and be another afterwards."""
+        where = "WHERE originator_id = ? AND originator_version = ?"
+        ((state,),) = self.run(f"SELECT state FROM {table} {where}", match_id, number)
+        changed = change(bytes(state))
+        assert changed != bytes(state)
+        self.run(f"UPDATE {table} SET state = ? {where}", changed, match_id, number)
+
+    def renumber(self, match_id: UUID, old: int, new: int) -> None:
+        self.run(
+            "UPDATE {events} SET originator_version = ? WHERE originator_id = ? AND originator_version = ?",
+            new,
+            match_id,
+            old,
+        )
+
+    def delete(self, match_id: UUID, first: int, last: int, table: str = "{events}") -> None:
+        where = "originator_id = ? AND originator_version BETWEEN ? AND ?"
+        self.run(f"DELETE FROM {table} WHERE {where}", match_id, first, last)
+
+
+def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
+    """What is wrong with a match."""
+    stored = Stored(url)
+    shelves = Shelves(stored)
+    try:
+        return verified(stored, shelves, match_id.hex).differences
+    finally:
+        shelves.close()
+        stored.close()
+
+
+def said(url: str, match: str | None = None) -> tuple[int, list[str]]:
+    """The exit code of ``knacka verify``, and its lines."""
+    lines: list[str] = []
+    return verify(url, match, lines.append, lines.append), lines
