@@ -1,4 +1,4 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``."""
 
 import argparse
 import asyncio
@@ -22,6 +22,7 @@ from api.docs import reference
 from api.http.problems import STORE_FAILURES
 from api.http.protocol import IDLE_SECONDS, Protocol
 from api.ops import verify as verification
+from api.ops.doctor import doctor
 from api.ops.files import kept_from_others, open_to_others
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
@@ -33,6 +34,10 @@ ALL = "all"
 VERIFY = (
     "Proves what is stored, and changes nothing: reads each match from its first row, decides again what was asked, "
     "and compares rows, snapshots and books. Names each difference; exits 0 if there is none, else 1."
+)
+DOCTOR = (
+    "Tells what is wrong with the settings, the store, its books and the disk, a line each with what to do, and "
+    "changes nothing. Exits 0 if nothing is wrong, else 1."
 )
 GRACE_SECONDS = 6
 """To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
@@ -154,9 +159,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("verify", help="prove what is stored", description=VERIFY).add_argument(
         "match", nargs="?", help="all that is stored if none is named"
     )
+    commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
     given = parser.parse_args(arguments)
     if given.command == "openapi":
         return openapi()
+    if given.command == "doctor":
+        return doctor(os.environ, print)
     try:
         settings = from_environment(os.environ)
     except SettingsError as error:

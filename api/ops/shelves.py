@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from api.bookkeeping import all_books
 from api.ops.proof import History, differing
-from api.ops.stored import POSITIONS, Row, Stored
+from api.ops.stored import ASIDE, POSITIONS, Row, Stored
 from projections.follow.engine import Json
 from projections.follow.follow import Book
 from projections.follow.page import Page
@@ -57,9 +57,11 @@ def _written(column: Column[Any]) -> ColumnElement[Any]:
 
 
 class _Kept(NamedTuple):
-    """What a book has of an aggregate. ``position``: where it stands in the log."""
+    """What a book has of an aggregate. ``position``: where it stands in the log; ``aside``: at which event it has set
+    the aggregate aside, and why."""
 
     queries: _Queries
+    aside: tuple[int, str] | None
     position: int
     version: int
     lines: Lines
@@ -78,6 +80,7 @@ class Shelves:
                 keys = set(connection.scalars(select(POSITIONS.c.book))) if POSITIONS.name in there else set()
         except FileNotFoundError:
             there = keys = set()
+        self._sets_aside = ASIDE.name in there
         for book in all_books():
             if book.key in keys and there.issuperset(book.metadata.tables):
                 self._queries.append(_Queries(book))
@@ -100,9 +103,11 @@ class Shelves:
             return Shelf([], aggregate_id, self._memory)
         with self._stored.books.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
+            aside = self._aside(connection, aggregate_id)
             kept = [
                 _Kept(
                     queries,
+                    aside.get(queries.book.key),
                     positions.get(queries.book.key, 0),
                     queries.book.version(connection, aggregate_id),
                     queries.lines(connection, aggregate_id),
@@ -110,6 +115,12 @@ class Shelves:
                 for queries in self._queries
             ]
         return Shelf(kept, aggregate_id, self._memory)
+
+    def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
+        if not self._sets_aside:
+            return {}
+        query = select(ASIDE).where(ASIDE.c.match == aggregate_id.hex)
+        return {row.book: (row.event, " ".join(row.error.split())) for row in connection.execute(query)}
 
 
 class Shelf:
@@ -125,7 +136,7 @@ class Shelf:
         """Takes in rows of the aggregate; those up to ``readable`` can be applied."""
         rows = [row for row in rows if row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
-        for queries, position, version, _ in self._kept:
+        for queries, _, position, version, _ in self._kept:
             book = queries.book
             passed = [row for row in log if row[0] <= position]
             if passed:
@@ -151,7 +162,9 @@ class Shelf:
                 if not broken:
                     history.say(version, f"book {name} tells of it, and there is no such event")
                 continue
-            if made and not version:
+            if kept.aside is not None:
+                history.say(kept.aside[0], f"book {name} has set the match aside here: {kept.aside[1]}")
+            elif made and not version:
                 history.say(0, f"book {name} does not have it, though it has come past its event {due}")
             elif version and version < due:
                 history.say(due, f"book {name} has come past it in the log, and tells no more than event {version}")

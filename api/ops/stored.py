@@ -22,7 +22,7 @@ from sqlalchemy import (
     table,
 )
 
-from projections.follow.engine import books_file, engine_for, postgres_parameters
+from projections.follow.engine import Json, books_file, engine_for
 from projections.follow.follow import Book
 from referee.store.store import settings_for
 
@@ -33,6 +33,9 @@ IDS, ROWS = 500, 2000
 LOCK_SECONDS = 10
 
 POSITIONS = table("book_positions", column("book", Text()), column("position"))
+"""Where the books stand."""
+ASIDE = table("book_aside", column("book", Text()), column("match", ID), column("event"), column("error", Json(str)))
+"""What books have set aside, if they do."""
 
 
 class Row(NamedTuple):
@@ -49,9 +52,11 @@ class Stored:
 
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` for a URL that names no store."""
-        if postgres_parameters(url) is None:
-            self.events = sqlite_engine(Path(settings_for(url)["SQLITE_DBNAME"]))
-            self.books = sqlite_engine(books_file(url))
+        self.files: tuple[Path, ...] = ()
+        """On SQLite those of the events and of the books."""
+        if file := settings_for(url).get("SQLITE_DBNAME"):
+            self.files = Path(file), books_file(url)
+            self.events, self.books = map(sqlite_engine, self.files)
             prefix, position = "stored", "rowid"
         else:
             engine = engine_for(url)

@@ -11,7 +11,7 @@ import pytest
 
 from api.cli import main
 from api.ops import verify as verification
-from api.ops.stored import Stored
+from api.ops.stored import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.test_process import knacka
@@ -348,13 +348,22 @@ class TestBooks:
             editor.url, match_id, last, "book protocols has come past it in the log, and tells no more than event 12"
         )
 
+    def test_one_that_set_a_match_aside(self, editor: Editor, match_id: UUID) -> None:
+        kinds = "book text, match uuid, since timestamp, event bigint, error text"
+        editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
+        values = "'cases', ?, '2026-01-01 12:00:00', 12, '\"bad row\"'"
+        editor.run(
+            f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})", match_id, books=True
+        )
+        names(editor.url, match_id, 12, "book cases has set the match aside here: bad row")
+
     def test_one_that_knows_a_match_that_there_is_not(self, editor: Editor) -> None:
         other = uuid4()
         editor.run("INSERT INTO book_cases_matches (match, version, public_to) VALUES (?, 7, 0)", other, books=True)
         names(editor.url, other, 7, "book cases tells of it, and there is no such event")
 
     def test_one_of_another_log(self, editor: Editor) -> None:
-        editor.run("UPDATE book_positions SET position = 1000000 WHERE book = 'cases'", books=True)
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 1000000 WHERE book = 'cases'", books=True)
         code, lines = said(editor.url)
         assert code == 1
         assert "book cases has come to position 1000000, and the log ends at " in lines[0]

@@ -1,0 +1,286 @@
+"""``knacka doctor``: what is wrong with the settings, the store and its books, in words, and what to do about it."""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, inspect, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.bookkeeping import all_books
+from api.ops.stored import ASIDE, POSITIONS, Stored, in_a_line
+from api.settings import PREFIX, Settings, SettingsError, from_environment
+from projections.follow.follow import Book
+
+FREE_BYTES_MIN = 256 * 2**20
+"""Less free space than this will not last: a rebuild writes the books a second time."""
+LOOK_SECONDS = 2.0
+"""How long books that are behind have to move."""
+SOME = 20
+"""Matches of each book that are looked for in the store."""
+VERSION_MIN = 13
+"""Of PostgreSQL: the oldest that was still mended when this was written."""
+
+Ills = Iterator[str]
+
+
+def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
+    """Says what is wrong, a line each. The exit code: 0 if nothing is, else 1."""
+    wrong = 0
+    for ill in ills(environment):
+        wrong += 1
+        say(ill)
+    if not wrong:
+        say("nothing wrong")
+    return 1 if wrong else 0
+
+
+def ills(environment: Mapping[str, str]) -> Ills:
+    """What is wrong."""
+    yield from _of_names(environment)
+    try:
+        settings = from_environment({name: value for name, value in environment.items() if name in _names()})
+        stored = Stored(settings.database_url)
+    except SettingsError as error:
+        linked = any(environment.get(name, "").startswith("tcp://") for name in _names())
+        yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
+        return
+    except ValueError as error:  # a store that can have no books
+        yield f"{PREFIX}DATABASE_URL: {error}"
+        return
+    try:
+        yield from _of_sqlite(stored) if stored.files else _of_postgres(stored)
+    finally:
+        stored.close()
+
+
+# Settings
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(PREFIX + name.upper() for name in Settings.__struct_fields__)
+
+
+def _of_names(environment: Mapping[str, str]) -> Ills:
+    for name in sorted(environment):
+        # Kubernetes makes up some for a Service that has our name.
+        if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
+            near = get_close_matches(name, _names(), 1, 0.8)
+            yield f"{name}: there is no such setting{f', but {near[0]}' if near else ': see deploy/env.example'}"
+
+
+# SQLite
+
+
+def _of_sqlite(stored: Stored) -> Ills:
+    events, books = stored.files
+    if not events.exists():
+        yield (
+            f"there is no file {events}: `knacka serve` creates it when it first starts; if there was one, "
+            f"{PREFIX}DATABASE_URL names another place, or it has to be restored from a backup"
+        )
+        return
+    for file in (events, books):
+        if file.exists():
+            yield from _of_file(file)
+    yield from _of_directory(events.absolute().parent)
+    store_holds = True
+    for ill in _of_database(stored.events, events, "restore it from a backup (deploy/backup.md)"):
+        store_holds = False
+        yield ill
+    if not store_holds:
+        return
+    yield from _of_tables(stored)
+    anew = f"stop the service, delete {books} and start it: the books are made anew"
+    books_hold = True
+    for ill in _of_database(stored.books, books, anew) if books.exists() else ():
+        books_hold = False
+        yield ill
+    if books_hold:
+        yield from _of_books(stored)
+
+
+def _of_file(file: Path) -> Ills:
+    """Who may read and write it."""
+    if not file.is_file():
+        yield f"{file} is no file: {PREFIX}DATABASE_URL has to name one"
+        return
+    for one in (file, *(file.with_name(file.name + more) for more in ("-wal", "-shm"))):
+        try:
+            mode = one.stat().st_mode
+        except OSError:
+            continue
+        if mode & 0o007:
+            yield f"{one} can be read by everybody on this machine: chmod 600 {one}"
+    if not os.access(file, os.R_OK | os.W_OK):
+        yield f"{file} cannot be read and written by this user: give it to the user that runs the service"
+
+
+def _of_directory(directory: Path) -> Ills:
+    if not os.access(directory, os.W_OK | os.X_OK):
+        yield f"{directory} cannot be written by this user, and SQLite has to create files in it"
+    free = shutil.disk_usage(directory).free
+    if free < FREE_BYTES_MIN:
+        yield f"{directory} has {free // 2**20} MiB left: make room, or acts will be refused"
+
+
+def _of_database(engine: Engine, file: Path, cure: str) -> Ills:
+    try:
+        with engine.connect() as connection:
+            said = list(connection.execute(text("PRAGMA integrity_check(3)")).scalars())
+    except (SQLAlchemyError, OSError) as error:
+        yield f"{file} cannot be read: {in_a_line(error)}: {cure}"
+        return
+    if said != ["ok"]:
+        yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {cure}"
+
+
+# PostgreSQL
+
+CURES = {
+    "password": f"mend the password in {PREFIX}DATABASE_URL",
+    "database .* does not exist": "create the database (createdb), or name another one",
+    "role .* does not exist": "create the user (createuser), or name another one",
+    "pg_hba": "let this host in, in pg_hba.conf",
+    "": f"see that it runs and that {PREFIX}DATABASE_URL names its host and port",
+}
+"""What to do, by what PostgreSQL says when it lets nobody in; while connecting it gives no code."""
+
+ASKED = text(
+    "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
+    " pg_encoding_to_char(encoding) AS encoding, pg_is_in_recovery() AS standby,"
+    " current_setting('default_transaction_read_only') AS read_only,"
+    " trim('\"' FROM current_setting('search_path')) AS named, current_schema() AS schema,"
+    " has_schema_privilege(current_schema(), 'CREATE') AS may_create, current_user AS role"
+    " FROM pg_database WHERE datname = current_database()"
+)
+MISSING = text(
+    "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_insert'"
+    " AND pronamespace = current_schema()::regnamespace)"
+)
+NOT_ALLOWED = text(
+    "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+    " AND (relname LIKE 'referee\\_%' OR relname LIKE 'book\\_%') AND NOT pg_has_role(relowner, 'USAGE')"
+    " ORDER BY relname"
+)
+
+
+def _of_postgres(stored: Stored) -> Ills:
+    try:
+        with stored.events.connect() as connection:
+            sound = True
+            for ill in _of_server(connection):
+                sound = False
+                yield ill
+            if sound and connection.scalar(MISSING):
+                yield "there is no function referee_events_insert: `knacka serve` creates it when it starts"
+    except SQLAlchemyError as error:
+        said = in_a_line(error)
+        cure = next(cure for words, cure in CURES.items() if re.search(words, said))
+        yield f"PostgreSQL cannot be asked: {said}: {cure}"
+        return
+    if sound:
+        yield from _of_tables(stored)
+        yield from _of_books(stored)
+
+
+def _of_server(connection: Connection) -> Ills:
+    said = connection.execute(ASKED).one()
+    if said.number < VERSION_MIN * 10_000:
+        yield f"PostgreSQL is of version {said.version}: take {VERSION_MIN} or later"
+    if said.encoding != "UTF8":
+        yield f"the database is in {said.encoding}: make one in UTF8 (createdb --encoding=UTF8 --template=template0)"
+    if said.standby:
+        yield "the server is a standby, which takes no acts: name the primary, or promote this one"
+    elif said.read_only == "on":
+        yield "the database takes no changes: default_transaction_read_only is on"
+    if said.schema is None:
+        yield f"there is no schema {said.named} that {said.role} may use: create it, and GRANT USAGE, CREATE on it"
+        return
+    if not said.may_create:
+        grant = f"GRANT CREATE ON SCHEMA {said.schema} TO {said.role}"
+        yield f"{said.role} may create no tables in schema {said.schema}: {grant}"
+    for name in connection.scalars(NOT_ALLOWED):
+        change = f"ALTER TABLE {name} OWNER TO {said.role}"
+        yield f"table {name} is not {said.role}'s, who could not mend or rebuild it: {change}"
+
+
+# Both
+
+
+def _of_tables(stored: Stored) -> Ills:
+    with stored.events.connect() as connection:
+        there = inspect(connection).get_table_names()
+    for table in (stored.rows_table, stored.snapshots_table):
+        if table.name not in there:
+            yield f"there is no table {table.name}: nothing was ever stored here, or it is no store of Knacka"
+
+
+def _of_books(stored: Stored) -> Ills:
+    try:
+        head, before = stored.head(), _positions(stored)
+        with stored.books.connect() as connection:
+            there = set(inspect(connection).get_table_names())
+            aside = list(connection.execute(select(ASIDE))) if ASIDE.name in there else []
+    except FileNotFoundError:
+        before, there, aside = {}, set(), []
+    except SQLAlchemyError as error:
+        yield f"the books cannot be read: {in_a_line(error)}"
+        return
+    books = {book.key: book for book in all_books()}
+    kept = {key: book for key, book in books.items() if key in before and there.issuperset(book.metadata.tables)}
+    for key, book in books.items():
+        if key not in kept:
+            yield f"there is no book {book.name} yet: `knacka rebuild` builds it, or the next start of `knacka serve`"
+    for row in aside:
+        if row.book in books:
+            match, why = UUID(row.match), " ".join(row.error.split())
+            yield (
+                f"book {books[row.book].name} has set match {match} aside at event {row.event}: {why}: "
+                f"see `knacka verify {match}`, and mend the row"
+            )
+    for key, book in kept.items():
+        if before[key] > head:
+            yield (
+                f"book {book.name} has come to position {before[key]}, and the log ends at {head}: the log is of an "
+                f"older backup, or the books are another store's: `knacka rebuild {book.name}`"
+            )
+        elif strange := _strange(stored, book):
+            yield (
+                f"book {book.name} tells of match {UUID(strange)}, and the store has nothing of it: the books are "
+                f"another store's: `knacka rebuild {book.name}`"
+            )
+    if any(before[key] < head for key in kept):
+        time.sleep(LOOK_SECONDS)
+        now = _positions(stored)
+        for key, book in kept.items():
+            if before[key] < head and now.get(key) == before[key]:
+                yield (
+                    f"book {book.name} stands still at position {before[key]}, and the log ends at {head}: start "
+                    f"`knacka serve`, or if it runs see in its log and its /health/ready why"
+                )
+
+
+def _positions(stored: Stored) -> dict[str, int]:
+    with stored.books.connect() as connection:
+        if POSITIONS.name not in inspect(connection).get_table_names():
+            return {}
+        return {row.book: row.position for row in connection.execute(select(POSITIONS))}
+
+
+def _strange(stored: Stored, book: Book) -> str | None:
+    """A match that a book tells of, and of which there is no event."""
+    for ids in stored.ids_in(book):
+        some = [aggregate_id for aggregate_id, _ in zip(ids, range(SOME), strict=False)]
+        with stored.events.connect() as connection:
+            this = stored.rows_table.c.originator_id
+            found = connection.scalars(select(this).where(this.in_(some)).distinct())
+            known = {str(one).replace("-", "") for one in found}
+        if strange := [one for one in some if one not in known]:
+            return strange[0]
+    return None

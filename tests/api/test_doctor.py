@@ -1,0 +1,256 @@
+"""``knacka doctor`` says what is wrong, in words and a line each, and never falls over what it finds."""
+
+import os
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from api.ops import doctor as doctors
+from api.ops.doctor import doctor
+from api.ops.stored import ASIDE, POSITIONS
+from tests.api.test_process import knacka
+from tests.edited import Editor, Matches, fill, played
+from tests.stores import Postgres
+
+
+@pytest.fixture(scope="session")
+def matches(tmp_path_factory: pytest.TempPathFactory) -> Matches:
+    return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db", 20).first(2)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctors, "LOOK_SECONDS", 0.1)
+
+
+@pytest.fixture
+def editor(store_url: str, matches: Matches) -> Editor:
+    """Over a store with its books, with which nothing is wrong."""
+    fill(store_url, matches)
+    keep_to_oneself(store_url)
+    return Editor(store_url)
+
+
+def keep_to_oneself(url: str) -> None:
+    for file in Path(url.removeprefix("sqlite:///")).parent.glob("*.db*") if url.startswith("sqlite") else ():
+        file.chmod(0o600)
+
+
+def told(url: str, **more: str) -> list[str]:
+    """What the doctor says; all but ``nothing wrong`` is wrong."""
+    lines: list[str] = []
+    code = doctor({"KNACKA_DATABASE_URL": url, "PATH": "/bin", **more}, lines.append)
+    assert code == (0 if lines == ["nothing wrong"] else 1)
+    assert all("\n" not in line and "Traceback" not in line for line in lines)
+    return lines
+
+
+def tells(url: str, what: str) -> None:
+    """That and nothing else."""
+    lines = told(url)
+    assert len(lines) == 1, lines
+    assert re.search(what, lines[0]), lines
+
+
+class TestSettings:
+    def test_nothing_is_wrong(self, editor: Editor) -> None:
+        assert told(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == ["nothing wrong"]
+
+    def test_a_name_that_is_none(self, sqlite_url: str, matches: Matches) -> None:
+        fill(sqlite_url, matches)
+        keep_to_oneself(sqlite_url)
+        said = told(sqlite_url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
+        assert said == [
+            "KNACKA_LOGLEVEL: there is no such setting, but KNACKA_LOG_LEVEL",
+            "KNACKA_COLOUR: there is no such setting: see deploy/env.example",
+        ]
+
+    def test_a_value_that_cannot_be(self, sqlite_url: str) -> None:
+        assert told("mysql://x")[0].startswith("KNACKA_DATABASE_URL: unknown store 'mysql'")
+        assert told("sqlite:///:memory:")[0].startswith("KNACKA_DATABASE_URL: books need a file")
+        (linked,) = told(sqlite_url, KNACKA_PORT="tcp://10.0.0.1:8000")
+        assert linked.startswith("KNACKA_PORT: ")
+        assert linked.endswith("set enableServiceLinks to false")
+
+    def test_the_command(self, sqlite_url: str, tmp_path: Path) -> None:
+        done = knacka("doctor", KNACKA_DATABASE_URL=sqlite_url, KNACKA_LOG_LEVEL="debug")
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith(f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it")
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestFile:
+    @pytest.fixture
+    def file(self, sqlite_url: str, matches: Matches) -> Path:
+        fill(sqlite_url, matches)
+        keep_to_oneself(sqlite_url)
+        return Path(sqlite_url.removeprefix("sqlite:///"))
+
+    @pytest.fixture
+    def books(self, file: Path) -> Path:
+        return file.with_name("knacka-books.db")
+
+    def test_it_changes_nothing(self, sqlite_url: str, file: Path, books: Path) -> None:
+        before = file.read_bytes(), books.read_bytes()
+        assert told(sqlite_url) == ["nothing wrong"]
+        assert (file.read_bytes(), books.read_bytes()) == before
+
+    def test_it_is_a_directory(self, tmp_path: Path) -> None:
+        (tmp_path / "store.db").mkdir()
+        assert f"{tmp_path}/store.db is no file" in told(f"sqlite:///{tmp_path}/store.db")[0]
+
+    def test_everybody_can_read_it(self, sqlite_url: str, books: Path) -> None:
+        books.chmod(0o644)
+        assert told(sqlite_url) == [f"{books} can be read by everybody on this machine: chmod 600 {books}"]
+
+    def test_it_cannot_be_written(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        access = os.access  # as root one may always
+        monkeypatch.setattr(os, "access", lambda path, how: path != file and access(path, how))
+        tells(sqlite_url, f"{file} cannot be read and written by this user")
+        monkeypatch.setattr(os, "access", lambda path, how: path != file.parent and access(path, how))
+        tells(sqlite_url, f"{file.parent} cannot be written by this user")
+
+    def test_the_disk_is_full(self, sqlite_url: str, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        usage = shutil.disk_usage(file.parent)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=5 * 2**20))
+        tells(sqlite_url, f"{file.parent} has 5 MiB left: make room")
+
+    def test_it_is_no_database(self, sqlite_url: str, file: Path, books: Path) -> None:
+        books.write_bytes(b"minutes of the annual meeting\n" * 200)
+        tells(sqlite_url, f"{books} cannot be read: file is not a database: stop the service, delete {books}")
+        file.write_bytes(b"minutes of the annual meeting\n" * 200)
+        lines = told(sqlite_url)
+        assert lines == [
+            f"{file} cannot be read: file is not a database: restore it from a backup (deploy/backup.md)"
+        ]
+
+    def test_it_is_damaged(self, sqlite_url: str, file: Path) -> None:
+        data = bytearray(file.read_bytes())
+        data[4096 * 2 : 4096 * 4] = b"\x5a" * 8192
+        file.write_bytes(data)
+        (said,) = told(sqlite_url)
+        assert re.match(rf"{file} (is damaged|cannot be read): .*: restore it from a backup", said)
+
+    def test_it_is_empty(self, sqlite_url: str, file: Path, books: Path) -> None:
+        file.write_bytes(b"")
+        books.unlink()
+        lines = told(sqlite_url)
+        assert lines[0].startswith("there is no table stored_events")
+
+    def test_there_are_no_books(self, sqlite_url: str, books: Path) -> None:
+        books.unlink()
+        lines = told(sqlite_url)
+        assert [line[:25] for line in lines][:1] == ["there is no book protocol"]
+        assert len(lines) == 4
+
+
+class TestBooks:
+    def test_those_of_another_store(self, editor: Editor, matches: Matches) -> None:
+        editor.run("DELETE FROM {events} WHERE originator_id = ?", matches.ids[0])
+        lines = told(editor.url)
+        what = f"tells of match {matches.ids[0]}, and the store has nothing of it: the books are another store's"
+        assert len(lines) == 4
+        assert all(what in line for line in lines)
+
+    def test_one_that_is_ahead_of_the_log(self, editor: Editor) -> None:
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases'", books=True)
+        tells(editor.url, r"book cases has come to position 5000, and the log ends at \d+: .*`knacka rebuild cases`")
+
+    def test_one_that_stands_still(self, editor: Editor) -> None:
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = 'cases'", books=True)
+        tells(editor.url, r"book cases stands still at position 7, and the log ends at \d+: start `knacka serve`")
+
+    def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
+        editor.run("DROP TABLE book_cases_rulings", books=True)
+        tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
+
+    def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches) -> None:
+        kinds = "book text, match uuid, since timestamp, event bigint, error text"
+        editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
+        values = "'cases', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
+        editor.run(
+            f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})",
+            matches.ids[0],
+            books=True,
+        )
+        tells(editor.url, rf"book cases has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify")
+
+
+class TestPostgres:
+    @pytest.fixture
+    def url(self, postgres_url: str, matches: Matches) -> str:
+        fill(postgres_url, matches)
+        return postgres_url
+
+    def run(self, url: str, *statements: str) -> None:
+        with psycopg.connect(url, autocommit=True) as admin:
+            for statement in statements:
+                admin.execute(statement.encode())
+
+    def test_it_is_away(self, tmp_path: Path) -> None:
+        tells(f"postgresql://knacka@/knacka?host={tmp_path}", "cannot be asked: .*No such file.*: see that it runs")
+        with closing(socket.socket()) as free:
+            free.bind(("127.0.0.1", 0))
+            tells(f"postgresql://knacka@127.0.0.1:{free.getsockname()[1]}/knacka", "refused.*: see that it runs")
+
+    def test_it_does_not_answer(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            began = time.monotonic()
+            tells(f"postgresql://knacka@127.0.0.1:{silent.getsockname()[1]}/knacka", "cannot be asked: .*timeout")
+            assert time.monotonic() - began < 20
+
+    def test_it_does_not_know_us(self, postgres: Postgres) -> None:
+        hba = Path(postgres.host) / "data" / "pg_hba.conf"
+        hba.write_text(f"local all stranger scram-sha-256\n{hba.read_text()}")
+        self.run(postgres.url, "CREATE ROLE stranger LOGIN PASSWORD 'right'", "SELECT pg_reload_conf()")
+        where = f"?host={quote(postgres.host)}&port={postgres.port}"
+        until = time.monotonic() + 20
+        url = f"postgresql://stranger:wrong@/{postgres.dbname}{where}"
+        while "password" not in told(url)[0] and time.monotonic() < until:
+            time.sleep(0.05)
+        tells(url, "password authentication failed.*: mend the password in KNACKA_DATABASE_URL")
+        tells(f"postgresql://nobody@/{postgres.dbname}{where}", 'role "nobody" does not exist: create the user')
+        tells(f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database')
+
+    def test_what_it_may_not(self, url: str, postgres: Postgres) -> None:
+        tells(f"{url}&schema=club", "there is no schema club that knacka may use")
+        self.run(url, "DROP FUNCTION referee_events_insert")
+        tells(url, "there is no function referee_events_insert")
+        name = (
+            url.rpartition("/")[2].partition("?")[0] if "/test_" not in url else re.search(r"/(test_\d+)\?", url)[1]
+        )  # type: ignore[index]
+        self.run(url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        try:
+            assert "the database takes no changes" in told(url)[0]
+        finally:
+            with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
+                admin.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only".encode())
+
+    def test_whose_it_is(self, url: str, postgres: Postgres) -> None:
+        self.run(
+            url,
+            "GRANT USAGE ON SCHEMA public TO public",
+            "DO $$ BEGIN CREATE ROLE other LOGIN; EXCEPTION WHEN duplicate_object THEN END $$",
+            "GRANT SELECT ON ALL TABLES IN SCHEMA public TO other",
+        )
+        lines = told(url.replace("knacka:knacka@", "other@"))
+        assert "other may create no tables in schema public: GRANT CREATE ON SCHEMA public TO other" in lines
+        assert any("table referee_events is not other's" in line for line in lines)
+
+    @pytest.fixture
+    def latin(self, postgres: Postgres) -> Iterator[str]:
+        make = "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'"
+        self.run(postgres.url, make)
+        yield postgres.url_of("latin")
+        self.run(postgres.url, "DROP DATABASE latin WITH (FORCE)")
+
+    def test_it_is_not_in_utf8(self, latin: str) -> None:
+        assert told(latin)[0].startswith("the database is in LATIN1: make one in UTF8")
