@@ -11,6 +11,7 @@ from litestar.testing import TestClient
 from api.app import create_app
 from api.settings import Settings
 from tests.api.table import Table
+from tests.edited import Matches, played
 
 WAIT_SECONDS = 0.3
 """Long enough for what happens anyway, short enough to wait for what does not."""
@@ -22,6 +23,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def all_games(tmp_path_factory: pytest.TempPathFactory) -> Matches:
+    """The rows of a match of each game."""
+    return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db")
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@ from api.ops import doctor as doctors
 from api.ops.doctor import doctor
 from api.ops.stored import ASIDE, POSITIONS
 from tests.api.test_process import knacka
-from tests.edited import Editor, Matches, fill, played
+from tests.edited import Editor, Matches, fill
 from tests.stores import Postgres
 
 
 @pytest.fixture(scope="session")
-def matches(tmp_path_factory: pytest.TempPathFactory) -> Matches:
-    return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db", 20).first(2)
+def matches(all_games: Matches) -> Matches:
+    return all_games.first(2)
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +69,8 @@ class TestSettings:
         keep_to_oneself(sqlite_url)
         said = told(sqlite_url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
         assert said == [
-            "KNACKA_LOGLEVEL: there is no such setting, but KNACKA_LOG_LEVEL",
             "KNACKA_COLOUR: there is no such setting: see deploy/env.example",
+            "KNACKA_LOGLEVEL: there is no such setting, but KNACKA_LOG_LEVEL",
         ]
 
     def test_a_value_that_cannot_be(self, sqlite_url: str) -> None:

@@ -15,13 +15,8 @@ from api.ops.stored import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.test_process import knacka
-from tests.edited import Editor, Matches, differences, fill, played, said
+from tests.edited import Editor, Matches, differences, fill, said
 from tests.played import play_out
-
-
-@pytest.fixture(scope="session")
-def all_games(tmp_path_factory: pytest.TempPathFactory) -> Matches:
-    return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db")
 
 
 @pytest.fixture(scope="session")
