@@ -116,7 +116,7 @@ class Stored:
         page = query
         while True:
             with self.events.connect() as connection:
-                found = [Row(*row) for row in connection.execute(page)]
+                found = [Row(*row) for row in connection.execute(page).all()]
             if found:
                 yield found
             if len(found) < ROWS:

@@ -1,9 +1,11 @@
 """The service in memory, with a store of its own."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
@@ -11,7 +13,8 @@ from litestar.testing import TestClient
 from api.app import create_app
 from api.settings import Settings
 from tests.api.table import Table
-from tests.edited import Matches, played
+from tests.edited import Editor, Matches, fill, played
+from tests.stores import Postgres
 
 WAIT_SECONDS = 0.3
 """Long enough for what happens anyway, short enough to wait for what does not."""
@@ -29,6 +32,54 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
 def all_games(tmp_path_factory: pytest.TempPathFactory) -> Matches:
     """The rows of a match of each game."""
     return played(f"sqlite:///{tmp_path_factory.mktemp('played')}/knacka.db")
+
+
+@pytest.fixture(scope="session")
+def matches(all_games: Matches) -> Matches:
+    """Two of them: to be edited, the first one, and another."""
+    return all_games.first(2)
+
+
+@pytest.fixture(scope="session")
+def sqlite_original(tmp_path_factory: pytest.TempPathFactory, matches: Matches) -> Path:
+    """The directory of a store of these two matches, with its books."""
+    path = tmp_path_factory.mktemp("original")
+    fill(f"sqlite:///{path}/knacka.db", matches)
+    for file in path.iterdir():
+        file.chmod(0o600)
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_original(postgres: Postgres, matches: Matches) -> str:
+    """The name of a database that holds the same."""
+    with psycopg.connect(postgres.url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE original TEMPLATE template0")
+    fill(postgres.url_of("original"), matches)
+    return "original"
+
+
+@pytest.fixture
+def sqlite_editor(sqlite_original: Path, tmp_path: Path) -> Editor:
+    """Over a copy of that store on SQLite."""
+    shutil.copytree(sqlite_original, tmp_path, dirs_exist_ok=True)
+    return Editor(f"sqlite:///{tmp_path}/knacka.db")
+
+
+@pytest.fixture
+def postgres_editor(postgres: Postgres, postgres_original: str) -> Iterator[Editor]:
+    """Over a copy of that store on PostgreSQL."""
+    with psycopg.connect(postgres.url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE edited TEMPLATE {postgres_original} STRATEGY file_copy".encode())
+        yield Editor(postgres.url_of("edited"))
+        admin.execute("DROP DATABASE edited WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def editor(request: pytest.FixtureRequest) -> Editor:
+    """Over a store of two matches with its books, on each of the two databases; nothing is wrong with it."""
+    found: Editor = request.getfixturevalue(f"{request.param}_editor")
+    return found
 
 
 @pytest.fixture

@@ -13,35 +13,17 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+from api.cli import main
 from api.ops import doctor as doctors
 from api.ops.doctor import doctor
 from api.ops.stored import ASIDE, POSITIONS
-from tests.api.test_process import knacka
-from tests.edited import Editor, Matches, fill
+from tests.edited import Editor, Matches
 from tests.stores import Postgres
-
-
-@pytest.fixture(scope="session")
-def matches(all_games: Matches) -> Matches:
-    return all_games.first(2)
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctors, "LOOK_SECONDS", 0.1)
-
-
-@pytest.fixture
-def editor(store_url: str, matches: Matches) -> Editor:
-    """Over a store with its books, with which nothing is wrong."""
-    fill(store_url, matches)
-    keep_to_oneself(store_url)
-    return Editor(store_url)
-
-
-def keep_to_oneself(url: str) -> None:
-    for file in Path(url.removeprefix("sqlite:///")).parent.glob("*.db*") if url.startswith("sqlite") else ():
-        file.chmod(0o600)
 
 
 def told(url: str, **more: str) -> list[str]:
@@ -64,10 +46,8 @@ class TestSettings:
     def test_nothing_is_wrong(self, editor: Editor) -> None:
         assert told(editor.url, KNACKA_SERVICE_HOST="10.0.0.1", KNACKA_PORT_8000_TCP="tcp://") == ["nothing wrong"]
 
-    def test_a_name_that_is_none(self, sqlite_url: str, matches: Matches) -> None:
-        fill(sqlite_url, matches)
-        keep_to_oneself(sqlite_url)
-        said = told(sqlite_url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
+    def test_a_name_that_is_none(self, sqlite_editor: Editor) -> None:
+        said = told(sqlite_editor.url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
         assert said == [
             "KNACKA_COLOUR: there is no such setting: see deploy/env.example",
             "KNACKA_LOGLEVEL: there is no such setting, but KNACKA_LOG_LEVEL",
@@ -80,18 +60,22 @@ class TestSettings:
         assert linked.startswith("KNACKA_PORT: ")
         assert linked.endswith("set enableServiceLinks to false")
 
-    def test_the_command(self, sqlite_url: str, tmp_path: Path) -> None:
-        done = knacka("doctor", KNACKA_DATABASE_URL=sqlite_url, KNACKA_LOG_LEVEL="debug")
-        assert (done.returncode, done.stderr) == (1, "")
-        assert done.stdout.startswith(f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it")
+    def test_the_command(
+        self, sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("KNACKA_DATABASE_URL", sqlite_url)
+        assert main(["doctor"]) == 1
+        assert capsys.readouterr().out.startswith(f"there is no file {tmp_path}/knacka.db: `knacka serve` creates it")
         assert list(tmp_path.iterdir()) == []
+        with pytest.raises(SystemExit):
+            main(["doctor", "--help"])
+        assert "changes nothing" in " ".join(capsys.readouterr().out.split())
 
 
 class TestFile:
     @pytest.fixture
-    def file(self, sqlite_url: str, matches: Matches) -> Path:
-        fill(sqlite_url, matches)
-        keep_to_oneself(sqlite_url)
+    def file(self, sqlite_url: str, sqlite_editor: Editor) -> Path:
+        assert sqlite_editor.url == sqlite_url
         return Path(sqlite_url.removeprefix("sqlite:///"))
 
     @pytest.fixture
@@ -186,9 +170,8 @@ class TestBooks:
 
 class TestPostgres:
     @pytest.fixture
-    def url(self, postgres_url: str, matches: Matches) -> str:
-        fill(postgres_url, matches)
-        return postgres_url
+    def url(self, postgres_editor: Editor) -> str:
+        return postgres_editor.url
 
     def run(self, url: str, *statements: str) -> None:
         with psycopg.connect(url, autocommit=True) as admin:
@@ -220,21 +203,21 @@ class TestPostgres:
         tells(f"postgresql://nobody@/{postgres.dbname}{where}", 'role "nobody" does not exist: create the user')
         tells(f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database')
 
-    def test_what_it_may_not(self, url: str, postgres: Postgres) -> None:
+    def test_what_it_may_not(self, url: str) -> None:
         tells(f"{url}&schema=club", "there is no schema club that knacka may use")
         self.run(url, "DROP FUNCTION referee_events_insert")
         tells(url, "there is no function referee_events_insert")
         name = (
             url.rpartition("/")[2].partition("?")[0] if "/test_" not in url else re.search(r"/(test_\d+)\?", url)[1]
         )  # type: ignore[index]
-        self.run(url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        self.run(url, "ALTER DATABASE edited SET default_transaction_read_only = on")
         try:
             assert "the database takes no changes" in told(url)[0]
         finally:
             with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
-                admin.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only".encode())
+                admin.execute("ALTER DATABASE edited RESET default_transaction_read_only")
 
-    def test_whose_it_is(self, url: str, postgres: Postgres) -> None:
+    def test_whose_it_is(self, url: str) -> None:
         self.run(
             url,
             "GRANT USAGE ON SCHEMA public TO public",

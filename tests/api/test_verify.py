@@ -14,15 +14,8 @@ from api.ops import verify as verification
 from api.ops.stored import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.api.test_process import knacka
 from tests.edited import Editor, Matches, differences, fill, said
 from tests.played import play_out
-
-
-@pytest.fixture(scope="session")
-def matches(all_games: Matches) -> Matches:
-    """Two of them: the one that is edited, and another."""
-    return all_games.first(2)
 
 
 @pytest.fixture
@@ -35,13 +28,6 @@ def match_id(matches: Matches) -> UUID:
 def last(matches: Matches) -> int:
     """The number of its last event."""
     return max(row.originator_version for row in matches.rows if row.originator_id == matches.ids[0])
-
-
-@pytest.fixture
-def editor(store_url: str, matches: Matches) -> Editor:
-    """Over a store of two matches, with its books."""
-    fill(store_url, matches)
-    return Editor(store_url)
 
 
 def numbers(matches: Matches, topic: str) -> list[int]:
@@ -242,19 +228,17 @@ class TestRows:
         )
         names(editor.url, match_id, 9, "its row cannot be read: there is no topic match/lost")
 
-    def test_a_row_that_was_written_as_text(self, sqlite_url: str, matches: Matches, match_id: UUID) -> None:
-        fill(sqlite_url, matches)
-        Editor(sqlite_url).run(
+    def test_a_row_that_was_written_as_text(self, sqlite_editor: Editor, match_id: UUID) -> None:
+        sqlite_editor.run(
             "UPDATE {events} SET state = CAST(state AS TEXT) WHERE originator_id = ? AND originator_version = 9",
             match_id,
         )
-        names(sqlite_url, match_id, 9, "its row was written as text")
+        names(sqlite_editor.url, match_id, 9, "its row was written as text")
 
     @pytest.mark.parametrize("name", ["no id", "ABCDEF0123456789ABCDEF0123456789"])
-    def test_rows_under_what_is_no_id(self, sqlite_url: str, matches: Matches, name: str) -> None:
-        fill(sqlite_url, matches)
-        Editor(sqlite_url).run("INSERT INTO {events} VALUES (?, 1, 'match/opened', x'00')", name)
-        code, lines = said(sqlite_url)
+    def test_rows_under_what_is_no_id(self, sqlite_editor: Editor, name: str) -> None:
+        sqlite_editor.run("INSERT INTO {events} VALUES (?, 1, 'match/opened', x'00')", name)
+        code, lines = said(sqlite_editor.url)
         assert (code, lines[0]) == (1, f"match {name!r}: there are rows under this id, which is none")
 
 
@@ -365,16 +349,21 @@ class TestBooks:
 
 
 class TestCommand:
-    def test_it_exits_by_what_it_finds(self, sqlite_url: str, matches: Matches, match_id: UUID, last: int) -> None:
-        fill(sqlite_url, matches)
-        whole = knacka("verify", KNACKA_DATABASE_URL=sqlite_url)
-        assert (whole.returncode, whole.stdout[:10], whole.stderr) == (0, "2 matches:", "")
-        Editor(sqlite_url).edit(match_id, last, event(remark="psst"))
-        one = knacka("verify", str(match_id).upper(), KNACKA_DATABASE_URL=sqlite_url)
-        assert (one.returncode, one.stdout.splitlines()[0]) == (
-            1,
-            f"match {match_id}: event {last}: its row holds what the referee does not write",
-        )
+    def test_it_exits_by_what_it_finds(
+        self,
+        sqlite_editor: Editor,
+        match_id: UUID,
+        last: int,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setenv("KNACKA_DATABASE_URL", sqlite_editor.url)
+        assert main(["verify"]) == 0
+        assert capsys.readouterr().out.startswith("2 matches: ")
+        sqlite_editor.edit(match_id, last, event(remark="psst"))
+        assert main(["verify", str(match_id).upper()]) == 1
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == f"match {match_id}: event {last}: its row holds what the referee does not write"
 
     def test_its_help_says_that_it_changes_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
