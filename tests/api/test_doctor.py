@@ -207,9 +207,6 @@ class TestPostgres:
         tells(f"{url}&schema=club", "there is no schema club that knacka may use")
         self.run(url, "DROP FUNCTION referee_events_insert")
         tells(url, "there is no function referee_events_insert")
-        name = (
-            url.rpartition("/")[2].partition("?")[0] if "/test_" not in url else re.search(r"/(test_\d+)\?", url)[1]
-        )  # type: ignore[index]
         self.run(url, "ALTER DATABASE edited SET default_transaction_read_only = on")
         try:
             assert "the database takes no changes" in told(url)[0]

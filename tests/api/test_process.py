@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from referee.store.store import construct
 from tests.api.serving import ROOT, running, sse
 from tests.api.table import Table
 
@@ -119,6 +120,7 @@ class TestCommandLine:
 
     @pytest.mark.parametrize("match", ["x", "00000000-0000-0000-0000-000000000000"])
     def test_there_is_nothing_to_verify_of_a_match_there_is_not(self, sqlite_url: str, match: str) -> None:
+        construct(sqlite_url).close()  # to verify creates nothing
         done = knacka("verify", match, KNACKA_DATABASE_URL=sqlite_url)
         assert done.returncode == 2
         assert match in done.stderr
