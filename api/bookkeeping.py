@@ -1,8 +1,8 @@
 """The books that are kept of this store, and the follower that keeps them."""
 
-import asyncio
-import time
 from collections.abc import Callable
+from functools import partial
+from math import ceil
 from typing import TypeVar
 from uuid import UUID
 
@@ -10,15 +10,16 @@ from eventsourcing.persistence import StoredEvent
 from eventsourcing.postgres import PostgresApplicationRecorder
 from eventsourcing.sqlite import SQLiteApplicationRecorder
 from psycopg.rows import tuple_row
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 from sqlalchemy import Connection
 
 from api.http.problems import Problem
 from api.threads import in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
-from projections.follow.follow import Book, Follower, Read, prepare
-from projections.follow.page import Page
+from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
+from projections.follow.keeping import prepare
+from projections.follow.page import History, Log, Page, Read
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
@@ -30,51 +31,59 @@ T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
 """How long a reader waits for a book to come to what has been answered; it takes milliseconds unless it is broken."""
-LOOK_SECONDS = 0.01
-"""Between two looks whether the books have come to the end of the log."""
+RETRY_AFTER_MOST_SECONDS = 600
 
 
 def _decode(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
     return from_row(StoredEvent(aggregate, number, topic, state))
 
 
-def reader(referee: Referee) -> Read:
-    """How a follower reads the log of all matches.
+def log_of(referee: Referee) -> Log:
+    """How a follower reads the log of all aggregates.
 
     With the driver: the library makes an object of each row, which takes longer than to decode it.
     """
     recorder = referee.recorder
-    if isinstance(recorder, PostgresApplicationRecorder):
-        return _postgres(recorder)
-    assert isinstance(recorder, SQLiteApplicationRecorder)
-    query = (
-        f"SELECT rowid, originator_id, originator_version, topic, state FROM {recorder.events_table_name}"
-        " WHERE rowid > ? ORDER BY rowid LIMIT ?"
-    )
 
-    def read(after: int, limit: int) -> Page:
+    def head() -> int:
+        return recorder.max_notification_id() or 0
+
+    if isinstance(recorder, PostgresApplicationRecorder):
+        return Log(*_postgres(recorder), head)
+    assert isinstance(recorder, SQLiteApplicationRecorder)
+    return Log(*_sqlite(recorder), head)
+
+
+def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
+    rows = f"SELECT rowid, originator_id, originator_version, topic, state FROM {recorder.events_table_name}"
+    behind = f"{rows} WHERE rowid > ? ORDER BY rowid LIMIT ?"
+    of_one = f"{rows} WHERE originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
+
+    def page(query: str, *parameters: object) -> Page:
         with recorder.datastore.transaction(commit=False) as cursor:
             cursor.sqlite_cursor.row_factory = None
-            cursor.execute(query, (after, limit))
+            cursor.execute(query, parameters)
             return Page(cursor.fetchall(), _decode)
 
-    return read
+    return partial(page, behind), lambda aggregate, after, limit: page(of_one, aggregate.hex, after, limit)
 
 
-def _postgres(recorder: PostgresApplicationRecorder) -> Read:
-    query = SQL(
-        "SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}"
-        " WHERE notification_id > %s ORDER BY notification_id LIMIT %s"
-    ).format(Identifier(recorder.datastore.schema, recorder.events_table_name))
+def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
+    rows = "SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}"
+    table = Identifier(recorder.datastore.schema, recorder.events_table_name)
+    behind = SQL(rows + " WHERE notification_id > %s ORDER BY notification_id LIMIT %s").format(table)
+    of_one = SQL(
+        rows + " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version LIMIT %s"
+    ).format(table)
 
-    def read(after: int, limit: int) -> Page:
+    def page(query: Composed, *parameters: object) -> Page:
         with (
             recorder.datastore.get_connection() as connection,
             connection.cursor(row_factory=tuple_row, binary=True) as cursor,
         ):
-            return Page(cursor.execute(query, (after, limit), prepare=True).fetchall(), _decode)
+            return Page(cursor.execute(query, parameters, prepare=True).fetchall(), _decode)
 
-    return read
+    return partial(page, behind), partial(page, of_one)
 
 
 def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
@@ -90,7 +99,8 @@ class Books:
         self._engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = books = all_books()
         self.by_name = {book.name: book for book in books}
-        self.follower = Follower(reader(referee), self._engine, books, seen=seen, listen=url)
+        self._log = log_of(referee)
+        self.follower = Follower(self._log, self._engine, books, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
         """Creates what tables are missing."""
@@ -115,25 +125,49 @@ class Books:
 
     def head(self) -> int:
         """The position of the last event of the log."""
-        return self._referee.recorder.max_notification_id() or 0
+        return self._log.head()
 
     def lag(self) -> int:
         """How far the book that is last stands behind the log."""
         return self.follower.lag(self.head())
 
+    def set_aside(self) -> tuple[Aside, ...]:
+        """The matches that books have set aside: a row of theirs could not be taken, and the others went on. Does not
+        touch the database."""
+        return self.follower.set_aside()
+
+    def standing_still(self) -> dict[str, Fault]:
+        """The books that have not been able to go on for a while, by name, since when and why. Does not touch the
+        database."""
+        return self.follower.standing_still()
+
     async def ask_of(self, book: Book, match_id: UUID, version: int, question: Callable[[Connection, UUID], T]) -> T:
-        """What a book answers about a match when it has come to this version; 503 if it does not in time."""
-        if not await in_thread(self.follower.wait_for, match_id, version, WAIT_SECONDS, book):
-            raise Problem("books_behind", headers={"Retry-After": "1"})
+        """What a book answers about a match when it has come to this version; 503 if it does not in time, and at
+        once if it cannot."""
+        if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, book):
+            if aside := self.follower.aside(book, match_id):
+                raise Problem("book_set_aside", headers=_later(AGAIN_SECONDS), book=book.name, event=aside.event)
+            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
         return await in_thread(self._asked, lambda connection: question(connection, match_id))
 
-    async def ask_of_all(self, book: Book, question: Callable[[Connection], T]) -> T:
-        """What a book answers when it has come to where the log ends now, or has not in good time."""
-        head, deadline = await in_thread(self.head), time.monotonic() + WAIT_SECONDS
-        while self.follower.lag(head, book) and time.monotonic() < deadline:
-            await asyncio.sleep(LOOK_SECONDS)
-        return await in_thread(self._asked, question)
+    async def ask_of_all(
+        self, book: Book, question: Callable[[Connection], T], *, fresh: bool = False
+    ) -> tuple[T, int]:
+        """What a book answers now, and how many events that were stored it has not taken in. ``fresh``: when it has
+        come to where the log ends now, or has not in good time."""
+        head = await in_thread(self.head) if fresh else None
+        if head is not None:
+            await self.follower.wait_to(head, WAIT_SECONDS, book)
+        return await in_thread(self._asked_of_all, book, question, head)
+
+    def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
+        behind = self.follower.lag(self.head() if head is None else head, book)
+        return self._asked(question), behind
 
     def _asked(self, question: Callable[[Connection], T]) -> T:
         with self._engine.connect() as connection:
             return question(connection)
+
+
+def _later(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(min(max(1, ceil(seconds)), RETRY_AFTER_MOST_SECONDS))}

@@ -123,7 +123,8 @@ def openapi() -> int:
 
 
 def rebuild(settings: Settings, book: str) -> int:
-    """Builds a book, or all in one pass, anew from the first event, while the old ones are read."""
+    """Builds a book, or all in one pass, anew from the first event, while the old ones are read. 1 where a match had
+    to be set aside."""
     with construct(settings.database_url) as referee:
         books = Books(referee, settings.database_url)
         try:
@@ -132,7 +133,12 @@ def rebuild(settings: Settings, book: str) -> int:
                 return 2
             names = list(books.by_name) if book == ALL else [book]
             print(f"{', '.join(names)} rebuilt to position {books.rebuild(*names)}")
-            return 0
+            aside = [one for one in books.set_aside() if one.book in names]
+            for one in aside:
+                print(
+                    f"{one.book}: match {one.match} is set aside at event {one.event}: {one.error}", file=sys.stderr
+                )
+            return 1 if aside else 0
         finally:
             books.close()
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json
-from projections.follow.follow import LIVE
+from projections.follow.keeping import LIVE
 from projections.follow.page import Page, topics
 from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed, Viewer, seen
 

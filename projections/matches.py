@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json, Utc
-from projections.follow.follow import LIVE
+from projections.follow.keeping import LIVE
 from projections.follow.page import Page, topics
 from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.value import Value

@@ -39,10 +39,12 @@ class MatchListed(Value):
 
 
 class MatchPage(Value):
-    """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end."""
+    """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
+    ``behind``: how many stored events the list has not taken in yet."""
 
     matches: tuple[MatchListed, ...]
     next: str | None
+    behind: int
 
 
 def _listed(entry: Listed) -> MatchListed:
@@ -68,7 +70,9 @@ def _moment(name: str, text: str | None) -> datetime | None:
     operation_id="list_matches",
     summary="All matches",
     description="A page of matches in the order in which they were opened. `player` is a whole name. To go on, give "
-    "`next` as `cursor` with the same filters.",
+    "`next` as `cursor` with the same filters. Answered at once with what the list has: each match at its "
+    "`version`, and `behind` tells how many events are still to come. With `fresh=true` it waits a few seconds for "
+    "what was stored before it was asked.",
     tags=["Matches"],
     operation_class=described(gives=MatchPage, errors=(400, 422, 503)),
 )
@@ -81,6 +85,7 @@ async def list_matches(
     opened_to: Annotated[str | None, QueryParameter(format="date-time", description="Before then.")] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
     cursor: Annotated[str | None, QueryParameter(description="`next` of the page before.")] = None,
+    fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """All matches."""
     if ruleset is not None and ruleset not in RULESETS:
@@ -88,7 +93,7 @@ async def list_matches(
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     books = service_of(request).books
     try:
-        found, more = await books.ask_of_all(
+        (found, more), behind = await books.ask_of_all(
             books.matches,
             lambda connection: books.matches.page(
                 connection,
@@ -100,7 +105,8 @@ async def list_matches(
                 after=cursor,
                 limit=limit,
             ),
+            fresh=fresh,
         )
     except ValueError:
         raise Problem("bad_cursor") from None
-    return reply(MatchPage(matches=tuple(map(_listed, found)), next=more))
+    return reply(MatchPage(matches=tuple(map(_listed, found)), next=more, behind=behind))

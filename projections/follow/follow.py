@@ -1,91 +1,57 @@
-"""Reads the event log page by page and keeps the books up with it.
+"""Keeps the books up with the event log, and tells how that goes."""
 
-A page is applied to a book in one transaction together with the book's position, so each event counts exactly
-once: after a crash, after a lost acknowledgement, and when several processes follow into the same database.
-"""
-
+import asyncio
 import logging
+import random
 import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from typing import Protocol, Self
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Engine,
-    MetaData,
-    Table,
-    Text,
-    delete,
-    func,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import Connection, Engine
 
-from projections.follow.engine import engine_for, patient, writer
+from projections.follow.engine import engine_for, writer
+from projections.follow.keeping import (
+    REBUILD_PAGE,
+    Aside,
+    Book,
+    begin_anew,
+    carefully_if_need_be,
+    prepare,
+    rebuild,
+    set_aside,
+    take,
+    take_up,
+)
 from projections.follow.listen import Listener
-from projections.follow.page import Page
+from projections.follow.page import Log, Page, mark_of
 from referee.store.reach import Postgres, place_of
 from referee.value import Value
 
-__all__ = ["Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
+__all__ = ["Aside", "Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them."""
-REBUILD_PAGE = 20_000
-"""Events in one transaction of a rebuild, which nobody waits for: so a match is written seldom, not after each of
-its deals. Each may be of another match, and SQLite takes no more than 32,766 ids in one statement."""
+"""Events in one transaction: enough to catch up quickly, few enough that readers soon see them. A follower that is
+further behind than that takes as many as a rebuild."""
 LATEST_MAX = 50_000
 """Matches whose last event is remembered, so that to wait for it needs no query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 """Seconds until a failure is tried again: doubled each time, within these bounds."""
-LIVE, FRESH = "book_", "book_fresh_"
-"""How the tables of a book begin, and those of one that is being rebuilt."""
-CREATING = 0x6B6E61636B61
-"""The PostgreSQL advisory lock of those who create tables."""
+AGAIN_SECONDS = 5.0
+"""Between two attempts to take up what was set aside."""
+AGAIN_MOST_SECONDS = 0.5
+"""How long such an attempt may keep the books from going on; what is left comes the next time."""
+STILL_SECONDS = 10.0
+"""What has not worked for so long stands still."""
+PACE = 20_000.0
+"""Events a second that a book takes in until that has been measured."""
 
 log = logging.getLogger(__name__)
-
-
-Read = Callable[[int, int], Page]
-"""The events after a position, at most so many, in order."""
-
-
-class Book(Protocol):
-    """Tables, how events change them, and what they answer."""
-
-    name: str
-    key: str
-    """Names the shape of its tables, which begin with it, and its position. Another shape has another key: so it
-    fills from the first event, and a process of an earlier release may follow beside it."""
-    metadata: MetaData
-    """Its tables, in the order in which readers read them."""
-
-    @property
-    def takes(self) -> frozenset[str] | None:
-        """The topics of the events that it has a use for; ``None``: all.
-
-        The first event says of what kind an aggregate is: the book has those whose first event it takes. Of these
-        it tells the last event that there is, but what it does not take is not decoded for it.
-        """
-
-    def under(self, prefix: str) -> Self:
-        """The same book in tables whose names begin otherwise; index names must not repeat."""
-
-    def apply(self, connection: Connection, page: Page) -> None:
-        """Takes in the events of a page. Those of one match come in order and without a gap."""
-
-    def version(self, connection: Connection, match_id: UUID) -> int:
-        """The number of the last event of a match that the book has come to, or 0."""
 
 
 class Fault(Value):
@@ -97,156 +63,50 @@ class Fault(Value):
     error: str
 
 
-_metadata = MetaData()
-_positions = Table(
-    "book_positions",
-    _metadata,
-    Column("book", Text, primary_key=True),
-    Column("position", BigInteger, nullable=False),
-)
-
-
-# Tables and positions
-
-
-def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, int]:
-    """Creates what tables are missing; where each book stands. A book that lacks one begins anew."""
-    with writer(engine).begin() as connection:
-        _alone(connection)
-        _metadata.create_all(connection)
-        for book in books:
-            there = inspect(connection).get_table_names()
-            if not all(name in there for name in book.metadata.tables) or _position(connection, book.key) is None:
-                _clear(connection, book, book.key)
-        return {book.name: _position(connection, book.key) or 0 for book in books}
-
-
-def _alone(connection: Connection) -> None:
-    """Until this transaction ends nobody else creates or drops: on SQLite that is so by itself."""
-    patient(connection)
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
-
-
-def _clear(connection: Connection, book: Book, key: str) -> None:
-    _alone(connection)
-    connection.execute(delete(_positions).where(_positions.c.book == key))
-    book.metadata.drop_all(connection)
-    book.metadata.create_all(connection)
-    connection.execute(insert(_positions).values(book=key, position=0))
-
-
-def _position(connection: Connection, key: str) -> int | None:
-    position: int | None = connection.scalar(select(_positions.c.position).where(_positions.c.book == key))
-    return position
-
-
-def _held(connection: Connection, key: str) -> int:
-    """Where a book stands; nobody else can move it until this transaction ends."""
-    query = select(_positions.c.position).where(_positions.c.book == key).with_for_update()
-    position: int | None = connection.scalar(query)
-    if position is None:
-        raise LookupError(f"book {key} has no position: another rebuild is done, or its tables were taken away")
-    return position
-
-
-def _apply(connection: Connection, book: Book, key: str, after: int, page: Page) -> int:
-    """Applies what the book does not have of a page that begins after ``after``; where it stands then."""
-    position = _held(connection, key)
-    if position >= after and (news := page.after(position)):
-        book.apply(connection, news)
-        position = news.position
-        _move(connection, key, position)
-    return position
-
-
-def _move(connection: Connection, key: str, position: int) -> None:
-    connection.execute(update(_positions).where(_positions.c.book == key).values(position=position))
-
-
-def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
-    """Builds books anew from the first event, beside those that are read, and puts them in their place.
-
-    The log is read once for all of them. Returns their position. Until the switch, which is one transaction,
-    nothing of the old books changes; what a rebuild that was broken off has left is thrown away by the next.
-    """
-    prepare(engine, books)
-    fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
-    writes = writer(engine)
-
-    def apply(connection: Connection, position: int, events: Page) -> int:
-        return min([_apply(connection, book, key, position, events) for book, key in fresh])
-
-    with writes.begin() as connection:
-        for book, key in fresh:
-            _clear(connection, book, key)
-    position, events = 0, read(0, page)
-    while events:
-        with writes.begin() as connection:
-            patient(connection)
-            position = apply(connection, position, events)
-        if len(events) < page:
-            break
-        events = read(position, page)
-    with writes.begin() as connection:
-        patient(connection)
-        # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
-        # The new tables are held too: another rebuild could have cleared them since.
-        goal = max([_held(connection, book.key) for book in books])
-        position = min([_held(connection, key) for _, key in fresh])
-        while position < goal and (events := read(position, page)):
-            position = apply(connection, position, events)
-        for book, (new, key) in zip(books, fresh, strict=True):
-            _switch(connection, book, new)
-            _move(connection, book.key, _held(connection, key))
-            connection.execute(delete(_positions).where(_positions.c.book == key))
-    return position
-
-
-def _switch(connection: Connection, book: Book, fresh: Book) -> None:
-    # Dropped in the order in which readers read them: in another, one of us could wait for the other for ever.
-    for table in book.metadata.tables.values():
-        table.drop(connection)
-    for old, new in zip(book.metadata.tables, fresh.metadata.tables, strict=True):
-        connection.execute(text(f"ALTER TABLE {new} RENAME TO {old}"))
-
-
 class Follower:
     """Keeps books up with the log, on a thread of its own that nothing but :meth:`close` ends."""
 
     def __init__(
         self,
-        read: Read,
+        log: Log,
         engine: Engine,
         books: Sequence[Book],
         *,
-        page: int = PAGE,
+        page: int | None = None,
         poll_seconds: float = 1.0,
         rest_seconds: float = 0.25,
+        again_seconds: float = AGAIN_SECONDS,
         seen: Callable[[Page], None] | None = None,
         listen: str | None = None,
+        in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen`` gets each page that is read, once and on the follower's thread, whether or not books take it.
+        """``seen`` gets what is stored from the start on, page by page and on the follower's thread, whether or not
+        books take it; what it fails at comes again in smaller parts.
 
         ``listen``: the URL of the store, whose notifications wake the follower if it is on PostgreSQL. Without
         any waking an event is found within ``poll_seconds``. Unless somebody waits for it, it rests for
         ``rest_seconds`` between two turns: so many events then share a page, and the writers get the processor.
+        ``in_thread`` is where those who wait look into the database.
         """
         self.books = tuple(books)
-        self._read, self._engine, self._writer = read, engine, writer(engine)
-        self._page, self._poll_seconds, self._rest_seconds, self._seen = page, poll_seconds, rest_seconds, seen
+        self._log, self._engine = log, engine
+        self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
+        self._poll_seconds, self._rest_seconds, self._again_seconds = poll_seconds, rest_seconds, again_seconds
+        self._seen, self._in_thread = seen, in_thread
         self._place = place_of(listen) if listen else None
         self._listener: Listener | None = None
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
-        self._waiting = 0
         self._at = {book.name: 0 for book in self.books}
+        self._aside: dict[str, dict[UUID, Aside]] = {book.name: {} for book in self.books}
         self._seen_to = 0
+        self._far, self._pace = False, PACE
+        self._moved_at = time.monotonic()
         self._faults: dict[str, Fault] = {}
         self._again: dict[str, float] = {}
         """When what failed is tried again."""
-        self._progress = threading.Condition()
-        self._turns = 0
+        self._lock = threading.Lock()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
         """The last event that was read of a match, and its position."""
 
@@ -254,16 +114,13 @@ class Follower:
 
     def start(self) -> None:
         """Creates the tables and follows from where each book stands."""
-        self._at = prepare(self._engine, self.books)
-        for book in self.books:
-            position = self._at[book.name]
-            if position and [row[0] for row in self._read(position - 1, 1).rows] != [position]:
-                # The log was restored from a backup that is older than the book.
-                log.error("book %s stands at %d, where the log has no event: it begins anew", book.name, position)
-                with self._writer.begin() as connection:
-                    _clear(connection, book, book.key)
-                self._at[book.name] = 0
-        self._seen_to = max(self._at.values(), default=0)
+        for book, place in zip(self.books, prepare(self._engine, self.books).values(), strict=True):
+            self._at[book.name] = place.position
+            rows = self._log.read(place.position - 1, 1).rows if place.position else ()
+            if place.position and [(row[0], mark_of(row)) for row in rows] != [place]:
+                self._begin_anew(book)
+        self._look_aside()
+        self._seen_to = self._log.head()
         self._thread.start()
         if isinstance(self._place, Postgres):
             self._listener = Listener(self._place.parameters, self.wake)
@@ -281,48 +138,87 @@ class Follower:
             self._listener.close()
         if self._thread.ident is not None:
             self._thread.join()
-        with self._progress:
-            self._progress.notify_all()
+        self._tell()
 
-    def has_applied(self, match_id: UUID, version: int, book: Book | None = None) -> bool:
-        """Whether a book, or every book, has taken in this event of a match. Asks the database only about matches
-        that have been quiet since the start."""
+    async def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
+        """Waits until a book, or every book, has taken in this event of a match; whether it has.
+
+        If that cannot be within the time, since the match is set aside or the book far behind or standing still, it
+        does not wait. Asks the database only about matches that have been quiet since the start.
+        """
         books = self.books if book is None else (book,)
-        with self._progress:
+        looked: list[int] = []
+
+        async def has() -> bool:
             latest = self._latest.get(match_id)
-        if latest is not None:
-            read, position = latest
-            return read >= version and all(self._at[one.name] >= position for one in books)
-        with self._engine.connect() as connection:
-            return all(one.version(connection, match_id) >= version for one in books)
+            if latest is not None:
+                read, position = latest
+                return read >= version and all(self._at[one.name] >= position for one in books)
+            if (at := [self._at[one.name] for one in books]) == looked:
+                return False  # it has not moved since
+            looked[:] = at
+            return bool(await self._in_thread(self._has_come_to, match_id, version, books))
 
-    def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
-        """Waits until a book, or every book, has taken in this event of a match; whether it came to that in
-        time."""
+        return await self._wait(has, timeout, books, match_id)
+
+    async def wait_to(self, position: int, timeout: float, book: Book) -> bool:
+        """Waits until a book stands at this position or behind it; whether it does. Not if it cannot be in time."""
+
+        async def has() -> bool:
+            return self._at[book.name] >= position
+
+        return await self._wait(has, timeout, (book,))
+
+    async def _wait(
+        self, has: Callable[[], Awaitable[bool]], timeout: float, books: Sequence[Book], match_id: UUID | None = None
+    ) -> bool:
+        def aside() -> bool:
+            return any(match_id in self._aside[book.name] for book in books)
+
+        if not aside() and await has():
+            return True
         deadline = time.monotonic() + timeout
-        self._hurried(+1)
-        try:
-            while True:
-                with self._progress:
-                    turn = self._turns
-                if self.has_applied(match_id, version, book):
+        with self._hurried() as turned:
+            while not aside():
+                turned.clear()
+                if await has():
                     return True
-                with self._progress:
-                    while self._turns == turn:
-                        left = deadline - time.monotonic()
-                        if left <= 0 or self._closed.is_set():
-                            return False
-                        self._progress.wait(left)
-        finally:
-            self._hurried(-1)
+                left = deadline - time.monotonic()
+                if left <= 0 or self._closed.is_set() or not self._hopeful(books, timeout):
+                    return False
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(turned.wait(), left)
+        return False
 
-    def _hurried(self, by: int) -> None:
-        with self._progress:
-            self._waiting += by
-            if self._waiting:
-                self._hurry.set()
-            elif not self._closed.is_set():
-                self._hurry.clear()
+    def _has_come_to(self, match_id: UUID, version: int, books: Sequence[Book]) -> bool:
+        with self._engine.connect() as connection:
+            return all(book.version(connection, match_id) >= version for book in books)
+
+    def _hopeful(self, books: Sequence[Book], seconds: float) -> bool:
+        still = self.standing_still()
+        return not any(book.name in still or self.seconds_behind(book) > max(seconds, 1) for book in books)
+
+    @contextmanager
+    def _hurried(self) -> Iterator[asyncio.Event]:
+        """Set after each turn of the follower, which does not rest meanwhile. Clear it, then look, then wait."""
+        one = asyncio.get_running_loop(), asyncio.Event()
+        with self._lock:
+            self._waiting.add(one)
+            self._hurry.set()
+        try:
+            yield one[1]
+        finally:
+            with self._lock:
+                self._waiting.discard(one)
+                if not self._waiting and not self._closed.is_set():
+                    self._hurry.clear()
+
+    def _tell(self) -> None:
+        with self._lock:
+            waiting = list(self._waiting)
+        for loop, turned in waiting:
+            with suppress(RuntimeError):  # that loop has ended
+                loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
         """Where each book stands, as far as this process knows."""
@@ -333,10 +229,37 @@ class Follower:
         at = min(self._at.values(), default=head_position) if book is None else self._at[book.name]
         return max(0, head_position - at)
 
+    def seconds_behind(self, book: Book) -> float:
+        """About how long a book will take to come to the last event that was read."""
+        return max(0, self._seen_to - self._at[book.name]) / self._pace
+
     def faults(self) -> dict[str, Fault]:
-        """What failed last time and has not worked since: books by name, ``read``, ``seen``; empty when all is
-        well."""
+        """What failed last time and has not worked since: books by name, ``read``, ``seen``, ``aside``; empty when
+        all is well."""
         return dict(self._faults)
+
+    def standing_still(self) -> dict[str, Fault]:
+        """The books that have not been able to go on for a while, by name, and why."""
+        now, still = datetime.now(UTC), {}
+        faults = self.faults()
+        hanging = time.monotonic() - self._moved_at
+        for book in self.books:
+            fault = faults.get(book.name) or faults.get("read")
+            if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
+                since = now - timedelta(seconds=hanging)
+                error = "the database does not answer" if self.alive else "the follower has ended"
+                still[book.name] = Fault(since=since, position=self._at[book.name], times=1, error=error)
+            elif fault and (now - fault.since).total_seconds() > STILL_SECONDS:
+                still[book.name] = fault
+        return still
+
+    def set_aside(self) -> tuple[Aside, ...]:
+        """The matches that books have set aside, since a row of them could not be taken."""
+        return tuple(aside for found in self._aside.values() for aside in found.values())
+
+    def aside(self, book: Book, match_id: UUID) -> Aside | None:
+        """Why a book does not go on with a match."""
+        return self._aside[book.name].get(match_id)
 
     @property
     def alive(self) -> bool:
@@ -345,7 +268,9 @@ class Follower:
 
     def rebuild(self, *books: Book) -> int:
         """Rebuilds books, on the caller's thread, while the old ones are read and kept up. Their position."""
-        return rebuild(self._read, self._engine, *books)
+        position = rebuild(self._log.read, self._engine, *books)
+        self._look_aside()
+        return position
 
     # The thread
 
@@ -359,57 +284,123 @@ class Follower:
                     self._worked("read")
                 except Exception:
                     self._failed("read", self._seen_to)
-            with self._progress:
-                self._turns += 1
-                self._progress.notify_all()
+            if self._due("aside"):
+                try:
+                    self._look_after()
+                    self._worked("aside")
+                    self._again["aside"] = time.monotonic() + self._again_seconds
+                except Exception:
+                    self._failed("aside", self._seen_to)
+            self._moved_at = time.monotonic()
+            self._tell()
             if not more:
                 self._hurry.wait(self._rest_seconds)
                 self._awake.wait(self._pause())
 
     def _turn(self) -> bool:
         """One page for each that has not reached the end of the log; whether there may be more."""
-        pages: dict[int, Page] = {}
+        size, begun = self._far_page if self._far else self._page, time.monotonic()
+        pages: list[tuple[int, Page]] = []
 
         def page_after(position: int) -> Page:
-            if position not in pages:
-                pages[position] = self._read(position, self._page)
-            return pages[position]
+            for after, page in pages:
+                if after <= position and (after == position or (page and position <= page.position)):
+                    return page.after(position)
+            page = self._log.read(position, size)
+            pages.append((position, page))
+            return page
 
-        page = page_after(self._seen_to)
-        more = len(page) == self._page
-        if page:
+        if page := page_after(self._seen_to):
             self._note(page)
-        for book in self.books:
+        for book in sorted(self.books, key=lambda book: self._at[book.name]):  # who is a little ahead falls in
             if not self._due(book.name):
                 continue
             after = self._at[book.name]
             page = page_after(after)
             try:
                 if page:
-                    with self._writer.begin() as connection:
-                        position = _apply(connection, book, book.key, after, page)
-                    self._at[book.name] = position  # now that it is committed, and not before
-                    more |= len(page) == self._page
+                    self._taken(book, after, page)
                 self._worked(book.name)
             except Exception:
                 self._failed(book.name, after)
-        return more
+            self._moved_at = time.monotonic()
+        if full := any(len(page) == size for _, page in pages):
+            pace = size / (time.monotonic() - begun)
+            self._pace = (self._pace + pace) / 2
+        self._far = full
+        return full
+
+    def _taken(self, book: Book, after: int, page: Page) -> None:
+        def work(connection: Connection, carefully: bool) -> tuple[int, dict[UUID, Aside]]:
+            return take(connection, book, book.key, after, page, carefully)
+
+        position, aside = carefully_if_need_be(self._engine, work)
+        self._at[book.name] = position  # now that it is committed, and not before
+        self._note_aside(book, aside)
 
     def _note(self, page: Page) -> None:
-        with self._progress:
-            for match_id, rows in page.histories.items():
-                position, _, version, *_ = rows[-1]
+        for match_id, rows in page.histories.items():
+            position, _, version, *_ = rows[-1]
+            if isinstance(version, int):
                 self._latest[match_id] = version, position
                 self._latest.move_to_end(match_id)
-            while len(self._latest) > LATEST_MAX:
-                self._latest.popitem(last=False)
+        while len(self._latest) > LATEST_MAX:
+            self._latest.popitem(last=False)
         after, self._seen_to = self._seen_to, page.position
-        if self._seen is not None:
-            try:
-                self._seen(page)
-                self._worked("seen")
-            except Exception:
-                self._failed("seen", after)
+        if self._seen is not None and self._shown(self._seen, page, after):
+            self._worked("seen")
+
+    def _shown(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
+        try:
+            seen(page)
+            return True
+        except Exception:
+            self._failed("seen", after)
+        if len(page.histories) > 1:
+            for half in page.halves():
+                self._shown(seen, half, after)
+        return False
+
+    def _begin_anew(self, book: Book) -> None:
+        """The log was restored from a backup: where the book stands, it has another history or none."""
+        position = self._at[book.name]
+        log.error("book %s stands at %d, where the log has no event or another: it begins anew", book.name, position)
+        begin_anew(self._engine, book, position)
+        self._at[book.name] = 0
+
+    def _look_after(self) -> None:
+        """What is done now and then: sees that the log is still there, and whether what was set aside is mended."""
+        head = self._log.head()
+        for book in self.books:
+            if self._at[book.name] > head:
+                self._begin_anew(book)
+        if self._seen_to > head:
+            self._seen_to = head
+            self._latest.clear()
+        self._look_aside()
+        asides = [(book, match_id) for book in self.books for match_id in self._aside[book.name]]
+        random.shuffle(asides)
+        until = time.monotonic() + AGAIN_MOST_SECONDS
+        for book, match_id in asides:
+            if time.monotonic() > until:
+                break
+            with writer(self._engine).begin() as connection:
+                take_up(connection, self._log, book, match_id)
+        if asides:
+            self._look_aside()
+
+    def _look_aside(self) -> None:
+        with self._engine.connect() as connection:
+            for book in self.books:
+                self._note_aside(book, set_aside(connection, book))
+
+    def _note_aside(self, book: Book, now: dict[UUID, Aside]) -> None:
+        before, self._aside[book.name] = self._aside[book.name], now
+        for match_id, aside in now.items():
+            if match_id not in before or before[match_id].event != aside.event:
+                log.error("%s: match %s is set aside at event %d: %s", book.name, match_id, aside.event, aside.error)
+        for match_id in before.keys() - now.keys():
+            log.info("%s: match %s is taken up again", book.name, match_id)
 
     def _due(self, what: str) -> bool:
         return time.monotonic() >= self._again.get(what, 0)

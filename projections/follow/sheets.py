@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json
-from projections.follow.follow import LIVE
+from projections.follow.keeping import LIVE
 from projections.follow.page import Page
 from referee.events import Recorded
 

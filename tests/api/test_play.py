@@ -103,7 +103,7 @@ class TestActing:
         for line in protocol["lines"]:
             record = table.get(f"/deals/{line['deal']}").json()
             assert record["score"]["points"] == line["points"]
-        entry = own_client.get("/v1/matches?status=over&player=Berit").json()["matches"]
+        entry = own_client.get("/v1/matches?status=over&player=Berit&fresh=true").json()["matches"]
         assert [(one["id"], one["winner"]) for one in entry] == [(table.id, state["winner"])]
 
 
@@ -320,7 +320,7 @@ class TestBooks:
 
     def test_matches_are_listed_by_pages(self, own_client: Client) -> None:
         made = [Table(own_client).id for _ in range(5)]
-        first = own_client.get("/v1/matches?limit=3").json()
+        first = own_client.get("/v1/matches?limit=3&fresh=true").json()
         rest = own_client.get("/v1/matches", params={"limit": 3, "cursor": first["next"]}).json()
         assert [one["id"] for one in first["matches"] + rest["matches"]] == made
         assert rest["next"] is None

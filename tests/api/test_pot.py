@@ -149,7 +149,7 @@ class TestClosed:
         assert (knock.status_code, knock.json()["type"]) == (409, "/problems/match-over")
 
     def test_it_is_listed_as_over_and_its_stream_ends(self, closed: Table) -> None:
-        path = "/v1/matches?ruleset=rams-english&status=over&limit=200"
+        path = "/v1/matches?ruleset=rams-english&status=over&limit=200&fresh=true"
         (entry,) = [one for one in closed.client.get(path).json()["matches"] if one["id"] == closed.id]
         assert (entry["winner"], entry["deal"]) == (None, 1)
         last = str(closed.version())

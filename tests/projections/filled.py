@@ -1,5 +1,6 @@
 """A log of real matches for the books to follow: played by random acts, right and wrong ones, and knocks."""
 
+import asyncio
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -8,11 +9,11 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, ColumnElement, Engine, Text, select, type_coerce
 
-from api.bookkeeping import reader
+from api.bookkeeping import log_of
 from projections.cases import Cases
 from projections.follow.engine import Json
-from projections.follow.follow import Book
-from projections.follow.page import Page
+from projections.follow.follow import Book, Follower
+from projections.follow.page import Page, Read
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
@@ -35,6 +36,11 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"players": 3, "false_knock_penalty": 5, "first_dealer": None},
 )
 """How the matches of the log are opened."""
+
+
+def reader(referee: Referee) -> Read:
+    """The log by pages."""
+    return log_of(referee).read
 
 
 def pages(referee: Referee, size: int) -> Iterator[Page]:
@@ -120,6 +126,11 @@ def content(engine: Engine, books: Iterable[Book]) -> Said:
 def _written(column: Column[Any]) -> ColumnElement[Any]:
     """A column as it stands in the table: JSON to the byte."""
     return type_coerce(column, Text) if isinstance(column.type, Json) else column
+
+
+def waited(follower: Follower, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
+    """Whether a book, or every book, comes to this event of a match."""
+    return asyncio.run(follower.wait_for(match_id, version, timeout, book))
 
 
 def head(referee: Referee) -> int:

@@ -13,8 +13,10 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, inspect, text, update
 
+from api.bookkeeping import log_of
 from projections.cases import Cases
-from projections.follow.follow import FRESH, LIVE, Book, Follower, engine_for, prepare, rebuild
+from projections.follow.follow import Book, Follower, engine_for, prepare, rebuild
+from projections.follow.keeping import FRESH, LIVE
 from projections.follow.page import Page, Row, topics
 from projections.matches import Matches
 from projections.pots import Pots
@@ -23,7 +25,7 @@ from referee.events import CardPlayed, Recorded, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from tests.played import opened, play_out
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader
+from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
 
 SOON = 10.0
 """Seconds after which what should have happened has not."""
@@ -31,7 +33,7 @@ SOON = 10.0
 
 @contextmanager
 def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
-    follower = Follower(reader(referee), engine, books, **{"poll_seconds": 60, **kwargs})
+    follower = Follower(log_of(referee), engine, books, **{"poll_seconds": 60, **kwargs})
     follower.start()
     yield follower
     follower.close()
@@ -86,7 +88,7 @@ class TestFollowing:
                 match_id = opened(desk, deal_ritual=False)
                 for outcome in play_out(desk, match_id, 60):
                     version = outcome.aggregate.version
-                    assert follower.wait_for(match_id, version, SOON)
+                    assert waited(follower, match_id, version, SOON)
                     with engine.connect() as connection:
                         assert [book.version(connection, match_id) for book in books] == [version] * len(books)
             finally:
@@ -152,8 +154,8 @@ class TestFollowing:
             at_the_head(one, referee)
             at_the_head(two, referee)
             for match_id, version in last_versions(rows).items():
-                assert one.wait_for(match_id, version, SOON)
-                assert two.wait_for(match_id, version, SOON)
+                assert waited(one, match_id, version, SOON)
+                assert waited(two, match_id, version, SOON)
             assert (one.faults(), two.faults()) == ({}, {})
         assert [sum(map(len, one)) for one in seen] == [len(rows), len(rows)]
         assert content(engine, one_side) == {**whole, "book_tally": [(len(rows),)]}
@@ -303,9 +305,9 @@ class TestTaking:
         protocols, stuck = Protocols(), Stuck()
         for _ in range(2):  # the second time nothing of the match is read
             with following(referee, engine, [protocols, stuck]) as follower:
-                assert follower.wait_for(match_id, version, SOON, protocols)
-                assert not follower.wait_for(match_id, version, 0.01, stuck)
-                assert not follower.wait_for(match_id, version, 0.01)
+                assert waited(follower, match_id, version, SOON, protocols)
+                assert not waited(follower, match_id, version, 0.01, stuck)
+                assert not waited(follower, match_id, version, 0.01)
                 until(lambda: follower.lag(head(referee), protocols) == 0)
                 assert follower.lag(head(referee)) == follower.lag(head(referee), stuck) == head(referee)
 
@@ -318,11 +320,11 @@ class TestWaiting:
     ):
         with following(referee, engine, all_books()) as follower:
             match_id = rows[0].originator_id
-            waited: list[float] = []
+            moments: list[float] = []
 
             def wait() -> None:
-                assert follower.wait_for(match_id, 1, SOON)
-                waited.append(time.monotonic())
+                assert waited(follower, match_id, 1, SOON)
+                moments.append(time.monotonic())
 
             waiting = threading.Thread(target=wait)
             waiting.start()
@@ -331,10 +333,10 @@ class TestWaiting:
             stored = time.monotonic()
             follower.wake()
             waiting.join()
-            assert waited[0] - stored < 0.5
-            assert not follower.wait_for(match_id, 2, 0)
-            assert not follower.wait_for(match_id, 2, 0.01)
-            assert not follower.wait_for(uuid4(), 1, 0.01)
+            assert moments[0] - stored < 0.5
+            assert not waited(follower, match_id, 2, 0)
+            assert not waited(follower, match_id, 2, 0.01)
+            assert not waited(follower, uuid4(), 1, 0.01)
 
     def test_without_a_waking_the_event_is_found_at_the_next_look(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
@@ -342,7 +344,7 @@ class TestWaiting:
         with following(referee, engine, all_books(), poll_seconds=0.05) as follower:
             time.sleep(0.02)
             append(referee, rows[:10])
-            assert follower.wait_for(rows[0].originator_id, 1, 1)
+            assert waited(follower, rows[0].originator_id, 1, 1)
 
     def test_what_was_applied_before_the_start_is_known(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
@@ -352,20 +354,20 @@ class TestWaiting:
             at_the_head(follower, referee)
         with following(referee, engine, all_books()) as follower:
             for match_id, version in last_versions(rows).items():
-                assert follower.wait_for(match_id, version, 0)
-                assert not follower.has_applied(match_id, version + 1)
+                assert waited(follower, match_id, version, 0)
+                assert not waited(follower, match_id, version + 1, 0)
 
     def test_whoever_waits_is_let_go_at_the_end(self, referee: Referee, engine: Engine):
         answers: list[bool] = []
         with following(referee, engine, all_books()) as follower:
-            waiting = threading.Thread(target=lambda: answers.append(follower.wait_for(uuid4(), 1, SOON)))
+            waiting = threading.Thread(target=lambda: answers.append(waited(follower, uuid4(), 1, SOON)))
             waiting.start()
             time.sleep(0.05)
         waiting.join(1)
         assert answers == [False]
 
     def test_a_follower_that_never_started_can_be_closed(self, referee: Referee, engine: Engine):
-        Follower(reader(referee), engine, all_books()).close()
+        Follower(log_of(referee), engine, all_books()).close()
 
 
 class TestFailing:
@@ -415,7 +417,7 @@ class TestFailing:
             return read(after, limit)
 
         books = all_books()
-        follower = Follower(sometimes, engine, books, page=400, poll_seconds=60)
+        follower = Follower(log_of(referee)._replace(read=sometimes), engine, books, page=400, poll_seconds=60)
         follower.start()
         until(lambda: "read" in follower.faults())
         at_the_head(follower, referee)
@@ -429,9 +431,10 @@ class TestFailing:
         def deaf(page: Page) -> None:
             raise ValueError("what?")
 
-        append(referee, rows)
         books = all_books()
         with following(referee, engine, books, seen=deaf) as follower:
+            append(referee, rows)
+            follower.wake()
             at_the_head(follower, referee)
             assert follower.faults()["seen"].error == "ValueError: what?"
         assert content(engine, books) == whole
@@ -453,7 +456,7 @@ class TestRebuilding:
                     assert follower.rebuild(book) == head(referee)
                 assert content(engine, books) == whole
             with engine.connect() as connection:
-                left = connection.execute(text("SELECT count(*), sum(position) FROM book_positions")).one()
+                left = connection.execute(text("SELECT count(*), sum(position) FROM book_places")).one()
             assert tuple(left) == (len(books), len(books) * head(referee))
         prepare(engine, all_books())
         assert len(inspect(engine).get_indexes("book_matches")) == 1
@@ -477,7 +480,7 @@ class TestRebuilding:
         assert content(engine, books) == whole
         assert len(reads) == len(rows) // size + 1, "the log is read once"
         with engine.connect() as connection:
-            left = connection.execute(text("SELECT book, position FROM book_positions")).all()
+            left = connection.execute(text("SELECT book, position FROM book_places")).all()
         assert sorted(tuple(row) for row in left) == sorted((book.key, head(referee)) for book in books)
 
     def test_books_that_are_rebuilt_together_make_up_for_what_came_meanwhile(

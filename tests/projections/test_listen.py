@@ -9,6 +9,7 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Connection, Engine, text
 
+from api.bookkeeping import log_of
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import Follower, rebuild
@@ -18,7 +19,7 @@ from projections.matches import Matches
 from projections.protocols import Protocols
 from referee.store.reach import Postgres, place_of
 from referee.store.store import Referee, construct
-from tests.projections.filled import all_books, append, content, last_versions, reader
+from tests.projections.filled import all_books, append, content, last_versions, reader, waited
 
 END_LISTENERS = f"""
     SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
@@ -85,7 +86,7 @@ def test_followers_lose_nothing_while_their_connections_are_cut(
     # Polling is far away: whatever arrives in time, the listeners have heard.
     other = engine_for(store_url)
     followers = [
-        Follower(reader(referee), books, all_books(), poll_seconds=600, listen=store_url) for books in (engine, other)
+        Follower(log_of(referee), books, all_books(), poll_seconds=600, listen=store_url) for books in (engine, other)
     ]
     with construct(store_url) as writer:
         for follower in followers:
@@ -95,7 +96,7 @@ def test_followers_lose_nothing_while_their_connections_are_cut(
                 end_listeners(store_url)
             append(writer, rows[first : first + 50])
             for match_id, version in last_versions(rows[: first + 50]).items():
-                assert all(follower.wait_for(match_id, version, 10) for follower in followers)
+                assert all(waited(follower, match_id, version, 10) for follower in followers)
     for follower in followers:
         assert follower.faults() == {}
         follower.close()
@@ -118,10 +119,10 @@ def test_a_connection_to_the_books_that_was_cut_in_the_middle_of_a_page(
 
     append(referee, rows)
     books, uncut = (Protocols(), Cases(), Cut()), Matches("book_uncut_")
-    follower = Follower(reader(referee), engine, books, page=200, poll_seconds=600)
+    follower = Follower(log_of(referee), engine, books, page=200, poll_seconds=600)
     follower.start()
     for match_id, version in last_versions(rows).items():
-        assert follower.wait_for(match_id, version, 10)
+        assert waited(follower, match_id, version, 10)
     assert follower.faults() == {}
     follower.close()
     uncut.key = "uncut"
@@ -133,10 +134,10 @@ def test_a_follower_on_sqlite_needs_no_listener(tmp_path: object, rows: Sequence
     url = f"sqlite:///{tmp_path}/knacka.db"
     engine = engine_for(url)
     with construct(url) as referee:
-        follower = Follower(reader(referee), engine, all_books(), poll_seconds=600, listen=url)
+        follower = Follower(log_of(referee), engine, all_books(), poll_seconds=600, listen=url)
         follower.start()
         append(referee, rows[:10])
         follower.wake()
-        assert follower.wait_for(rows[0].originator_id, 1, 5)
+        assert waited(follower, rows[0].originator_id, 1, 5)
         follower.close()
     engine.dispose()

@@ -1,0 +1,325 @@
+"""What each book has taken in of the log: its tables and its position, what it has set aside, and rebuilding it.
+
+A page is applied to a book in one transaction together with the book's position, so each event counts exactly
+once: after a crash, after a lost acknowledgement, and when several processes follow into the same database.
+
+A row that a book cannot take stops one match and not the book. The match is set aside: the book has what comes
+before that row, passes over what comes after it, and goes on with all others.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple, Protocol, Self, TypeVar
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    Uuid,
+    delete,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
+
+from projections.follow.engine import Json, Utc, patient, writer
+from projections.follow.page import Log, Missing, Page, Read
+from referee.value import Value
+
+REBUILD_PAGE = 20_000
+"""Events in one transaction of a rebuild, and of a follower that is far behind: so a match is written seldom, not
+after each of its deals. Each may be of another match, and SQLite takes no more than 32,766 ids in one statement."""
+ERROR_MAX = 500
+"""Characters that are kept of an error."""
+LIVE, FRESH = "book_", "book_fresh_"
+"""How the tables of a book begin, and those of one that is being rebuilt."""
+CREATING = 0x6B6E61636B61
+"""The PostgreSQL advisory lock of those who create tables."""
+
+T = TypeVar("T")
+
+
+class Book(Protocol):
+    """Tables, how events change them, and what they answer."""
+
+    name: str
+    key: str
+    """Names the shape of its tables, which begin with it, and its position. Another shape has another key: so it
+    fills from the first event, and a process of an earlier release may follow beside it."""
+    metadata: MetaData
+    """Its tables, in the order in which readers read them."""
+
+    @property
+    def takes(self) -> frozenset[str] | None:
+        """The topics of the events that it has a use for; ``None``: all.
+
+        The first event says of what kind an aggregate is: the book has those whose first event it takes. Of these
+        it tells the last event that there is, but what it does not take is not decoded for it.
+        """
+
+    def under(self, prefix: str) -> Self:
+        """The same book in tables whose names begin otherwise; index names must not repeat."""
+
+    def apply(self, connection: Connection, page: Page) -> None:
+        """Takes in the events of a page. Those of one match come in order and without a gap."""
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        """The number of the last event of a match that the book has come to, or 0."""
+
+
+class Aside(Value):
+    """A match that a book has set aside: since when, at which event, and what was wrong with it."""
+
+    book: str
+    match: UUID
+    since: datetime
+    event: int
+    error: str
+
+
+class Place(NamedTuple):
+    """Where a book stands: the position of the last row that it has taken in, and the mark of that row."""
+
+    position: int
+    mark: str = ""
+
+
+_metadata = MetaData()
+_places = Table(
+    "book_places",
+    _metadata,
+    Column("book", Text, primary_key=True),
+    Column("position", BigInteger, nullable=False),
+    Column("mark", Text, nullable=False),
+)
+_aside = Table(
+    "book_aside",
+    _metadata,
+    Column("book", Text, primary_key=True),
+    Column("match", Uuid, primary_key=True),
+    Column("since", Utc, nullable=False),
+    Column("event", BigInteger, nullable=False),
+    Column("error", Json(str), nullable=False),
+)
+
+
+# Tables and places
+
+
+def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
+    """Creates what tables are missing; where each book stands. A book that lacks one begins anew."""
+    with writer(engine).begin() as connection:
+        _alone(connection)
+        _metadata.create_all(connection)
+        for book in books:
+            there = inspect(connection).get_table_names()
+            if not all(name in there for name in book.metadata.tables) or _place(connection, book.key) is None:
+                _clear(connection, book, book.key)
+        return {book.name: _place(connection, book.key) or Place(0) for book in books}
+
+
+def begin_anew(engine: Engine, book: Book, position: int) -> None:
+    """Empties a book that stands at a position which the log does not have, unless another process was first."""
+    with writer(engine).begin() as connection:
+        _alone(connection)
+        if (place := _place(connection, book.key)) is not None and place.position == position:
+            _clear(connection, book, book.key)
+
+
+def _alone(connection: Connection) -> None:
+    """Until this transaction ends nobody else creates or drops: on SQLite that is so by itself."""
+    patient(connection)
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
+
+
+def _clear(connection: Connection, book: Book, key: str) -> None:
+    _alone(connection)
+    for table in (_places, _aside):
+        connection.execute(delete(table).where(table.c.book == key))
+    book.metadata.drop_all(connection)
+    book.metadata.create_all(connection)
+    connection.execute(insert(_places).values(book=key, position=0, mark=""))
+
+
+def _place(connection: Connection, key: str) -> Place | None:
+    found = connection.execute(select(_places.c.position, _places.c.mark).where(_places.c.book == key)).one_or_none()
+    return found and Place(*found)
+
+
+def _held(connection: Connection, key: str) -> tuple[Place, int]:
+    """Where a book stands, and how many matches it has set aside; nobody else can move it until this transaction
+    ends."""
+    aside = select(func.count()).where(_aside.c.book == key).scalar_subquery()
+    query = select(_places.c.position, _places.c.mark, aside).where(_places.c.book == key)
+    found = connection.execute(query.with_for_update(of=_places)).one_or_none()
+    if found is None:
+        raise LookupError(f"book {key} has no position: another rebuild is done, or its tables were taken away")
+    position, mark, count = found
+    return Place(position, mark), count
+
+
+def _move(connection: Connection, key: str, place: Place) -> None:
+    connection.execute(update(_places).where(_places.c.book == key).values(position=place.position, mark=place.mark))
+
+
+# Taking in
+
+
+def take(
+    connection: Connection, book: Book, key: str, after: int, page: Page, carefully: bool
+) -> tuple[int, dict[UUID, Aside]]:
+    """Has a book take in what it does not have of a page that begins after ``after``; where it stands then, and what
+    it has set aside.
+
+    ``carefully``: what it cannot take is set aside.
+    """
+    (position, _), count = _held(connection, key)
+    aside = set_aside(connection, book, key) if count else {}
+    if position >= after and (news := page.after(position)):
+        position = news.position
+        _move(connection, key, Place(position, news.mark))
+        if carefully:
+            _pick(connection, book, key, news.without(aside))
+            aside = set_aside(connection, book, key)
+        else:
+            book.apply(connection, news.without(aside))
+    return position, aside
+
+
+def carefully_if_need_be(engine: Engine, work: Callable[[Connection, bool], T]) -> T:
+    """What some work gives in a transaction; done once more, and carefully, where something could not be taken.
+
+    For to be careful takes several times as long.
+    """
+    try:
+        with writer(engine).begin() as connection:
+            return work(connection, False)
+    except Exception as error:
+        if _of_the_database(error):
+            raise
+    with writer(engine).begin() as connection:
+        return work(connection, True)
+
+
+def _of_the_database(error: Exception) -> bool:
+    """Whether the database or the machine has failed, and not what they were given."""
+    if isinstance(error, SQLAlchemyError):
+        given = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
+        return not given
+    return isinstance(error, OSError | MemoryError)
+
+
+def _pick(connection: Connection, book: Book, key: str, page: Page) -> bool:
+    """Takes in what the book can of a page, and sets the rest aside: whether there was none.
+
+    By halves, so that one bad row among thousands is soon found.
+    """
+    try:
+        with connection.begin_nested():
+            book.apply(connection, page)
+        return True
+    except Exception as error:
+        if _of_the_database(error):
+            raise
+        bad = error
+    if len(page.histories) > 1:
+        for half in page.halves():
+            _pick(connection, book, key, half)
+    elif len(page) > 1:
+        first, last = page.halves()
+        return _pick(connection, book, key, first) and _pick(connection, book, key, last)
+    else:
+        [(match_id, [row])] = page.histories.items()
+        _set_aside(connection, key, match_id, bad.number if isinstance(bad, Missing) else row[2], bad)
+    return False
+
+
+def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, error: Exception) -> None:
+    said = f"{type(error).__name__}: {error}"[:ERROR_MAX].encode(errors="replace").decode()
+    found = {"event": event if isinstance(event, int) else 0, "error": said}
+    this = (_aside.c.book == key) & (_aside.c.match == match_id)
+    if connection.execute(update(_aside).where(this).values(found)).rowcount == 0:
+        now = datetime.now(UTC)
+        connection.execute(insert(_aside).values(book=key, match=match_id, since=now, **found))
+
+
+def set_aside(connection: Connection, book: Book, key: str | None = None) -> dict[UUID, Aside]:
+    """The matches that a book has set aside."""
+    query = select(_aside).where(_aside.c.book == (key or book.key)).order_by(_aside.c.since, _aside.c.match)
+    return {row.match: Aside(**{**row._mapping, "book": book.name}) for row in connection.execute(query)}
+
+
+def take_up(connection: Connection, log: Log, book: Book, match_id: UUID) -> bool:
+    """Has a book take in what it lacks of a match that it has set aside; whether it could."""
+    patient(connection)
+    _held(connection, book.key)
+    version, limit = book.version(connection, match_id), 1
+    while page := log.history(match_id, version, limit):
+        if not _pick(connection, book, book.key, page):
+            return False
+        version, limit = page.rows[-1][2], REBUILD_PAGE  # not before the row that was bad has been taken
+    connection.execute(delete(_aside).where(_aside.c.book == book.key, _aside.c.match == match_id))
+    return True
+
+
+# Rebuilding
+
+
+def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
+    """Builds books anew from the first event, beside those that are read, and puts them in their place.
+
+    The log is read once for all of them. Returns their position. Until the switch, which is one transaction,
+    nothing of the old books changes; what a rebuild that was broken off has left is thrown away by the next.
+    """
+    prepare(engine, books)
+    fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
+    writes = writer(engine)
+
+    def apply(position: int, events: Page, connection: Connection, carefully: bool) -> int:
+        patient(connection)
+        return min([take(connection, book, key, position, events, carefully)[0] for book, key in fresh])
+
+    with writes.begin() as connection:
+        for book, key in fresh:
+            _clear(connection, book, key)
+    position, events = 0, read(0, page)
+    while events:
+        position = carefully_if_need_be(engine, partial(apply, position, events))
+        if len(events) < page:
+            break
+        events = read(position, page)
+    with writes.begin() as connection:
+        patient(connection)
+        # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
+        # The new tables are held too: another rebuild could have cleared them since.
+        goal = max([_held(connection, book.key)[0].position for book in books])
+        position = min([_held(connection, key)[0].position for _, key in fresh])
+        while position < goal and (events := read(position, page)):
+            position = apply(position, events, connection, True)
+        for book, (new, key) in zip(books, fresh, strict=True):
+            place, _ = _held(connection, key)
+            _switch(connection, book, new)
+            _move(connection, book.key, place)
+            connection.execute(delete(_places).where(_places.c.book == key))
+            connection.execute(delete(_aside).where(_aside.c.book == book.key))
+            connection.execute(update(_aside).where(_aside.c.book == key).values(book=book.key))
+    return position
+
+
+def _switch(connection: Connection, book: Book, fresh: Book) -> None:
+    # Dropped in the order in which readers read them: in another, one of us could wait for the other for ever.
+    for table in book.metadata.tables.values():
+        table.drop(connection)
+    for old, new in zip(book.metadata.tables, fresh.metadata.tables, strict=True):
+        connection.execute(text(f"ALTER TABLE {new} RENAME TO {old}"))
