@@ -10,7 +10,7 @@ from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.hub import Hub, set_within
-from api.ops.metrics import Metrics
+from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
 from referee.events import Recorded, Viewer
@@ -27,6 +27,8 @@ FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
 STANDS_SECONDS = 10.0
 """When a book that fails does not count as one that catches up."""
+ASIDE_NAMED_MOST = 100
+"""Matches set aside that the metrics name; the log names all."""
 
 
 class Service:
@@ -129,12 +131,17 @@ class Service:
         """Events stored that the books have not taken in yet. Touches the database."""
         return self.books.lag()
 
-    def gauges(self) -> dict[str, tuple[str, float]]:
-        """What is measured at this moment, by name: what it is, and how much. Touches the database."""
+    def gauges(self) -> Gauges:
+        """What is measured at this moment. Touches the database."""
+        aside = self.books.set_aside()
+        named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "cached_matches": ("Matches in memory.", self.desk.at_hand),
             "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
+            "books_set_aside": ("Matches that books have set aside.", len(aside)),
+            "book_set_aside_at": ("The event at which a book has set a match aside.", named),
+            "books_standing_still": ("Books that cannot go on.", len(self.books.standing_still())),
         }
 
 

@@ -41,8 +41,12 @@ def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Ite
         yield f"{name}{labels} {value}"
 
 
-def exposition(metrics: Metrics, gauges: Mapping[str, tuple[str, float]]) -> str:
-    """All metrics; ``gauges`` by name, with what they say and their value now."""
+Gauges = Mapping[str, tuple[str, float | Mapping[str, float]]]
+"""By name: what is measured, and how much it is now, or how much by labels."""
+
+
+def exposition(metrics: Metrics, gauges: Gauges) -> str:
+    """All metrics."""
     requests = {
         f'{{method="{method}",route="{route}",status="{status}"}}': count
         for (method, route, status), count in sorted(metrics.requests.items())
@@ -66,5 +70,5 @@ def exposition(metrics: Metrics, gauges: Mapping[str, tuple[str, float]]) -> str
         f"knacka_transaction_events_count {total}",
     ]
     for name, (text, value) in gauges.items():
-        lines += _lines(f"knacka_{name}", "gauge", text, {"": value})
+        lines += _lines(f"knacka_{name}", "gauge", text, value if isinstance(value, Mapping) else {"": value})
     return "\n".join(lines) + "\n"
