@@ -1,5 +1,6 @@
 """The books that are kept of this store, and the follower that keeps them."""
 
+import sqlite3
 from collections.abc import Callable
 from functools import partial
 from math import ceil
@@ -62,8 +63,18 @@ def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
     def page(query: str, *parameters: object) -> Page:
         with recorder.datastore.transaction(commit=False) as cursor:
             cursor.sqlite_cursor.row_factory = None
-            cursor.execute(query, parameters)
-            return Page(cursor.fetchall(), _decode)
+            try:
+                rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
+            except (
+                sqlite3.OperationalError
+            ):  # it may be text that is no UTF-8, which must not keep all other rows back
+                connection = cursor.sqlite_cursor.connection
+                connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+                try:
+                    rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
+                finally:
+                    connection.text_factory = str
+            return Page(rows, _decode)
 
     return partial(page, behind), lambda aggregate, after, limit: page(of_one, aggregate.hex, after, limit)
 

@@ -120,7 +120,7 @@ class Follower:
             if place.position and [(row[0], mark_of(row)) for row in rows] != [place]:
                 self._begin_anew(book)
         self._look_aside()
-        self._seen_to = self._log.head()
+        self._seen_to, self._moved_at = self._log.head(), time.monotonic()
         self._thread.start()
         if isinstance(self._place, Postgres):
             self._listener = Listener(self._place.parameters, self.wake)
@@ -284,7 +284,7 @@ class Follower:
                     self._worked("read")
                 except Exception:
                     self._failed("read", self._seen_to)
-            if self._due("aside"):
+            if self._due("aside") and "read" not in self._faults:
                 try:
                     self._look_after()
                     self._worked("aside")

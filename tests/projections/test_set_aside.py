@@ -216,6 +216,21 @@ def test_a_row_of_nobody_keeps_nobody_waiting(
     engine.dispose()
 
 
+def test_a_row_that_is_no_text_keeps_nobody_waiting(
+    sqlite_url: str, rows: Sequence[StoredEvent], place: int, whole: Said
+):
+    """PostgreSQL takes no such text."""
+    books, engine = all_books(), engine_for(sqlite_url)
+    with construct(sqlite_url) as referee:
+        append(referee, rows)
+        change(referee, f"UPDATE {{table}} SET topic = CAST(X'FF' AS TEXT) WHERE {{place}} = {place}")
+        with following(referee, engine, books) as follower:
+            at_the_head(follower, referee)
+    match_id = rows[place - 1].originator_id
+    assert without(content(engine, books), match_id) == without(whole, match_id)
+    engine.dispose()
+
+
 def test_books_of_another_history_begin_anew(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, caplog: pytest.LogCaptureFixture
 ):
