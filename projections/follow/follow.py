@@ -89,7 +89,7 @@ class Follower:
         ``in_thread`` is where those who wait look into the database.
         """
         self.books = tuple(books)
-        self._log, self._engine = log, engine
+        self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
         self._poll_seconds, self._rest_seconds, self._again_seconds = poll_seconds, rest_seconds, again_seconds
         self._seen, self._in_thread = seen, in_thread
@@ -334,7 +334,7 @@ class Follower:
         def work(connection: Connection, carefully: bool) -> tuple[int, dict[UUID, Aside]]:
             return take(connection, book, book.key, after, page, carefully)
 
-        position, aside = carefully_if_need_be(self._engine, work)
+        position, aside = carefully_if_need_be(self._writer, work)
         self._at[book.name] = position  # now that it is committed, and not before
         self._note_aside(book, aside)
 
@@ -384,7 +384,7 @@ class Follower:
         for book, match_id in asides:
             if time.monotonic() > until:
                 break
-            with writer(self._engine).begin() as connection:
+            with self._writer.begin() as connection:
                 take_up(connection, self._log, book, match_id)
         if asides:
             self._look_aside()

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    bindparam,
     delete,
     func,
     insert,
@@ -111,6 +112,18 @@ _aside = Table(
     Column("event", BigInteger, nullable=False),
     Column("error", Json(str), nullable=False),
 )
+# Written once: to put them together takes longer than to have them done.
+_HELD = (
+    select(
+        _places.c.position,
+        select(func.count()).where(_aside.c.book == bindparam("key")).scalar_subquery(),
+    )
+    .where(_places.c.book == bindparam("key"))
+    .with_for_update(of=_places)
+)
+_MOVE = (
+    update(_places).where(_places.c.book == bindparam("key")).values(position=bindparam("to"), mark=bindparam("by"))
+)
 
 
 # Tables and places
@@ -157,20 +170,18 @@ def _place(connection: Connection, key: str) -> Place | None:
     return found and Place(*found)
 
 
-def _held(connection: Connection, key: str) -> tuple[Place, int]:
-    """Where a book stands, and how many matches it has set aside; nobody else can move it until this transaction
+def _held(connection: Connection, key: str) -> tuple[int, int]:
+    """The position of a book, and how many matches it has set aside; nobody else can move it until this transaction
     ends."""
-    aside = select(func.count()).where(_aside.c.book == key).scalar_subquery()
-    query = select(_places.c.position, _places.c.mark, aside).where(_places.c.book == key)
-    found = connection.execute(query.with_for_update(of=_places)).one_or_none()
+    found = connection.execute(_HELD, {"key": key}).one_or_none()
     if found is None:
         raise LookupError(f"book {key} has no position: another rebuild is done, or its tables were taken away")
-    position, mark, count = found
-    return Place(position, mark), count
+    position, aside = found
+    return position, aside
 
 
 def _move(connection: Connection, key: str, place: Place) -> None:
-    connection.execute(update(_places).where(_places.c.book == key).values(position=place.position, mark=place.mark))
+    connection.execute(_MOVE, {"key": key, "to": place.position, "by": place.mark})
 
 
 # Taking in
@@ -184,7 +195,7 @@ def take(
 
     ``carefully``: what it cannot take is set aside.
     """
-    (position, _), count = _held(connection, key)
+    position, count = _held(connection, key)
     aside = set_aside(connection, book, key) if count else {}
     if position >= after and (news := page.after(position)):
         position = news.position
@@ -197,18 +208,18 @@ def take(
     return position, aside
 
 
-def carefully_if_need_be(engine: Engine, work: Callable[[Connection, bool], T]) -> T:
+def carefully_if_need_be(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
     """What some work gives in a transaction; done once more, and carefully, where something could not be taken.
 
     For to be careful takes several times as long.
     """
     try:
-        with writer(engine).begin() as connection:
+        with writes.begin() as connection:
             return work(connection, False)
     except Exception as error:
         if _of_the_database(error):
             raise
-    with writer(engine).begin() as connection:
+    with writes.begin() as connection:
         return work(connection, True)
 
 
@@ -295,7 +306,7 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
             _clear(connection, book, key)
     position, events = 0, read(0, page)
     while events:
-        position = carefully_if_need_be(engine, partial(apply, position, events))
+        position = carefully_if_need_be(writes, partial(apply, position, events))
         if len(events) < page:
             break
         events = read(position, page)
@@ -303,12 +314,13 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
         patient(connection)
         # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
         # The new tables are held too: another rebuild could have cleared them since.
-        goal = max([_held(connection, book.key)[0].position for book in books])
-        position = min([_held(connection, key)[0].position for _, key in fresh])
+        goal = max([_held(connection, book.key)[0] for book in books])
+        position = min([_held(connection, key)[0] for _, key in fresh])
         while position < goal and (events := read(position, page)):
             position = apply(position, events, connection, True)
         for book, (new, key) in zip(books, fresh, strict=True):
-            place, _ = _held(connection, key)
+            place = _place(connection, key)
+            assert place is not None, "it is held"
             _switch(connection, book, new)
             _move(connection, book.key, place)
             connection.execute(delete(_places).where(_places.c.book == key))
