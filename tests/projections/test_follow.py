@@ -27,7 +27,7 @@ from referee.store.store import Referee, construct
 from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
 
-SOON = 10.0
+SOON = 30.0
 """Seconds after which what should have happened has not."""
 
 
@@ -35,8 +35,10 @@ SOON = 10.0
 def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
     follower = Follower(log_of(referee), engine, books, **{"poll_seconds": 60, **kwargs})
     follower.start()
-    yield follower
-    follower.close()
+    try:
+        yield follower
+    finally:
+        follower.close()
     assert not follower.alive
 
 
