@@ -25,8 +25,6 @@ STUCK_SECONDS = 5.0
 """When a writer that is still at it does not count as one that decides."""
 FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
-STANDS_SECONDS = 10.0
-"""When a book that fails does not count as one that catches up."""
 ASIDE_NAMED_MOST = 100
 """Matches set aside that the metrics name; the log names all."""
 
@@ -118,13 +116,10 @@ class Service:
             found.append(f"The desk has waited {self.desk.at_it:.0f} seconds for the store")
         if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append(f"The store took nothing {failed[0]:.0f} seconds ago: {failed[1]}")
-        follower, now = self.books.follower, datetime.now(UTC)
-        if not follower.alive:
-            found.append("The books are not followed")
-        for name, fault in sorted(follower.faults().items()):
-            if (seconds := (now - fault.since).total_seconds()) > STANDS_SECONDS:
-                kind = fault.error.partition(":")[0]  # the rest may tell of cards
-                found.append(f"{name} has failed after position {fault.position} for {seconds:.0f} seconds: {kind}")
+        for name, fault in sorted(self.books.standing_still().items()):
+            seconds, kind = (datetime.now(UTC) - fault.since).total_seconds(), fault.error.partition(":")[0]
+            # What follows the kind of an error may tell of cards.
+            found.append(f"{name} has failed after position {fault.position} for {seconds:.0f} seconds: {kind}")
         return found
 
     def lag(self) -> int:

@@ -16,8 +16,9 @@ from api.ops.proof import Difference
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored
 from api.ops.verify import verified, verify
-from projections.follow.engine import books_file, postgres_parameters
+from projections.follow.engine import books_file
 from referee.store.desk import Desk
+from referee.store.reach import SqliteFile, place_of
 from referee.store.store import Referee, construct, settings_for
 from tests.played import legal_acts, opened, send
 
@@ -86,7 +87,7 @@ class Editor:
     """Changes what is stored. ``{events}`` and ``{snapshots}`` stand for the tables' names, ``?`` for a value."""
 
     def __init__(self, url: str) -> None:
-        self.url, self.sqlite = url, postgres_parameters(url) is None
+        self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
 
     def run(self, statement: str, *values: Any, books: bool = False) -> list[Any]:
         names = ("stored_events", "stored_snapshots") if self.sqlite else ("referee_events", "referee_snapshots")

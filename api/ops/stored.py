@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json, books_file, engine_for
-from projections.follow.follow import Book
+from projections.follow.keeping import Book
 from referee.store.store import settings_for
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
@@ -31,8 +31,10 @@ ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 IDS, ROWS = 500, 2000
 """Ids and rows read at a time."""
 LOCK_SECONDS = 10
+SILENCE_SECONDS = 30.0
+"""How long PostgreSQL may say nothing: longer than to readers, for here much is read at a time."""
 
-POSITIONS = table("book_positions", column("book", Text()), column("position"))
+POSITIONS = table("book_places", column("book", Text()), column("position"))
 """Where the books stand."""
 ASIDE = table("book_aside", column("book", Text()), column("match", ID), column("event"), column("error", Json(str)))
 """What books have set aside, if they do."""
@@ -59,7 +61,7 @@ class Stored:
             self.events, self.books = map(sqlite_engine, self.files)
             prefix, position = "stored", "rowid"
         else:
-            engine = engine_for(url)
+            engine = engine_for(url, SILENCE_SECONDS)
             self.events = self.books = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )

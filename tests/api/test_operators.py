@@ -71,7 +71,7 @@ class TestHealth:
         def choke(*_: Any) -> None:
             raise ValueError("SA is not in the hand")
 
-        monkeypatch.setattr("api.service.STANDS_SECONDS", 0)
+        monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0)
         with monkeypatch.context() as patch:
             patch.setattr(service_of(own_client).books.protocols, "apply", choke)
             Table(own_client)
