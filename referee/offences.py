@@ -4,14 +4,19 @@ A knock is judged from what the match has recorded, at once. It is upheld when a
 open in its window: the offence named, else the oldest. Otherwise it is dismissed, and why is part of the ruling.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
 
 from referee.acts import Knock
 from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed
+from referee.refusals import WrongPhase
 from referee.value import Value
+
+DISMISSED_MAX = 20
+"""So many knocks of a seat may be dismissed in a deal; then it may not knock in it any more. Where they cost nothing
+they could go on for ever, and each is an event of the match."""
 
 Status = Literal["open", "knocked", "voided"]
 """``voided``: knocked for in a deal that was then voided."""
@@ -42,6 +47,8 @@ class Ledger(Value):
     past: tuple[Standing, ...] = ()
     """Of the deal before: nothing there can be punished any more, but a knock for it is answered rightly."""
     cases: int = 0
+    dismissed: tuple[int, ...] = ()
+    """Who knocked and was dismissed in the deal, each time; voiding the deal does not wipe that out."""
 
     def points(self, seat: int) -> int:
         """Penalty points of a seat in this deal."""
@@ -66,8 +73,8 @@ class Ledger(Value):
 
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """After a ruling: an upheld breach cannot be knocked for again (B-O5)."""
-        standings = self.standings
         if isinstance(event, KnockUpheld):
+            standings = self.standings
             done = next(
                 place
                 for place, standing in enumerate(standings)
@@ -78,7 +85,8 @@ class Ledger(Value):
             )
             knocked = msgspec.structs.replace(standings[done], status="knocked")
             standings = (*standings[:done], knocked, *standings[done + 1 :])
-        return msgspec.structs.replace(self, standings=standings, cases=event.case)
+            return msgspec.structs.replace(self, standings=standings, cases=event.case)
+        return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """After a penalty, which stands on the ruling before it."""
@@ -105,6 +113,16 @@ class Ledger(Value):
         past = tuple(standing for standing in self.standings if standing.status == "open")
         return msgspec.structs.replace(self, past=past, standings=punished)
 
+    def known(self, matches: Callable[[Standing], bool], named: bool) -> tuple[Standing, ...]:
+        """What everybody knows of the breaches that a knock may mean, the latest last: those punished in this deal,
+        else those of the deal before, whose cards lie open: punished, if the knock ``named`` them, else all others."""
+        punished = tuple(standing for standing in self.standings if standing.status != "open" and matches(standing))
+        if punished:
+            return punished
+        past = tuple(filter(matches, self.past))
+        settled = tuple(standing for standing in past if standing.status != "open")
+        return settled if settled and named else tuple(standing for standing in past if standing.status == "open")
+
     def open(self, tricks_done: int) -> tuple[Standing, ...]:
         """The breaches that can still be knocked for when so many tricks of the deal are complete."""
         return tuple(
@@ -113,6 +131,12 @@ class Ledger(Value):
             if standing.status == "open"
             and (standing.breach.closes_after is None or tricks_done < standing.breach.closes_after)
         )
+
+
+def may_knock(ledger: Ledger, seat: int) -> None:
+    """Refuses a knock by who was dismissed too often in the deal, right or wrong: it must not tell which."""
+    if ledger.dismissed.count(seat) >= DISMISSED_MAX:
+        raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
 
 
 def adjudicate(
@@ -150,13 +174,10 @@ def adjudicate(
             note=knock.note,
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
-    theirs = [standing for standing in ledger.standings if matches(standing)]
-    within_deal = bool(theirs)
-    if not theirs:  # of the deal before; what was punished there only if it is named again
-        past = [standing for standing in ledger.past if matches(standing)]
-        theirs = [standing for standing in past if standing.status == "open" or knock.offence is not None]
-    again = any(standing.status != "open" for standing in theirs)  # told without a look at what is hidden
-    reason: Literal["nothing", "late", "again"] = "again" if again else "late" if theirs else "nothing"
+    here = tuple(filter(matches, ledger.standings))
+    known = ledger.known(matches, named=knock.offence is not None) or here  # what lapsed in this deal is hidden
+    again = any(standing.status != "open" for standing in known)
+    reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
     dismissed = KnockDismissed(
         case=case,
         seat=knock.seat,
@@ -164,10 +185,10 @@ def adjudicate(
         reason=reason,
         rule=rules[reason],
         named=knock.offence,
-        offence=theirs[-1].breach.offence if theirs else None,
-        rests_on=(theirs[-1].event,) if theirs else (),
+        offence=known[-1].breach.offence if known else None,
+        rests_on=(known[-1].event,) if known else (),
         note=knock.note,
-        within_deal=within_deal,
+        within_deal=bool(known) and known[-1] in here,
     )
     if fine and not again:
         return dismissed, PenaltyImposed(seat=knock.seat, points=fine, rule=rules["fine"], case=case)

@@ -36,7 +36,7 @@ from referee.events import (
     Stakes,
     Viewer,
 )
-from referee.offences import Ledger
+from referee.offences import Ledger, may_knock
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Shown
 from referee.value import Value
@@ -241,6 +241,7 @@ def game(
             may_not_knock = cites.knocks if kind is Knock and knock else None
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
         if kind is Knock and knock is not None:  # who sits out a duel may knock
+            may_knock(table.ledger, seat)
             return knock
         if seat not in table.playing and kind not in beside_the_duel:
             raise NotInPlay("not_in_duel", cites.not_in_duel, seat=seat)

@@ -27,6 +27,7 @@ EXAMPLES: dict[str, Any] = {
     "counts": (6, 6, 6, 0),
     "dealer": 0,
     "expected": "top",
+    "limit": 20,
     "needed": 9,
     "pack": 52,
     "pending": (2, 3),

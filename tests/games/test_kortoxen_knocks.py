@@ -18,6 +18,7 @@ from referee.events import (
     seen,
 )
 from referee.games._rodskagg import CardsCut, PickedUp
+from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, WrongPhase
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4, P8
@@ -440,13 +441,71 @@ class TestKnocksFurther:
         assert t.dismissed(P1, P2, "wrong_cut", reason="enforced").rule == "B-O32"
         assert t.penalties == (0, 0, 0, 0)
 
+    @pytest.mark.parametrize("revoked", [False, True])
+    def test_again_names_what_was_punished_and_nothing_that_has_lapsed_since(self, revoked: bool):
+        t = fresh(knock_window="next_trick")
+        early_pick_up(t)
+        t.do(PickUp(seat=P3))
+        picked_up = t.version
+        t.upheld(P1, P3, "early_pick_up", rule="B24")
+        while t.phase != "playing":
+            go_on(t)
+        if revoked:
+            revokes(t)
+        while tricks_done(t) < 4:
+            go_on(t)
+        assert "revoke" not in {breach["offence"] for breach in t.seen().breaches or ()}
+        ruling = t.dismissed(P1, P3, reason="again")
+        assert (ruling.offence, ruling.rests_on) == ("early_pick_up", (picked_up,))
+
+    @pytest.mark.parametrize("revoked", [False, True])
+    def test_what_has_lapsed_in_this_deal_does_not_come_before_what_everybody_knows(self, revoked: bool):
+        t = table(dealer=P1, enforcement="penalise", knock_window="next_trick").dealt("2 2 1 2 | 2 2").declares(P2, 1)
+        revokes(t)
+        told = t.version
+        to_the_end(t).score()
+        while t.phase != "playing":
+            go_on(t)
+        if revoked:
+            revokes(t)
+        while tricks_done(t) < 4:
+            go_on(t)
+        ruling = t.dismissed(P1, P3, "revoke", reason="late")
+        assert (ruling.offence, ruling.rests_on, ruling.within_deal) == ("revoke", (told,), False)
+
+    def test_twenty_dismissed_knocks_in_a_deal_are_enough(self):
+        t = fresh()
+        for _ in range(DISMISSED_MAX):
+            t.dismissed(P1, P2, reason="nothing")
+        t.do(Cut(seat=P2))
+        t.refused(Knock(seat=P1, accused=P2), rule=None, kind=WrongPhase, code="too_many_knocks")
+        t.upheld(P3, P2, rule="B17")
+        t.dealt("1 2 3 4 | 1 2").do(Void())
+        t.refused(Knock(seat=P1, accused=P2), rule=None, kind=WrongPhase, code="too_many_knocks")
+        to_the_end(t).score()
+        t.dismissed(P1, P4, "revoke", reason="nothing")
+
+    def test_where_errors_are_refused_too(self):
+        t = table(dealer=P1)
+        for _ in range(DISMISSED_MAX):
+            t.dismissed(P1, P2, reason="enforced")
+        t.refused(Knock(seat=P1, accused=P2), rule=None, kind=WrongPhase, code="too_many_knocks")
+        t.dismissed(P2, P1, reason="enforced")
+
+    def test_right_ones_are_not_counted(self):
+        t = fresh()
+        for _ in range(DISMISSED_MAX + 1):
+            t.do(Cut(seat=P2))
+            t.upheld(P1, P2, rule="B17")
+
     def test_a_knock_has_a_place_in_every_phase_but_the_last(self):
         t = table(dealer=None, enforcement="penalise")
         phases = {t.phase}
         t.dismissed(P1, P2, reason="nothing")
         t = fresh()
         while t.phase != "over" and len(phases) < 6:
-            t.dismissed(P1, P2, "revoke", reason="nothing")
+            if t.phase not in phases:
+                t.dismissed(P1, P2, "revoke", reason="nothing")
             phases.add(t.phase)
             t.score() if t.phase == "played" else go_on(t)
         assert phases == {"drawing", "undealt", "picking_up", "auction", "playing", "played"}

@@ -236,4 +236,5 @@ def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
     table = state.table
     points = event.points or table.points
     told = still_told(table, points)
-    return Undealt(table=replace(table, points=points, told=told, ledger=table.ledger.closed()))
+    ledger = replace(table.ledger.closed(), dismissed=table.ledger.dismissed)
+    return Undealt(table=replace(table, points=points, told=told, ledger=ledger))
