@@ -212,6 +212,7 @@ class Dealt(Event):
     TOPIC: ClassVar[str] = "deal/dealt"
     HIDDEN: ClassVar[Hidden] = {
         "counts": as_agreed,
+        "each": "open",
         "hands": if_face_up,
         "stock": "open",
         "widow": "open",
@@ -223,7 +224,7 @@ class Dealt(Event):
     counts: tuple[int, ...]
     hands: tuple[tuple[str, ...], ...] | None = None
     each: int = 0
-    """How many cards each should have, where a wrong number is found only on picking up."""
+    """How many cards each should have, where somebody has a wrong number, which is found only on picking up."""
     stock: tuple[str, ...] = ()
     widow: tuple[str, ...] = ()
     turn_up: str | None = None

@@ -224,9 +224,18 @@ class TestComparing:
         t = declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")
         answered = t.happened(SequenceAnswered)[-1]
         assert answered.refrains is True
-        assert seen(answered, P2, False).refrains is seen(answered, "official", False).refrains is True
-        assert seen(answered, P1, False).refrains is seen(answered, "spectator", False).refrains is False
-        assert seen(answered, P1, True).refrains is True
+        assert seen(answered, "official", False).refrains is True
+        for viewer in (P1, P2, "spectator"):
+            assert seen(answered, viewer, False).refrains is False  # type: ignore[arg-type]
+            assert seen(answered, viewer, True).refrains is True  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
+    def test_enough_does_not_tell_how_high_the_other_was(self, theirs: str):
+        """Only the class has been said: whether one's own top is higher is nobody's to know yet."""
+        t = declaring(f"{theirs} | DQ DJ DT").says("small enough")
+        (answered,) = t.happened(SequenceAnswered)
+        assert answered.refrains is (theirs != "HA HK HQ")
+        assert seen(answered, P2, False) == SequenceAnswered(seat=P2, answer="enough")
 
 
 class TestTheTruth:

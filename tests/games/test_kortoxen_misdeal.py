@@ -77,7 +77,9 @@ class TestMisdeal:
         t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
         for viewer in (P1, P2, P4, "spectator"):
             assert t.seen(viewer).cards_left == (6, 6, 6, 6)
-            assert seen(t.history[-1].event, viewer, False).counts == (6, 6, 6, 6)
+            told = seen(t.history[-1].event, viewer, False)
+            assert (told.counts, told.each) == ((6, 6, 6, 6), 0)
+            assert seen(t.history[-1].event, viewer, True).each == 6
         assert t.seen().cards_left == (7, 6, 6, 6)
 
     @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])

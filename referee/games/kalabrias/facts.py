@@ -76,10 +76,13 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25)."""
+    """A seat answered the best sequence so far. ``refrains``: it had as good a one and let it be (E25).
+
+    Nobody is told before the deal is over: that seat would learn from it what was not said of the other sequence.
+    """
 
     TOPIC: ClassVar[str] = "sequence/answered"
-    HIDDEN: ClassVar[Hidden] = {"refrains": "own"}
+    HIDDEN: ClassVar[Hidden] = {"refrains": "open"}
     seat: int
     answer: Answer
     five: bool = False
