@@ -183,7 +183,9 @@ class TestReplacement:
         assert match.legal(P3) == (RequestCards(seat=P3), Discard(seat=P3, cards=()))
         match.do(Discard(seat=P3, cards=("S2", "S3")))
         match.bid("1 0 0")
-        match.refused(Play(seat=P1, card="S2"), rule="C2", code="card_seen", kind=NoSuchCard)
+        assert "S2" in match.cards(P1), "what P3 has thrown P1 may not know"
+        match.plays("S5 S6")
+        match.refused(Play(seat=P3, card="S2"), rule="C2", code="card_seen", kind=NoSuchCard)
 
     def test_closed_hands_need_not_say_what_they_throw(self):
         match = cats((12, 12, 12), dealer=P3).after(Deal(seat=P3, counts=(6, 6, 6)))

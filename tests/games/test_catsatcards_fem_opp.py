@@ -357,7 +357,8 @@ class TestReports:
 
     def test_a_misdeal_may_be_found_late(self):
         match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 0 0 0").after(Play(seat=P1, card="SA"))
-        match.do(Report(seat=P1, accused=P2, fault="wrong_count"))
+        match.refused(Report(seat=P1, accused=P2, fault="wrong_count"), rule="C12", code="only_who_holds_it")
+        match.do(Report(seat=P2, accused=P2, fault="wrong_count"))
         assert match.seen(P1).to_act == (P4,)
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert match.phase == "auction"

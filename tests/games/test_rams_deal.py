@@ -234,7 +234,7 @@ def test_x11_a_misdeal_passes_the_deal_on_and_the_stake_stays(enforcement: str):
 @pytest.mark.parametrize("words", ["widow join join", "widow join join join"])
 def test_nothing_said_or_reported_in_a_misdeal_counts(words: str):
     t = Table(4, enforcement="penalise", pot=5, points=(-5, 0, 0, 0))
-    t.deal()
+    t.closed_deal("C7")
     t.say(words)
     if words.endswith("join join join"):
         t.report(P2, "exposed_card", seat=P1)
@@ -246,7 +246,7 @@ def test_nothing_said_or_reported_in_a_misdeal_counts(words: str):
 @pytest.mark.rule("D-O10", "D67")
 def test_the_stake_of_a_misdeal_may_be_returned():
     t = Table(4, misdeal_stake="returned", points=(0, 0, 0, -10), pot=10)
-    t.deal()
+    t.closed_deal("C7")
     t.say("join widow")
     t.report(P4, "misdeal", seat=P3)
     assert (t.change(), t.line.pot_before, t.line.pot, t.line.entries) == ((0, 0, 0, 0), 10, 10, ())
@@ -269,10 +269,26 @@ def test_a_misdeal_is_the_dealers_and_is_found_before_the_first_lead():
     t.refused(Report(seat=P1, accused=P4, fault="misdeal"), code="misdeal_too_late", rule="D-O26", kind=WrongPhase)
 
 
+@pytest.mark.rule("D-O26")
+def test_where_the_hands_are_known_nobody_ends_a_deal_that_has_begun():
+    t = Table()
+    t.deal()
+    for _ in range(4):
+        t.say("join")
+        for reporting in (P1, P2, P3, P4):
+            t.refused(
+                Report(seat=reporting, accused=P4, fault="misdeal"),
+                code="hands_known",
+                rule="D-O26",
+                kind=AgainstTheRules,
+            )
+    assert t.phase == "playing"
+
+
 @pytest.mark.rule("D67", "D-O26")
 def test_a_misdeal_can_be_found_when_all_have_spoken():
     t = Table()
-    t.deal()
+    t.closed_deal("C7")
     t.say("join join join join")
     t.report(P4, "misdeal")
     assert t.line.kind == "misdeal"

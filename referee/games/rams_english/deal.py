@@ -171,7 +171,11 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
     """D67-D68, D-O26: what only a real table sees. A misdeal passes the deal on; a fault stands until the deal is
-    scored."""
+    scored.
+
+    Where the hands are known the referee has counted them, and what else went wrong in dealing was seen by everybody
+    before the first word. Later a report would only end a deal that goes against somebody.
+    """
     table = state.table
     if table.house:
         raise AgainstTheRules("house_sees", None)
@@ -183,6 +187,8 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
             raise WrongPhase("misdeal_too_late", "D-O26")
         if act.accused != table.dealer:
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
+        if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
+            raise AgainstTheRules("hands_known", "D-O26")
         return reported, PlayEnded(kind="misdeal")  # a report leaves nothing in the phase that this could follow from
     if act.fault in ("early_pick_up", "wrong_cut"):
         raise AgainstTheRules("no_such_fault", "D68")

@@ -2,7 +2,7 @@
 
 from referee.acts import Deal, Report
 from referee.events import Dealt, Event, Reported
-from referee.games._rodskagg import auction, dealing, new_hands
+from referee.games._rodskagg import auction, dealing, new_hands, reports
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
@@ -28,7 +28,8 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auct
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17: with closed hands a wrong number of cards is found by the table; the same dealer deals again."""
+    """A-O17: with closed hands a wrong number of cards is found by the table, until the play settles it (B-O33); the
+    same dealer deals again."""
     table = state.table
     if table.house:
         raise AgainstTheRules("house_sees", None)
@@ -36,14 +37,13 @@ def report(
         raise AgainstTheRules("not_in_deal", CITES.accused, seat=act.accused)
     if act.fault not in ("misdeal", "wrong_count"):
         raise WrongPhase("nothing_to_punish", "A-O26")
-    if state.cards.known:
-        raise AgainstTheRules("hands_known", "A9")
+    if isinstance(state, Played):
+        raise reports.too_late(CITES)
+    reports.check_misdeal(table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
     reported = Reported(seat=act.seat, accused=act.accused, fault=act.fault)
     return reported, MisdealFound(seat=act.accused, rule=CITES.misdeal)
 
 
-def misdeal_found(
-    state: Exchanging[Table] | Auction[Table] | Playing | Played, event: MisdealFound, number: int
-) -> Undealt:
+def misdeal_found(state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int) -> Undealt:
     """The state when the cards were wrong: nothing counts, the same dealer deals again."""
     return Undealt(table=state.table)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
 from referee.events import Breach, Event, FirstDealerDrawn
-from referee.games._rodskagg import dealing, ritual
+from referee.games._rodskagg import dealing, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
 from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
@@ -114,13 +114,15 @@ Seen = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again."""
+    """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again, if it
+    comes before the number is settled by the play (B-O33)."""
     reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
         if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
             raise WrongPhase("nothing_dealt", "C12")
-        if state.cards.known:
-            raise AgainstTheRules("hands_known", "C12")
+        if isinstance(state, Played):
+            raise reports.too_late(CITES)
+        reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
         return reported, ritual.misdeal_reported(state, act, CUSTOMS)
     error = _reported_error(state, act)
     if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
@@ -233,12 +235,12 @@ def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
 
 
 def cards_thrown(state: Auction, event: CardsThrown, number: int) -> Auction:
-    """The state after the discard: six cards again; with closed hands they are seen nowhere else."""
+    """The state after the discard: six cards again.
+
+    With closed hands the others may still play what was thrown: if it were refused them, they would know it.
+    """
     away, cards = cards_of(event.cards), state.cards
-    if cards.known:
-        hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))
-    else:
-        hands = tuple(hand & ~away for hand in cards.hands)
+    hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))
     counts = tuple(count - event.count * (seat == event.seat) for seat, count in enumerate(cards.counts))
     return replace(
         state,

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from referee.acts import Draw, Report
 from referee.events import Breach, Event, FirstDealerDrawn
-from referee.games._rodskagg import auction, dealing, new_hands, ritual
+from referee.games._rodskagg import auction, dealing, new_hands, reports, ritual
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.facts import MisdealFound
@@ -123,14 +123,10 @@ def _reported_error(state: Seen, act: Report) -> Breach:
 
 
 def _misdeal_reported(state: Seen, act: Report) -> MisdealFound:
-    """B27, B-O33: a wrong number that the referee cannot see; once cards are played, only by who holds it.
-
-    Otherwise anybody could undo a deal that goes against him; an official may void it (B-O38).
-    """
-    if isinstance(state, Undealt | Played) or (isinstance(state, PickingUp) and state.found):
+    """B27, B-O33: a wrong number that the referee cannot see, until it is settled by the play."""
+    if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
         raise WrongPhase("nothing_dealt", "B27")
-    if state.cards.known:
-        raise AgainstTheRules("hands_known", "B18")
-    if isinstance(state, Playing) and act.seat != act.accused:
-        raise AgainstTheRules("only_who_holds_it", "B27")
+    if isinstance(state, Played):
+        raise reports.too_late(CITES)
+    reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
     return ritual.misdeal_reported(state, act, CUSTOMS)
