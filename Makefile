@@ -44,8 +44,8 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) ## a million random deals of each ruleset (DEALS=... for fewer)
-	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS))
+soak: $(DEV) ## a million random deals of each ruleset, 40,000 pairs of worlds (DEALS=... PAIRS=... for fewer)
+	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS))
 
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml

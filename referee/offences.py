@@ -115,7 +115,7 @@ class Ledger(Value):
 
     def known(self, matches: Callable[[Standing], bool], named: bool) -> tuple[Standing, ...]:
         """What everybody knows of the breaches that a knock may mean, the latest last: those punished in this deal,
-        else those of the deal before, whose cards lie open: punished, if the knock ``named`` them, else all others."""
+        else those of the deal before, whose cards lie open: punished if the knock ``named`` them, else all others."""
         punished = tuple(standing for standing in self.standings if standing.status != "open" and matches(standing))
         if punished:
             return punished

@@ -7,7 +7,7 @@ sample of them also that the listed acts are exact, and that the match is the fo
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import count
@@ -137,20 +137,30 @@ def options_of(rules: str) -> inspect.StructType:
     return info
 
 
-def some_match(chance: Random, rules: Ruleset) -> MatchOpened:
-    """A match that the game accepts; drawn again until it does."""
+def some_match(
+    chance: Random,
+    rules: Ruleset,
+    *,
+    dealing: str | None = None,
+    enforcement: str | None = None,
+    tempting: Mapping[str, Any] | None = None,
+) -> MatchOpened:
+    """A match that the game accepts; drawn again until it does. What is given is not drawn: options, too, as far as
+    the game knows such ``tempting`` ones."""
+    known = {field.encode_name for field in options_of(rules.key).fields}
+    fixed = {name: value for name, value in (tempting or {}).items() if name in known}
     while True:
         players = chance.randint(rules.players_min, rules.players_max)
-        given = dict(some_fields(chance, options_of(rules.key)))
+        given = dict(some_fields(chance, options_of(rules.key))) | fixed
         points, pot = some_points(chance, rules.start_points, players)
-        dealing = chance.choice(("house", "table"))
+        how = chance.choice(("house", "table"))
         opened = MatchOpened(
             ruleset=rules.key,
             edition=rules.edition,
             options=msgspec.to_builtins(msgspec.convert(given, rules.options)),
             players=tuple(f"P{seat + 1}" for seat in range(players)),
-            dealing=dealing,  # type: ignore[arg-type]
-            enforcement=chance.choice(("refuse", "penalise")),
+            dealing=dealing or how,  # type: ignore[arg-type]
+            enforcement=chance.choice(("refuse", "penalise")) if enforcement is None else enforcement,  # type: ignore[arg-type]
             points=points,
             pot=pot,
             first_dealer=chance.choice((None, chance.randrange(players))),
@@ -198,12 +208,20 @@ def card_points(cards: set[str], trumps: Any) -> int:
 class Playout:
     """A match under way, and what is known of it from outside."""
 
-    def __init__(self, rules: Ruleset, chance: Random, met: Counter[str], keep: bool) -> None:
+    def __init__(
+        self,
+        rules: Ruleset,
+        chance: Random,
+        met: Counter[str],
+        keep: bool,
+        opened: MatchOpened | None = None,
+        closed: bool | None = None,
+    ) -> None:
         self.rules, self.chance, self.met = rules, chance, met
-        self.opened = opened = some_match(chance, rules)
+        self.opened = opened = opened or some_match(chance, rules)
         self.seats = range(len(opened.players))
         self.table = opened.dealing == "table"
-        self.closed = self.table and chance.random() < 0.4
+        self.closed = self.table and chance.random() < 0.4 if closed is None else closed
         self.state: Any = rules.start(opened)
         self.version, self.at, self.deals = 1, NOON, 0
         self.kept: list[Recorded] | None = [self.recorded(opened)] if keep else None

@@ -1,20 +1,24 @@
-"""A million random deals of each ruleset, with all that must hold in them: ``make soak``.
+"""A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
+which differ only in what a seat has not seen (:mod:`tests.interference`).
 
-``python -m tests.benchmarks.soak [--deals N] [--seed N] [RULESET ...]``; the seed of a part that fails is told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--seed N] [RULESET ...]``; the seed of a part that fails is
+told.
 """
 
 import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from os import cpu_count
 
 from referee.games import RULESETS
+from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.playouts import play_out
 
 DEALS = 1_000_000
+PAIRS = 40_000
 PART = 10_000
 """Deals in one part: what a process plays before it tells."""
 
@@ -47,17 +51,43 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     return not failed
 
 
+def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
+    """Plays these pairs; in how many of them the two worlds were two."""
+    return sum(Pair(key, told, enforcement, seed).play().differed > 0 for seed in seeds)
+
+
+def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -> bool:
+    """Plays so many pairs, of every combination alike; whether nobody could tell any two worlds apart."""
+    kinds = [one for one in COMBINATIONS if one[0] in keys and one not in NOTHING_HIDDEN]
+    seeds = range(seed, seed + -(-pairs // len(kinds)))
+    differed, failed, begun = 0, 0, time.monotonic()
+    with ProcessPoolExecutor(processes) as pool:
+        work = {pool.submit(pairs_of, *kind, seeds): kind for kind in kinds}
+        for future in as_completed(work):
+            if error := future.exception():
+                failed += 1
+                print(f"  {' '.join(work[future])}: {error} {' '.join(error.__notes__)}", flush=True)
+                continue
+            differed += future.result()
+    spent = time.monotonic() - begun
+    played = len(kinds) * len(seeds)
+    print(f"interference: {played:,} pairs, {differed:,} of two worlds, in {spent:,.0f} s, {failed} kinds failed")
+    return not failed
+
+
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
     parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
     parser.add_argument("--seed", type=int, default=0, help="of the first part")
     parser.add_argument("--processes", type=int, default=cpu_count() or 1)
     asked = parser.parse_args()
     if unknown := set(asked.rulesets) - set(RULESETS):
         parser.error(f"no such ruleset: {', '.join(sorted(unknown))}")
-    held = [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
+    held = [interference(asked.rulesets or list(RULESETS), asked.pairs, asked.seed, asked.processes)]
+    held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1
 
 
