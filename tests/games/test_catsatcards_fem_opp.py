@@ -5,6 +5,7 @@ import pytest
 from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
 from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld, seen
 from referee.games._rodskagg import MisdealFound, PickedUp
+from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from tests.games.rodskagg import MIXED, Table, cats, fem
 from tests.given import P1, P2, P3, P4
@@ -362,6 +363,13 @@ class TestReports:
         assert match.seen(P1).to_act == (P4,)
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)))
         assert match.phase == "auction"
+
+    def test_a_voided_deal_does_not_wipe_out_who_knocked_in_vain(self):
+        match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 6)))
+        assert {dismissed(match, P1, P2) for _ in range(DISMISSED_MAX)} == {"nothing"}
+        match.do(Void())
+        match.refused(Knock(seat=P1, accused=P2), rule=None, code="too_many_knocks")
+        assert dismissed(match, P2, P1) == "nothing"
 
     def test_what_is_refused(self):
         match = self.closed()
