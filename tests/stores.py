@@ -51,29 +51,56 @@ class Postgres:
         return f"postgresql://{self.user}:{self.password}@/{dbname}?host={quote(self.host)}&port={self.port}"
 
 
+class Server:
+    """A PostgreSQL on fresh data in a directory; what it stores is still there when it is started again."""
+
+    def __init__(self, top: Path, settings: Mapping[str, str]) -> None:
+        self.postgres = Postgres(host=str(top))
+        self._data, self._log = top / "data", top / "log"
+        self._programs, self._run_as = _programs(top)
+        self._options = [f"--{name}={value}" for name, value in settings.items()]
+        # Not the machine's locale: it may be one without UTF-8, or one that is not installed.
+        self._run("initdb", "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync").wait()
+        self.start()
+
+    def _run(self, program: str, *options: str | Path) -> subprocess.Popen[bytes]:
+        return _start(self._programs / program, "-D", self._data, *options, log=self._log, **self._run_as)
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers."""
+        self._process = self._run("postgres", "-k", self.postgres.host, "-h", "", *self._options)
+        try:
+            _wait_until_ready(self.postgres, self._process, self._log)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stops it; unless told otherwise by the fast shutdown, which ends sessions."""
+        self._process.send_signal(how)
+        try:
+            self._process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def postgres_server(settings: Mapping[str, str] = SETTINGS) -> Iterator[Server]:
+    """A running server, stopped and deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="knacka-pg-") as name:
+        server = Server(Path(name), settings)
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 @contextmanager
 def running_postgres(settings: Mapping[str, str] = SETTINGS) -> Iterator[Postgres]:
-    """A server on fresh data, stopped and deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="knacka-pg-") as name:
-        top = Path(name)
-        data, log = top / "data", top / "log"
-        programs, run_as = _programs(top)
-        # Not the machine's locale: it may be one without UTF-8, or one that is not installed.
-        initdb = ("-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-        _start(programs / "initdb", "-D", data, *initdb, log=log, **run_as).wait()
-        options = [f"--{name}={value}" for name, value in settings.items()]
-        server = _start(programs / "postgres", "-D", data, "-k", top, "-h", "", *options, log=log, **run_as)
-        try:
-            postgres = Postgres(host=str(top))
-            _wait_until_ready(postgres, server, log)
-            yield postgres
-        finally:
-            server.send_signal(signal.SIGINT)  # the fast shutdown: sessions are ended
-            try:
-                server.wait(STOP_SECONDS_MAX)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+    """A server that nobody needs to stop and start."""
+    with postgres_server(settings) as server:
+        yield server.postgres
 
 
 def _programs(top: Path) -> tuple[Path, dict[str, Any]]:
