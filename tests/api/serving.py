@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -18,7 +19,7 @@ from api.cli import Server, config_of
 from api.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS_MAX = 20
+START_SECONDS_MAX = 60
 
 
 def free_port() -> int:
@@ -53,8 +54,9 @@ def served(url: str) -> Iterator[str]:
 class Process:
     """``knacka serve`` in a process of its own."""
 
-    def __init__(self, url: str) -> None:
-        self.port = free_port()
+    def __init__(self, url: str, port: int = 0, log: IO[bytes] | None = None) -> None:
+        """``port``: 0 for a free one. ``log``: where it writes, if not where we do."""
+        self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
         self.metrics = f"http://127.0.0.1:{metrics_port}/metrics"
@@ -66,20 +68,26 @@ class Process:
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
         command = [sys.executable, "-m", "api.cli", "serve"]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, umask=0o022)
-        self._wait_until_ready()
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, umask=0o022, stdout=log, stderr=log)
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_SECONDS_MAX
-        while True:
-            try:
-                if httpx.get(f"{self.address}/health/ready").status_code == 200:
-                    return
-            except httpx.TransportError:
-                pass
-            assert self.process.poll() is None, "the service did not start"
-            assert time.monotonic() < deadline, "the service did not start in time"
-            time.sleep(0.05)
+        with httpx.Client(base_url=self.address) as client:
+            while True:
+                try:
+                    if client.get("/health/ready").status_code == 200:
+                        return
+                except httpx.TransportError:
+                    pass
+                assert self.process.poll() is None, "the service did not start"
+                assert time.monotonic() < deadline, "the service did not start in time"
+                time.sleep(0.05)
 
     def end(self, how: signal.Signals, seconds: float) -> int:
         """Sends the signal; the exit code, if it ends in so many seconds."""
