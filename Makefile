@@ -8,7 +8,7 @@ DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
 MUTANTS := .venv/.installed-mutants
 
-.PHONY: help run demo test check openapi coverage mutants bench soak lock clean
+.PHONY: help run demo test check openapi coverage mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -46,6 +46,9 @@ bench: $(BENCH) ## measure, beside other referees where there are any
 
 soak: $(DEV) ## a million random deals of each ruleset, 40,000 pairs of worlds (DEALS=... PAIRS=... for fewer)
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS))
+
+faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
+	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml

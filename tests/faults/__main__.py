@@ -1,0 +1,79 @@
+"""The faults, against the real service as a process: ``make faults``.
+
+``python -m tests.faults [--share N] [--seed N] [--store SQLite|PostgreSQL]``. Eight clients play all games over HTTP
+and repeat what is not answered under the same key, while the service is killed, its store fails, acknowledgements
+are lost on the way and streams are cut. Prints what was done and counted, and ends with 1 where something was lost,
+applied twice or left out, where books are not what the events make, or an answer was none.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.faults.field import playing
+from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers
+from tests.faults.play import NEVER, Enough
+from tests.faults.stores import STORES, PostgreSQL
+
+KILLS, FAULTS, STREAMS = 30, 15, 500
+"""On each store."""
+LOST_ANSWERS = 20
+COUNTED = ("acts", "replayed", "reads", "503", "cut", "given up", "streams cut")
+
+
+async def run(name: str, share: float, seed: str, report: Report) -> None:
+    """All that happens on one store."""
+
+    def of(times: int) -> int:
+        return max(1, round(times * share))
+
+    with STORES[name]() as store:
+        async with playing(store, f"{seed} kills") as field:
+            await kills(field, of(KILLS), report)
+            await cut_streams(field, of(STREAMS), report)
+        async with playing(store, f"{seed} faults") as field:
+            await faults(field, of(FAULTS), report)
+        if isinstance(store, PostgreSQL):
+            async with playing(store, f"{seed} proxy", proxied=True) as field:
+                await lost_answers(field, of(LOST_ANSWERS), report)
+                await black_hole(field, report)
+
+
+def show(report: Report) -> None:
+    """The table of counts."""
+    heads = ("", "", "times", *COUNTED, *NEVER, "s to return")
+    table = [heads]
+    for line in report.lines:
+        numbers = [line.counts[name] for name in (*COUNTED, *NEVER)]
+        table.append((line.store, line.what, *map(str, (line.times, *numbers)), f"{line.seconds:.1f}"))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        left = [cell.ljust(width) for cell, width in zip(row[:2], widths, strict=False)]
+        print("  ".join([*left, *(cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True))]))
+    for how in report.wrong:
+        print(how)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Faults against the real service.")
+    parser.add_argument("--share", type=float, default=1.0, help="of how often everything is done: 0.1 for a tenth")
+    parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000), help="of what is played, and when it ends")
+    parser.add_argument("--store", choices=list(STORES), help="both if none is named")
+    asked = parser.parse_args(arguments)
+    print(f"seed {asked.seed}", flush=True)
+    report = Report()
+    try:
+        for name in [asked.store] if asked.store else STORES:
+            asyncio.run(run(name, asked.share, asked.seed, report))
+    except Enough as enough:
+        print(enough)
+    finally:
+        show(report)
+    return 1 if report.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""A service as a process of its own, clients that play through it, and what is checked while they rest."""
+
+import asyncio
+import random
+import signal
+import socket
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from tempfile import TemporaryFile
+from typing import Any
+
+from tests.api.serving import Process
+from tests.faults.audit import audit, protocol_of
+from tests.faults.play import Ledger, Listener, Player, Reader
+from tests.faults.stores import Store
+from tests.faults.wire import LOST, Client
+from tests.proxy import Proxy, target_of
+
+PLAYERS, READERS = 8, 2
+RETURN_SECONDS = 30
+"""Who has not been answered so long after everything is well again is given up."""
+LOOK_SECONDS = 0.02
+
+
+def quiet_port() -> int:
+    """A port that nobody listens on, and that no client is given: one that connects to itself would keep it."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as free:
+            try:
+                free.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+class Field:
+    """Where it is played. All that is counted stands in the ledger."""
+
+    def __init__(self, store: Store, proxy: Proxy | None, seed: str) -> None:
+        """``proxy``: through which the service reaches the store, if not directly."""
+        self.store, self.proxy, self.seed = store, proxy, seed
+        self.chance = random.Random(seed)
+        self.ledger, self.port = Ledger(), quiet_port()
+        self.log = TemporaryFile()  # noqa: SIM115
+        self.service: Process | None = None
+        self.players: list[Player] = []
+        self._listeners = defaultdict[str, list[Listener]](list)
+        self._tasks: dict[object, asyncio.Task[None]] = {}
+        self._going = asyncio.Event()
+        self._checked: dict[str, int] = {}
+
+    # The service
+
+    async def start(self) -> None:
+        """Starts the service."""
+        url = self.store.url if self.proxy is None else self.proxy.url(self.store.url)
+        self.service = await asyncio.to_thread(Process, url, self.port, self.log)
+
+    async def kill(self) -> None:
+        """Kills the service, which has no time for anything."""
+        assert self.service is not None
+        await asyncio.to_thread(self.service.end, signal.SIGKILL, 10)
+
+    # The clients
+
+    def begin(self, thinks: float) -> None:
+        """They play until all is over."""
+        for number in range(PLAYERS):
+            player = Player(number, self.port, self.ledger, self.seed, self._going, self.follow, thinks)
+            self.players.append(player)
+            self._tasks[player] = asyncio.create_task(player.play())
+        for number in range(READERS):
+            reader = Reader(number, self.port, self.ledger, self.seed)
+            self._tasks[reader] = asyncio.create_task(reader.read())
+        self._go()
+
+    def _go(self) -> None:
+        for player in self.players:
+            player.resting = False
+        self._going.set()
+
+    def follow(self, match: str, port: int = 0, **how: Any) -> Listener:
+        """Follows a match by its stream; ``port``: of a proxy."""
+        listener = Listener(match, port or self.port, self.ledger, **how)
+        self._listeners[match].append(listener)
+        self._tasks[listener] = asyncio.create_task(listener.listen())
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Follows no more."""
+        self._listeners[listener.match].remove(listener)
+        self._tasks.pop(listener).cancel()
+
+    async def until(self, holds: Callable[[], bool], seconds: float = RETURN_SECONDS) -> bool:
+        """Whether this comes to hold in time. Raises what a client has failed with: that would be a fault of ours."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            for task in self._tasks.values():
+                if task.done():
+                    task.result()
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(LOOK_SECONDS)
+        return True
+
+    async def play(self, seconds: float) -> None:
+        """Lets them play for so long."""
+        await self.until(lambda: False, seconds)
+
+    async def answered(self) -> float:
+        """Waits until each player has had an act answered; how long it took the last of them."""
+        since = time.monotonic()
+        if not await self.until(lambda: all(player.answered_at > since for player in self.players)):
+            self.ledger.found("late", f"some are not answered for {RETURN_SECONDS} s after all is well again")
+        return time.monotonic() - since
+
+    async def stop(self) -> None:
+        """Whatever has happened, nobody plays or listens any more, and no process is left."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        if self.service is not None and self.service.process.poll() is None:
+            self.service.process.kill()
+            self.service.process.wait()
+        self.log.close()
+
+    # What must hold
+
+    async def check(self) -> None:
+        """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
+        self._going.clear()
+        if not await self.until(lambda: all(player.resting for player in self.players)):
+            self.ledger.found("late", f"some act is not answered for {RETURN_SECONDS} s")
+        rows = await asyncio.to_thread(self.store.rows)
+        by_match = await asyncio.to_thread(audit, rows, self.ledger)
+        changed = [match for match in self.ledger.versions if self._checked.get(match) != len(by_match[match])]
+        with Client(self.port) as client:
+            for match in changed:
+                history = by_match[match]
+                self._checked[match] = len(history)
+                await self._books(client, match, history)
+                for listener in self._listeners[match]:
+                    await self._heard(listener, [row.topic for row in history])
+        self._go()
+
+    async def _books(self, client: Client, match: str, history: list[Any]) -> None:
+        shown = await self._shown(client, f"/v1/matches/{match}")
+        sheet = await self._shown(client, f"/v1/matches/{match}/protocol")
+        if shown["version"] != len(history):
+            self.ledger.found("lost", f"{match} is shown at {shown['version']} and stored to {len(history)}")
+        if sheet != await asyncio.to_thread(protocol_of, history) or sheet["points"] != shown["points"]:
+            self.ledger.found("books", f"the protocol of {match} is not what its events make")
+
+    async def _heard(self, listener: Listener, topics: list[str]) -> None:
+        if not await self.until(lambda: listener.at >= len(topics)):
+            self.ledger.found("gaps", f"the stream of {listener.match} stays at {listener.at} of {len(topics)}")
+        if listener.topics != topics[: listener.at]:
+            self.ledger.found("gaps", f"the stream of {listener.match} is not what is stored")
+
+    async def _shown(self, client: Client, path: str) -> Any:
+        """What is answered in the end: books may have to catch up first."""
+        deadline = time.monotonic() + RETURN_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                answer = await client.ask("GET", path, {})
+                self.ledger.judge(f"GET {path}", answer)
+                if answer.status == 200:
+                    return answer.said
+            except LOST:
+                pass
+            await asyncio.sleep(0.2)
+        self.ledger.found("late", f"{path} is not shown within {RETURN_SECONDS} s")
+        return {"version": None, "points": None}
+
+
+@asynccontextmanager
+async def playing(store: Store, seed: str, *, proxied: bool = False, thinks: float = 0.0) -> AsyncIterator[Field]:
+    """A field on which it is played, and all that must hold in the end. ``thinks``: players, before each act."""
+    with Proxy(target_of(store.url)) if proxied else nullcontext() as proxy:
+        field = Field(store, proxy, seed)
+        try:
+            await field.start()
+            field.begin(thinks)
+            await field.answered()
+            yield field
+            await field.check()
+        finally:
+            await field.stop()

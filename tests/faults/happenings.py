@@ -1,0 +1,176 @@
+"""What happens to the service while it is played, how often, and what came of it."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle, islice
+
+import msgspec
+
+from tests.faults.field import Field
+from tests.faults.play import NEVER
+from tests.faults.wire import LOST, Client
+from tests.proxy import Proxy
+
+HOLE_SECONDS = 10.0
+ACT_SECONDS, READY_SECONDS, FIRST_SECONDS = 5.0, 2.0, 2.0
+"""While the store is in a black hole: until an act is answered, and the question whether the service is ready; and
+from its return to the first act."""
+SLACK_SECONDS = 1.5
+"""What these may take longer, since the machine has more to do."""
+LISTENERS = 16
+
+
+class Line(msgspec.Struct):
+    """What happened so many times, what was counted, and how long at most until every player was answered again."""
+
+    store: str
+    what: str
+    times: int = 0
+    counts: Counter[str] = msgspec.field(default_factory=Counter)
+    seconds: float = 0.0
+
+    @property
+    def well(self) -> bool:
+        """Nothing was found that may not be."""
+        return not any(self.counts[kind] for kind in NEVER)
+
+
+class Report:
+    """All lines, and what was found that may not be."""
+
+    def __init__(self) -> None:
+        self.lines: list[Line] = []
+        self.wrong: list[str] = []
+
+    @contextmanager
+    def counting(self, field: Field, what: str) -> Iterator[Line]:
+        """The line of what happens now."""
+        found = [line for line in self.lines if (line.store, line.what) == (field.store.name, what)]
+        line = found[0] if found else Line(field.store.name, what)
+        if not found:
+            self.lines.append(line)
+        before, wrong = field.ledger.counts.copy(), len(field.ledger.wrong)
+        try:
+            yield line
+        finally:
+            line.counts += field.ledger.counts - before
+            self.wrong += [f"{line.store}, {what}: {how}" for how in field.ledger.wrong[wrong:]]
+
+
+async def kills(field: Field, times: int, report: Report) -> None:
+    """The service is killed while it is played, and started again."""
+    for _ in range(times):
+        with report.counting(field, "kill -9") as line:
+            await field.play(field.chance.uniform(0.3, 1.5))
+            await field.kill()
+            await field.start()
+            await _well_again(field, line)
+
+
+async def _well_again(field: Field, line: Line) -> None:
+    line.times += 1
+    line.seconds = max(line.seconds, await field.answered())
+    await field.check()
+
+
+async def faults(field: Field, times: int, report: Report) -> None:
+    """What can happen to the store, in turn."""
+    for fault in islice(cycle(field.store.faults()), times):
+        with report.counting(field, fault.name) as line:
+            await field.play(field.chance.uniform(0.1, 0.5))
+            assert field.service is not None
+            await asyncio.to_thread(fault.happens, field.service)
+            if fault.until_start:
+                await field.kill()
+                await field.start()
+            await _well_again(field, line)
+
+
+async def lost_answers(field: Field, times: int, report: Report) -> None:
+    """A commit reaches the store, and its acknowledgement never comes back."""
+    assert field.proxy is not None
+    for _ in range(times):
+        with report.counting(field, "acknowledgement lost") as line:
+            await field.play(field.chance.uniform(0.05, 0.3))
+            before = field.proxy.answers_lost
+            field.proxy.lose_answer()
+            if not await field.until(lambda: field.proxy.answers_lost > before):  # type: ignore[union-attr]  # noqa: B023
+                field.ledger.found("late", "nothing is stored any more")
+            await _well_again(field, line)
+
+
+async def black_hole(field: Field, report: Report, seconds: float = HOLE_SECONDS) -> None:
+    """Nothing comes through to the store, and nobody is told."""
+    assert field.proxy is not None
+    with report.counting(field, "black hole") as line:
+        for player in field.players:
+            player.patience = (30.0,)
+        ledger = field.ledger
+        ledger.asked.clear()
+        began = time.monotonic()
+        field.proxy.hold()
+        asking = asyncio.create_task(_ask_readiness(field, began))
+        await field.play(seconds)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        ended = time.monotonic()
+        field.proxy.forward()
+        line.times += 1
+        line.seconds = await field.answered()
+        for sent, answered, status in ledger.asked:
+            if began < answered < ended and answered - sent > ACT_SECONDS + SLACK_SECONDS:
+                ledger.found("late", f"an act was answered {status} after {answered - sent:.1f} s")
+        if seconds > ACT_SECONDS + SLACK_SECONDS:
+            refused = sum(began < answered < ended and status == 503 for _, answered, status in ledger.asked)
+            if refused < len(field.players):
+                ledger.found("late", f"only {refused} acts were answered at all in {seconds} s")
+        first = min(
+            (answered for _, answered, status in ledger.asked if answered > ended and status == 201), default=0
+        )
+        if not 0 < first - ended < FIRST_SECONDS + SLACK_SECONDS:
+            ledger.found("late", f"the first act came {first - ended:.1f} s after the return")
+        await field.check()
+
+
+async def _ask_readiness(field: Field, began: float) -> None:
+    limit = READY_SECONDS + SLACK_SECONDS
+    with Client(field.port) as client:
+        while True:
+            asked = time.monotonic()
+            try:
+                status = (await client.ask("GET", "/health/ready", {}, seconds=limit)).status
+            except LOST as loss:
+                field.ledger.found("late", f"no answer whether it is ready within {limit} s: {loss!r}")
+            else:
+                if status != 503 and asked - began > limit:
+                    field.ledger.found("late", f"it says that it is ready, {asked - began:.1f} s without its store")
+            await asyncio.sleep(0.2)
+
+
+async def cut_streams(field: Field, times: int, report: Report) -> None:
+    """Streams end anywhere: half of them by their clients, half by a proxy before the service."""
+    with report.counting(field, "streams cut") as line, Proxy(("127.0.0.1", field.port)) as proxy:
+        counts, chance = field.ledger.counts, field.chance
+        goal = counts["streams cut"] + times
+        listeners = []
+        for number in range(LISTENERS):
+            match = chance.choice(list(field.ledger.versions)[-len(field.players) :])
+            if number % 2:
+                listeners.append(field.follow(match, proxy.address[1]))
+            else:
+                listeners.append(field.follow(match, cut_after=lambda: chance.randrange(1, 2000)))
+        while counts["streams cut"] < goal:
+            if all(listener.heard_all for listener in listeners[::2]):
+                listeners.append(field.follow(chance.choice(list(field.ledger.versions)), cut_after=lambda: 500))
+            await field.play(chance.uniform(0.02, 0.2))
+            proxy.cut()
+        line.times += times
+        for listener in listeners:
+            listener.whole()
+        line.seconds = await field.answered()
+        await field.check()
+        for listener in listeners:
+            field.leave(listener)

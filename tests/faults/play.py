@@ -1,0 +1,305 @@
+"""Clients as they should be: each repeats an act under the same key until it is answered, and takes up its stream
+where it was cut. What they were answered is written down, to be compared with what is stored."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from functools import cache
+from itertools import count
+from random import Random
+from typing import Any
+
+import msgspec
+
+from referee.games import RULESETS
+from tests.benchmarks.load import OPENING, script
+from tests.conformance.replay import matches
+from tests.faults.wire import LOST, Answer, Client
+
+PROBLEM = "application/problem+json"
+NEVER = ("lost", "twice", "gaps", "books", "answers", "late")
+"""What is counted and has to be 0: acts lost, acts applied twice, gaps in a history or a stream, books that are not
+what the events make, answers that are no success and no problem, or not true, and what comes too late or never."""
+WRONG_MAX = 20
+PAUSE_SECONDS = 0.1
+"""Before an act is sent again, or a stream taken up again."""
+PATIENCE_SECONDS = (1.0, 5.0, 30.0)
+"""How long a client waits for an answer, by lot, before it asks again on another connection."""
+READS = ("", "/protocol", "/events?after={after}", "/replay?at={at}", "/knocks", "/pot")
+LISTS = ("/v1/matches", "/health/ready", "/metrics")
+LISTS_SHARE = 0.2
+READER_PAUSE_SECONDS = 0.05
+LATEST = 16
+"""Matches that are looked at."""
+
+
+class Enough(Exception):
+    """So much is wrong that it cannot be played any more."""
+
+
+class Acknowledged(msgspec.Struct, frozen=True):
+    """An act that was answered: its first event, where that was told, and its last."""
+
+    first: int | None
+    last: int
+
+
+class Ledger:
+    """What all clients were answered, and what was wrong with it."""
+
+    def __init__(self) -> None:
+        self.acts: dict[tuple[str, int | str, str], Acknowledged] = {}
+        """By match, actor and key."""
+        self.versions: dict[str, int] = {}
+        """The latest that was told of each match."""
+        self.over: dict[str, int] = {}
+        """The last version of each match that is played no more."""
+        self.counts = Counter[str]()
+        self.wrong: list[str] = []
+        """What may not be, in words; ``counts`` has how often by kind, of :data:`NEVER`."""
+        self.asked: list[tuple[float, float, int]] = []
+        """When each act was sent and when it was answered, and the status."""
+
+    def found(self, kind: str, how: str) -> None:
+        """Something that may not be; it is counted once, however often it is seen. Raises :class:`Enough`."""
+        if (wrong := f"{kind}: {how}") not in self.wrong:
+            self.counts[kind] += 1
+            self.wrong.append(wrong)
+        if len(self.wrong) >= WRONG_MAX:
+            raise Enough(f"{WRONG_MAX} things were found that may not be")
+
+    def judge(self, what: str, answer: Answer) -> None:
+        """Every answer is a success or a problem, and none of the problems is the service's own fault."""
+        if answer.status < 400:
+            return
+        form = answer.headers.get("content-type")
+        self.counts[f"{answer.status}"] += 1
+        ours = answer.status >= 500 and answer.status != 503
+        if ours or form != PROBLEM or answer.said["status"] != answer.status:
+            self.found("answers", f"{what}: {answer.status} as {form}: {answer.body[:200]!r}")
+
+    def lost(self, loss: Exception, cut: str) -> None:
+        """A client was not answered; ``cut``: what to count it as where there was a connection."""
+        if isinstance(loss, ConnectionRefusedError):
+            return
+        self.counts["given up" if isinstance(loss, TimeoutError) else cut] += 1
+
+    def told(self, match: str, version: int) -> None:
+        """A match has come to a version."""
+        self.versions[match] = max(version, self.versions.get(match, 0))
+
+
+class Script(msgspec.Struct, frozen=True):
+    """How to open a match, and what is sent then: call, actor, body, and whether it may be refused."""
+
+    opening: dict[str, Any]
+    steps: list[tuple[str, int | str, Any, bool]]
+
+
+@cache
+def scripts() -> list[Script]:
+    """The conformance matches: all games, with knocks, and with acts that are refused."""
+    return [_conforming(given) for ruleset in RULESETS for given in matches(ruleset)]
+
+
+def _conforming(given: dict[str, Any]) -> Script:
+    names = ("ruleset", "options", "first_dealer", "dealing", "enforcement", "stakes", "opening")
+    players = [{"name": f"P{seat + 1}"} for seat in range(given["players"])]
+    steps = [
+        (step["call"], step["as"], step["body"], step["expect"] != "ok" or step.get("optional", False))
+        for step in given["steps"]
+        if step["call"] != "legal-acts"
+    ]
+    return Script({name: given[name] for name in names} | {"players": players}, steps)
+
+
+@cache
+def long_script() -> Script:
+    """A match of thousands of acts, so that there is always one with a long history."""
+    return Script(OPENING, [("acts", seat, msgspec.Raw(body), False) for seat, body in script()])
+
+
+class Player:
+    """Plays one match after another, an act at a time."""
+
+    def __init__(
+        self, number: int, port: int, ledger: Ledger, seed: str, go: asyncio.Event, follow: Any, thinks: float
+    ) -> None:
+        """``go``: cleared, the player rests after the act that it is about. ``follow`` is told of each match.
+
+        ``thinks``: so many seconds before each act.
+        """
+        self.number, self._ledger, self._go, self._follow, self._thinks = number, ledger, go, follow, thinks
+        self._client, self._chance = Client(port), Random(f"{seed} {number}")
+        self._path, self._tokens = "", dict[int | str, str]()
+        self.resting = False
+        self.answered_at = 0.0
+        self.patience = PATIENCE_SECONDS
+
+    async def play(self) -> None:
+        """Until it is cancelled."""
+        with self._client:
+            for turn in count():
+                await self._match(long_script() if self.number == 0 else self._chance.choice(scripts()), turn)
+
+    async def _match(self, script: Script, turn: int) -> None:
+        opened = await self._done("POST", "/v1/matches", {}, script.opening)
+        made = opened.said
+        match = made["id"]
+        self._path = f"/v1/matches/{match}"
+        self._tokens = {seat["seat"]: seat["token"] for seat in made["seats"]} | {"official": made["official_token"]}
+        self._ledger.told(match, made["version"])
+        self._follow(match)
+        for number, (call, actor, body, may_refuse) in enumerate(script.steps):
+            await self._rest()
+            key = f"{self.number}-{turn}-{number}"
+            headers = {"Authorization": f"Bearer {self._tokens[actor]}", "Idempotency-Key": key}
+            answer = await self._done("POST", f"{self._path}/{call}", headers, body, may_refuse)
+            if answer.status == 201:
+                self._acknowledged(match, actor, key, answer)
+        self._ledger.over[match] = self._ledger.versions[match]
+
+    def _acknowledged(self, match: str, actor: int | str, key: str, answer: Answer) -> None:
+        said, ledger = answer.said, self._ledger
+        first = said["events"][0]["number"] if "events" in said else None
+        ledger.acts[match, actor, key] = Acknowledged(first, said["version"])
+        ledger.counts["acts"] += 1
+        ledger.counts["replayed"] += "idempotency-replayed" in answer.headers
+        if said["version"] <= ledger.versions[match]:
+            ledger.found(
+                "answers", f"{self._path}: act {key} answered {said['version']} after {ledger.versions[match]}"
+            )
+        ledger.told(match, said["version"])
+        self.answered_at = time.monotonic()
+
+    async def _done(
+        self, method: str, path: str, headers: dict[str, str], body: Any, may_refuse: bool = False
+    ) -> Answer:
+        """Asks until it is answered, for good or ill."""
+        content = msgspec.json.encode(body)
+        while True:
+            sent = time.monotonic()
+            answer = await self._ask(method, path, {**headers, "Content-Type": "application/json"}, content)
+            if answer is not None:
+                self._ledger.asked.append((sent, time.monotonic(), answer.status))
+            if answer is not None and answer.status < 500:
+                if answer.status >= 400 and not may_refuse:
+                    self._ledger.found("answers", f"{path} {content[:80]!r}: {answer.status} {answer.body[:200]!r}")
+                return answer
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _ask(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Answer | None:
+        try:
+            answer = await self._client.ask(method, path, headers, body, seconds=self._chance.choice(self.patience))
+        except LOST as loss:
+            self._ledger.lost(loss, "cut")
+            return None
+        self._ledger.judge(f"{method} {path}", answer)
+        return answer
+
+    async def _rest(self) -> None:
+        if self._thinks:
+            await asyncio.sleep(self._thinks)
+        if not self._go.is_set():
+            self.resting = True
+            await self._go.wait()
+
+
+class Reader:
+    """Looks at whatever is played. A read may fail, but what it tells is not older than what has been answered."""
+
+    def __init__(self, number: int, port: int, ledger: Ledger, seed: str) -> None:
+        self._ledger, self._client, self._chance = ledger, Client(port), Random(f"{seed} reader {number}")
+
+    async def read(self) -> None:
+        """Until it is cancelled."""
+        with self._client:
+            while True:
+                try:
+                    await self._look()
+                except LOST as loss:
+                    self._ledger.lost(loss, "reads cut")
+                await asyncio.sleep(READER_PAUSE_SECONDS)
+
+    async def _look(self) -> None:
+        ledger, chance = self._ledger, self._chance
+        match, version = chance.choice([*ledger.versions.items()][-LATEST:] or [("", 0)])
+        if not match or chance.random() < LISTS_SHARE:
+            path, version = chance.choice(LISTS), 0
+        else:
+            read = chance.choice(READS).format(after=chance.randrange(version), at=version)
+            path = f"/v1/matches/{match}{read}"
+        answer = await self._client.ask("GET", path, {}, seconds=chance.choice(PATIENCE_SECONDS))
+        ledger.judge(f"GET {path}", answer)
+        ledger.counts["reads"] += answer.status == 200
+        if answer.status not in (200, 503) and not (answer.status == 404 and path.endswith("/pot")):
+            if answer.status < 500:  # else it is judged
+                ledger.found("answers", f"GET {path}: {answer.status} {answer.body[:200]!r}")
+        elif answer.status == 200 and json.loads(answer.headers.get("etag", '"0"').strip('"')) < version:
+            ledger.found("answers", f"GET {path}: {answer.headers['etag']}, and {version} was answered")
+
+
+class Listener:
+    """Follows a match by its stream, over whatever happens to the connection."""
+
+    def __init__(self, match: str, port: int, ledger: Ledger, cut_after: Any = lambda: None) -> None:
+        """``cut_after`` gives after how many bytes to hang up, for each connection; ``None`` for never."""
+        self.match, self._ledger, self._cut_after = match, ledger, cut_after
+        self._client = Client(port)
+        self.topics: list[str] = []
+        """Of the events that came, event 1 first."""
+
+    def whole(self) -> None:
+        """Hangs up no more by itself."""
+        self._cut_after = lambda: None
+
+    @property
+    def at(self) -> int:
+        """The number of the last event that came."""
+        return len(self.topics)
+
+    @property
+    def heard_all(self) -> bool:
+        """Nothing more will come."""
+        return self.at >= self._ledger.over.get(self.match, self.at + 1)
+
+    async def listen(self) -> None:
+        """Until it has heard everything."""
+        while not self.heard_all:
+            try:
+                if await self._connection():
+                    return
+            except LOST as loss:
+                self._ledger.lost(loss, "streams cut")
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _connection(self) -> bool:
+        """What comes over one connection; whether there is no more to come."""
+        headers = {"Last-Event-ID": str(self.at)} if self.at else {}
+        path, unread, left = f"/v1/matches/{self.match}/events/stream", b"", self._cut_after()
+        stream = self._client.stream(path, headers)
+        try:
+            async for part in stream:
+                if part.status != 200:
+                    self._ledger.judge(f"GET {path}", part)
+                    return part.status == 204
+                *frames, unread = (unread + part.body[:left]).split(b"\n\n")
+                for frame in frames:
+                    self._frame(frame)
+                if left is not None and (left := left - len(part.body)) <= 0:
+                    raise EOFError("cut off by its own client")
+                if self.heard_all:
+                    return True
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]
+        return False
+
+    def _frame(self, frame: bytes) -> None:
+        fields = dict(line.split(": ", 1) for line in frame.decode().splitlines() if not line.startswith(":"))
+        if "id" not in fields:
+            return
+        if (number := int(fields["id"])) == self.at + 1:
+            self.topics.append(fields["event"])
+        else:
+            self._ledger.found("gaps", f"the stream of {self.match}: event {number} came after {self.at}")

@@ -1,0 +1,43 @@
+"""A tenth of ``make faults``."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from tests.faults.field import Field, playing
+from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers
+from tests.faults.play import Enough
+from tests.faults.stores import STORES, PostgreSQL
+
+KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 3, 2, 50, 2, 7.0
+THINKS_SECONDS = 0.05
+"""There are other tests."""
+
+
+async def _tenth(field: Field, report: Report) -> None:
+    await cut_streams(field, STREAMS, report)
+    await faults(field, FAULTS, report)
+    if field.proxy is not None:
+        await lost_answers(field, LOST_ANSWERS, report)
+        await black_hole(field, report, HOLE_SECONDS)
+    await kills(field, KILLS, report)
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_nothing_is_lost_done_twice_or_left_out(name: str) -> None:
+    report = Report()
+
+    async def played() -> None:
+        with STORES[name]() as store:
+            async with playing(
+                store, "a tenth", proxied=isinstance(store, PostgreSQL), thinks=THINKS_SECONDS
+            ) as field:
+                await _tenth(field, report)
+
+    with suppress(Enough):
+        asyncio.run(played())
+    assert report.wrong == []
+    done = {line.what: line.times for line in report.lines}
+    assert (done["streams cut"], done["kill -9"]) == (STREAMS, KILLS)
+    assert all(line.counts["acts"] for line in report.lines), "it was played all the while"
