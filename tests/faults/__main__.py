@@ -38,13 +38,14 @@ async def run(name: str, share: float, seed: str, report: Report) -> None:
         if isinstance(store, PostgreSQL):
             async with playing(store, f"{seed} proxy", proxied=True) as field:
                 await lost_answers(field, of(LOST_ANSWERS), report)
+                await black_hole(field, report, kept=True)
                 await black_hole(field, report)
 
 
 def show(report: Report) -> None:
     """The table of counts."""
     heads = ("", "", "times", *COUNTED, *NEVER, "s to return")
-    table = [heads]
+    table: list[tuple[str, ...]] = [heads]
     for line in report.lines:
         numbers = [line.counts[name] for name in (*COUNTED, *NEVER)]
         table.append((line.store, line.what, *map(str, (line.times, *numbers)), f"{line.seconds:.1f}"))
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--store", choices=list(STORES), help="both if none is named")
     asked = parser.parse_args(arguments)
     print(f"seed {asked.seed}", flush=True)
-    report = Report()
+    report = Report(lambda what: print(f"  {what}", flush=True))
     try:
         for name in [asked.store] if asked.store else STORES:
             asyncio.run(run(name, asked.share, asked.seed, report))

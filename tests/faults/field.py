@@ -178,7 +178,10 @@ class Field:
 
 @asynccontextmanager
 async def playing(store: Store, seed: str, *, proxied: bool = False, thinks: float = 0.0) -> AsyncIterator[Field]:
-    """A field on which it is played, and all that must hold in the end. ``thinks``: players, before each act."""
+    """A field on which it is played. ``proxied``: the service reaches its store through a proxy.
+
+    ``thinks``: so many seconds each player, before an act.
+    """
     with Proxy(target_of(store.url)) if proxied else nullcontext() as proxy:
         field = Field(store, proxy, seed)
         try:
@@ -186,6 +189,5 @@ async def playing(store: Store, seed: str, *, proxied: bool = False, thinks: flo
             field.begin(thinks)
             await field.answered()
             yield field
-            await field.check()
         finally:
             await field.stop()

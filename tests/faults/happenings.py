@@ -3,14 +3,14 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
 
 import msgspec
 
 from tests.faults.field import Field
-from tests.faults.play import NEVER
+from tests.faults.play import Listener
 from tests.faults.wire import LOST, Client
 from tests.proxy import Proxy
 
@@ -21,6 +21,8 @@ from its return to the first act."""
 SLACK_SECONDS = 1.5
 """What these may take longer, since the machine has more to do."""
 LISTENERS = 16
+CUT_BYTES_MAX = 2000
+"""A client has had at most so much of a stream when it hangs up: some events, or part of the first."""
 
 
 class Line(msgspec.Struct):
@@ -32,32 +34,31 @@ class Line(msgspec.Struct):
     counts: Counter[str] = msgspec.field(default_factory=Counter)
     seconds: float = 0.0
 
-    @property
-    def well(self) -> bool:
-        """Nothing was found that may not be."""
-        return not any(self.counts[kind] for kind in NEVER)
-
 
 class Report:
     """All lines, and what was found that may not be."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda what: None) -> None:
+        """``say`` is told what comes next."""
+        self._say = say
         self.lines: list[Line] = []
         self.wrong: list[str] = []
 
     @contextmanager
     def counting(self, field: Field, what: str) -> Iterator[Line]:
-        """The line of what happens now."""
+        """The line of what happens now; what was found meanwhile, or since the line before, is told with it."""
         found = [line for line in self.lines if (line.store, line.what) == (field.store.name, what)]
         line = found[0] if found else Line(field.store.name, what)
         if not found:
+            self._say(f"{line.store}: {what}")
             self.lines.append(line)
-        before, wrong = field.ledger.counts.copy(), len(field.ledger.wrong)
         try:
             yield line
         finally:
-            line.counts += field.ledger.counts - before
-            self.wrong += [f"{line.store}, {what}: {how}" for how in field.ledger.wrong[wrong:]]
+            ledger = field.ledger
+            line.counts += ledger.counts - ledger.told_counts
+            self.wrong += [f"{line.store}, {what}: {how}" for how in ledger.wrong[ledger.told_wrong :]]
+            ledger.told_counts, ledger.told_wrong = ledger.counts.copy(), len(ledger.wrong)
 
 
 async def kills(field: Field, times: int, report: Report) -> None:
@@ -102,16 +103,19 @@ async def lost_answers(field: Field, times: int, report: Report) -> None:
             await _well_again(field, line)
 
 
-async def black_hole(field: Field, report: Report, seconds: float = HOLE_SECONDS) -> None:
-    """Nothing comes through to the store, and nobody is told."""
+async def black_hole(field: Field, report: Report, seconds: float = HOLE_SECONDS, *, kept: bool = False) -> None:
+    """Nothing comes through to the store, and nobody is told; ``kept``: it comes when the hole is gone."""
     assert field.proxy is not None
-    with report.counting(field, "black hole") as line:
+    with report.counting(field, "network held up" if kept else "black hole") as line:
         for player in field.players:
             player.patience = (30.0,)
         ledger = field.ledger
         ledger.asked.clear()
         began = time.monotonic()
-        field.proxy.hold()
+        if kept:
+            field.proxy.hold()
+        else:
+            field.proxy.drop()
         asking = asyncio.create_task(_ask_readiness(field, began))
         await field.play(seconds)
         asking.cancel()
@@ -120,18 +124,16 @@ async def black_hole(field: Field, report: Report, seconds: float = HOLE_SECONDS
         field.proxy.forward()
         line.times += 1
         line.seconds = await field.answered()
-        for sent, answered, status in ledger.asked:
-            if began < answered < ended and answered - sent > ACT_SECONDS + SLACK_SECONDS:
-                ledger.found("late", f"an act was answered {status} after {answered - sent:.1f} s")
-        if seconds > ACT_SECONDS + SLACK_SECONDS:
-            refused = sum(began < answered < ended and status == 503 for _, answered, status in ledger.asked)
-            if refused < len(field.players):
-                ledger.found("late", f"only {refused} acts were answered at all in {seconds} s")
-        first = min(
-            (answered for _, answered, status in ledger.asked if answered > ended and status == 201), default=0
-        )
-        if not 0 < first - ended < FIRST_SECONDS + SLACK_SECONDS:
-            ledger.found("late", f"the first act came {first - ended:.1f} s after the return")
+        meanwhile = [(answered - sent, status) for sent, answered, status in ledger.asked if began < answered < ended]
+        for took, status in meanwhile:
+            if took > ACT_SECONDS + SLACK_SECONDS:
+                ledger.found("late", f"an act was answered {status} after {took:.1f} s")
+        if sum(status == 503 for _, status in meanwhile) < len(field.players):
+            ledger.found("late", f"of {len(field.players)} acts not all were answered within {seconds} s")
+        acts = [answered for _, answered, status in ledger.asked if answered > ended and status == 201]
+        first = min(acts, default=float("inf")) - ended
+        if first > FIRST_SECONDS + SLACK_SECONDS:
+            ledger.found("late", f"the first act came {first:.1f} s after the return")
         await field.check()
 
 
@@ -152,21 +154,25 @@ async def _ask_readiness(field: Field, began: float) -> None:
 
 async def cut_streams(field: Field, times: int, report: Report) -> None:
     """Streams end anywhere: half of them by their clients, half by a proxy before the service."""
+    ledger, chance = field.ledger, field.chance
     with report.counting(field, "streams cut") as line, Proxy(("127.0.0.1", field.port)) as proxy:
-        counts, chance = field.ledger.counts, field.chance
-        goal = counts["streams cut"] + times
-        listeners = []
-        for number in range(LISTENERS):
-            match = chance.choice(list(field.ledger.versions)[-len(field.players) :])
-            if number % 2:
-                listeners.append(field.follow(match, proxy.address[1]))
-            else:
-                listeners.append(field.follow(match, cut_after=lambda: chance.randrange(1, 2000)))
-        while counts["streams cut"] < goal:
-            if all(listener.heard_all for listener in listeners[::2]):
-                listeners.append(field.follow(chance.choice(list(field.ledger.versions)), cut_after=lambda: 500))
+
+        def another() -> Listener:
+            match = chance.choice([*ledger.versions][-LISTENERS:])
+            if len(listeners) % 2:
+                return field.follow(match, proxy.address[1])
+            return field.follow(match, cut_after=lambda: chance.randrange(1, CUT_BYTES_MAX))
+
+        listeners: list[Listener] = []
+        goal, deadline = ledger.counts["streams cut"] + times, time.monotonic() + times
+        while ledger.counts["streams cut"] < goal:
+            while sum(not listener.heard_all for listener in listeners) < LISTENERS:
+                listeners.append(another())
             await field.play(chance.uniform(0.02, 0.2))
             proxy.cut()
+            if time.monotonic() > deadline:
+                ledger.found("late", "nothing comes by the streams any more")
+                break
         line.times += times
         for listener in listeners:
             listener.whole()

@@ -58,6 +58,8 @@ class Ledger:
         self.counts = Counter[str]()
         self.wrong: list[str] = []
         """What may not be, in words; ``counts`` has how often by kind, of :data:`NEVER`."""
+        self.told_counts, self.told_wrong = Counter[str](), 0
+        """As much of both as has been reported."""
         self.asked: list[tuple[float, float, int]] = []
         """When each act was sent and when it was answered, and the status."""
 
@@ -135,7 +137,7 @@ class Player:
         self._path, self._tokens = "", dict[int | str, str]()
         self.resting = False
         self.answered_at = 0.0
-        self.patience = PATIENCE_SECONDS
+        self.patience: tuple[float, ...] = PATIENCE_SECONDS
 
     async def play(self) -> None:
         """Until it is cancelled."""
@@ -166,11 +168,9 @@ class Player:
         ledger.acts[match, actor, key] = Acknowledged(first, said["version"])
         ledger.counts["acts"] += 1
         ledger.counts["replayed"] += "idempotency-replayed" in answer.headers
-        if said["version"] <= ledger.versions[match]:
-            ledger.found(
-                "answers", f"{self._path}: act {key} answered {said['version']} after {ledger.versions[match]}"
-            )
-        ledger.told(match, said["version"])
+        if (version := said["version"]) <= (before := ledger.versions[match]):
+            ledger.found("answers", f"{self._path}: act {key} answered {version} after {before}")
+        ledger.told(match, version)
         self.answered_at = time.monotonic()
 
     async def _done(
