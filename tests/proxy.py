@@ -162,7 +162,11 @@ class Proxy:
         if not isinstance(self._target, str):
             return socket.create_connection(self._target)
         server = socket.socket(socket.AF_UNIX)
-        server.connect(self._target)
+        try:
+            server.connect(self._target)
+        except OSError:
+            server.close()
+            raise
         return server
 
     def _pump(self, pair: _Pair, source: socket.socket, sink: socket.socket | None) -> None:
