@@ -65,6 +65,7 @@ class Process:
             "KNACKA_PORT": str(self.port),
             "KNACKA_METRICS_PORT": str(metrics_port),
             "KNACKA_LOG_LEVEL": "warning",
+            "PYTHONFAULTHANDLER": "1",  # a crash says where it was
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
         command = [sys.executable, "-m", "api.cli", "serve"]
@@ -85,7 +86,7 @@ class Process:
                         return
                 except httpx.TransportError:
                     pass
-                assert self.process.poll() is None, "the service did not start"
+                assert self.process.poll() is None, f"the service did not start, it ended with {self.process.poll()}"
                 assert time.monotonic() < deadline, "the service did not start in time"
                 time.sleep(0.05)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.api.serving import Process
 from tests.faults.audit import audit, protocol_of
-from tests.faults.play import Ledger, Listener, Player, Reader
+from tests.faults.play import Enough, Ledger, Listener, Player, Reader
 from tests.faults.stores import Store
 from tests.faults.wire import LOST, Client
 from tests.proxy import Proxy, target_of
@@ -22,6 +22,8 @@ PLAYERS, READERS = 8, 2
 RETURN_SECONDS = 30
 """Who has not been answered so long after everything is well again is given up."""
 LOOK_SECONDS = 0.02
+LOG_BYTES = 5000
+"""Of what the service wrote before it ended by itself, so much is told."""
 
 
 def quiet_port() -> int:
@@ -57,12 +59,22 @@ class Field:
     async def start(self) -> None:
         """Starts the service."""
         url = self.store.url if self.proxy is None else self.proxy.url(self.store.url)
-        self.service = await asyncio.to_thread(Process, url, self.port, self.log)
+        try:
+            self.service = await asyncio.to_thread(Process, url, self.port, self.log)
+        except AssertionError as error:
+            self._ended(str(error))
+
+    def _ended(self, how: str) -> None:
+        self.service = None
+        self.ledger.found("late", how)
+        self.log.seek(max(0, self.log.tell() - LOG_BYTES))
+        raise Enough(f"{how}; it wrote last:\n{self.log.read().decode(errors='replace')}")
 
     async def kill(self) -> None:
         """Kills the service, which has no time for anything."""
         assert self.service is not None
-        await asyncio.to_thread(self.service.end, signal.SIGKILL, 10)
+        service, self.service = self.service, None
+        await asyncio.to_thread(service.end, signal.SIGKILL, 10)
 
     # The clients
 
@@ -98,6 +110,8 @@ class Field:
         """Whether this comes to hold in time. Raises what a client has failed with: that would be a fault of ours."""
         deadline = time.monotonic() + seconds
         while not holds():
+            if self.service is not None and (code := self.service.process.poll()) is not None:
+                self._ended(f"the service has ended by itself, with {code}")
             for task in self._tasks.values():
                 if task.done():
                     task.result()
