@@ -8,6 +8,7 @@ applied twice or left out, where books are not what the events make, or an answe
 
 import argparse
 import asyncio
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000), help="of what is played, and when it ends")
     parser.add_argument("--store", choices=list(STORES), help="both if none is named")
     asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # no process is left then either
     print(f"seed {asked.seed}", flush=True)
     report = Report(lambda what: print(f"  {what}", flush=True))
     try:
