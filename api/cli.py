@@ -190,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return verify(settings, given.match)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except STORE_FAILURES as error:
+    except (*STORE_FAILURES, OSError) as error:
         print(said(settings.database_url, error), file=sys.stderr)
         return NOT_STARTED
 

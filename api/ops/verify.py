@@ -68,7 +68,8 @@ def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
     """Verifies a match, or without one all that is stored: says each difference, and at the end what was read.
 
-    The exit code: 0 where all holds, 1 where something does not or cannot be read, 2 where there is no such match.
+    The exit code: 0 where all holds, 1 where something does not, 2 where there is no such match. Raises what the
+    databases raise.
     """
     stored = Stored(url)
     try:
@@ -77,9 +78,6 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
             return _verify(stored, shelves, match, say, progress)
         finally:
             shelves.close()
-    except (SQLAlchemyError, OSError) as error:
-        say(f"the store cannot be read: {in_a_line(error)}")
-        return 1
     finally:
         stored.close()
 

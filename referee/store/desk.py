@@ -265,7 +265,7 @@ class Desk:
     def _next_batch(self) -> tuple[list[_Job], bool]:
         """Whatever waits, and whether the desk closes after it."""
         batch: list[_Job] = []
-        if self._due and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
+        if self._waiting.empty() or time.monotonic() > self._snapshots_at:
             self._take_snapshots()
         job = self._waiting.get()
         while job is not None:
@@ -384,6 +384,8 @@ class Desk:
 
     def _take_snapshots(self) -> None:
         """All that are due, in one transaction, when nobody waits or some time has passed."""
+        if not self._due:
+            return
         due, self._due = self._due, []
         try:
             self.referee.take_snapshots(due)

@@ -12,6 +12,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from sqlalchemy import text
 
+from api.ops.metrics import exposition
 from projections.follow.engine import engine_for, writer
 from referee.store.store import construct
 from tests.api.conftest import client_of
@@ -48,7 +49,7 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
         table.deal()
         table.bid(2, "pass")
         table.finish_deal(seed=1)
-    books = own_client.app.state.service.books
+    books, metrics = own_client.app.state.service.books, own_client.app.state.service.metrics
     one_id = UUID(one.id)
     with construct(store_url) as referee:
         number = next(e.originator_version for e in referee.history(one_id) if e.event.TOPIC == "deal/scored")
@@ -66,12 +67,12 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
             listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
             assert [entry["version"] for entry in listed] == [number - 1, other.version()]
             assert {(str(aside.match), aside.event) for aside in books.set_aside()} == {(one.id, number)}
-            said = own_client.get("/metrics").text
+            said = exposition(metrics, own_client.app.state.service.gauges())
             assert f"knacka_books_set_aside {len(books.set_aside())}\n" in said
             assert f'knacka_book_set_aside_at{{book="protocols",match="{one.id}"}} {number}\n' in said
         books.rebuild(*books.by_name)
         assert one.get("/protocol").status_code == 200
-        assert "knacka_books_set_aside 0\n" in own_client.get("/metrics").text
+        assert "knacka_books_set_aside 0\n" in exposition(metrics, own_client.app.state.service.gauges())
 
 
 def test_a_list_answers_at_once_with_what_it_has(own_client: Client, store_url: str) -> None:

@@ -437,11 +437,11 @@ class TestOurFault:
             table = Table(client)
             table.deal()
             rename_tables(tmp_path / "knacka.db")
-            for path in ("/events", "/replay?at=1", "/deals/1"):
+            for path in ("/events", "/replay?at=1"):
                 answer = table.get(path)
                 problem(answer, 503, "store-away")
                 assert answer.headers["retry-after"] == "1"
-            problem(table.send("bid", 1, bid=1), 503, "busy")
+            problem(table.send("bid", 1, bid=1), 503, "outcome-unknown")
             problem(client.get("/v1/matches/00000000-0000-0000-0000-000000000000"), 503, "store-away")
         lines = [record for record in caplog.records if record.name == "api.http.problems"]
         assert lines

@@ -67,8 +67,8 @@ def test_many_acts_without_a_scored_deal_leave_one_now_and_then(
 ) -> None:
     monkeypatch.setattr(at_the_desk, "SNAPSHOT_EVERY", 10)
     match_id = opened(desk, deal_ritual=False)
-    knock = Command(id=match_id, actor=1, request=Knock(seat=1, accused=0))
-    for future in [desk.submit(knock) for _ in range(45)]:
+    knocks = [Command(id=match_id, actor=seat, request=Knock(seat=seat, accused=(seat + 1) % 3)) for seat in range(3)]
+    for future in [desk.submit(knock) for knock in knocks * 15]:
         future.result(30)
     desk.close()
     assert kept(referee, match_id) == [10, 20, 30, 40]
