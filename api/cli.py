@@ -43,6 +43,8 @@ GRACE_SECONDS = 6
 """To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
 END_SECONDS = 9.0
 """After which the process ends, whatever still hangs."""
+UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
+"""What is raised where a store cannot be opened."""
 NOT_STARTED, UNANSWERED, INTERRUPTED = 3, 4, 130
 """Exit codes, beside 0, 1 for what ``verify`` finds and 2 for a wrong command or setting."""
 
@@ -190,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return verify(settings, given.match)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (*STORE_FAILURES, OSError) as error:
+    except UNUSABLE as error:
         print(said(settings.database_url, error), file=sys.stderr)
         return NOT_STARTED
 

@@ -17,6 +17,7 @@ from api.ops.shelves import Shelves
 from api.ops.stored import Stored
 from api.ops.verify import verified, verify
 from projections.follow.engine import books_file
+from referee.store.acts import keyed_acts
 from referee.store.desk import Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import Referee, construct, settings_for
@@ -52,11 +53,12 @@ def played(url: str, acts: int = 62) -> Matches:
         desk = Desk(referee, seed=lambda: f"seed {next(numbers)}")
         ids = tuple(opened(desk, **kind) for kind in GAMES)
         for match_id in ids:
-            for _ in range(acts):
+            for turn in range(acts):
                 # Rödskägg would end most matches.
                 legal = [act for act in legal_acts(desk.get(match_id)) if getattr(act, "bid", None) != "rodskagg"]
                 if legal:
-                    send(desk, match_id, chance.choice(legal))
+                    key = {"key": f"{turn}"} if turn % 3 == 0 else {}
+                    send(desk, match_id, chance.choice(legal), **key)
         desk.close()
         return Matches(_rows(referee), _snapshots(referee, ids), ids)
 
@@ -75,7 +77,8 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
     """Stores these matches and keeps the books of them."""
     with construct(url) as referee:
         assert referee.snapshots is not None
-        referee.recorder.insert_events(list(matches.rows))
+        rows = ((row.originator_id, row.originator_version, row.state) for row in matches.rows)
+        referee.insert(list(matches.rows), list(keyed_acts(rows)))
         referee.snapshots.recorder.insert_events(list(matches.snapshots))
         if books:
             kept = Books(referee, url)
@@ -84,14 +87,15 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
 
 
 class Editor:
-    """Changes what is stored. ``{events}`` and ``{snapshots}`` stand for the tables' names, ``?`` for a value."""
+    """Changes what is stored. ``{events}``, ``{snapshots}`` and ``{acts}`` stand for tables, ``?`` for a value."""
 
     def __init__(self, url: str) -> None:
         self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
 
     def run(self, statement: str, *values: Any, books: bool = False) -> list[Any]:
-        names = ("stored_events", "stored_snapshots") if self.sqlite else ("referee_events", "referee_snapshots")
-        statement = statement.format(events=names[0], snapshots=names[1])
+        prefix = "stored" if self.sqlite else "referee"
+        tables = {name: f"{prefix}_{name}" for name in ("events", "snapshots", "acts")}
+        statement = statement.format_map(tables)
         if self.sqlite:
             file = books_file(self.url) if books else settings_for(self.url)["SQLITE_DBNAME"]
             ids = [value.hex if isinstance(value, UUID) else value for value in values]

@@ -1,6 +1,6 @@
 """One aggregate proved from its rows: numbers, chain, rulings and snapshots."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from api.ops.stored import Row
 from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.store.acts import OWN, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, from_row, row_hash, to_row
@@ -59,6 +60,7 @@ class History:
         self._aggregate: Aggregate | None = None
         self._folds = True
         self._act: list[_Kept] = []
+        self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def say(self, number: int, what: str) -> None:
         """There is a difference at this event, or with 0 of the whole."""
@@ -74,6 +76,7 @@ class History:
                 self._broken_off()
                 continue
             found[row.number] = kept.recorded
+            self._note_key(kept.recorded)
             if self._folds:
                 self.readable = row.number
                 if self._act and _begins(kept.recorded, self._act[-1].recorded):
@@ -81,8 +84,14 @@ class History:
                 self._act.append(kept)
         return found
 
-    def end(self) -> None:
-        """There are no more rows."""
+    def end(self, acts: Mapping[bytes, tuple[int, int]]) -> None:
+        """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
+        for key in self._keyed.keys() | acts.keys():
+            made, kept = self._keyed.get(key), acts.get(key)
+            if made is None and kept is not None and kept[0] <= self._number:
+                self.say(kept[0], "an act with a key is kept for it, and its row names no such key")
+            elif made is not None and kept != made:
+                self.say(made[0], "its act has a key, and a repeat would not be found by it")
         folds = self._folds
         self._broken_off()
         if folds:
@@ -122,6 +131,12 @@ class History:
         return _Kept(stored, recorded, self._prev)
 
     # Acts
+
+    def _note_key(self, recorded: Recorded) -> None:
+        """Which events the acts made that have a key."""
+        if not recorded.act_id.startswith(OWN):
+            key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
+            self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
     def _judge(self) -> None:
         """Decides the act under way again, folds it, and looks at what snapshots there are of it."""

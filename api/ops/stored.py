@@ -68,6 +68,7 @@ class Stored:
             prefix, position = "referee", "notification_id"
         self.rows_table = _rows(f"{prefix}_events", column(position))
         self.snapshots_table = _rows(f"{prefix}_snapshots")
+        self.acts_table = table(f"{prefix}_acts", column("originator_id", ID), *map(column, ("key", "first", "last")))
         self._position = self.rows_table.c[position]
 
     def close(self) -> None:
@@ -131,6 +132,13 @@ class Stored:
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:
             return [(row[0], _bytes(row[1])) for row in connection.execute(query.order_by(this.originator_version))]
+
+    def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]]:
+        """The keyed acts of an aggregate, by what stands for their keys: the first and the last event of each."""
+        this = self.acts_table.c
+        query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
+        with self.events.connect() as connection:
+            return {bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
 
     # The books
 

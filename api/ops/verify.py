@@ -3,7 +3,7 @@
 Each aggregate is read from its first row on. Its rows have to be numbered without a gap, to be readable, and each to
 name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
 made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
-are compared with the fold at their place, and the books with what they make of these rows alone.
+are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone.
 
 What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells; that an
 act was not exchanged, with all that is on record of it, for another that the rules allow as well; and which cards the
@@ -51,7 +51,7 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         for rows in stored.rows(aggregate_id):
             recorded = history.take(rows)
             shelf.take(rows, recorded, history.readable)
-        history.end()
+        history.end(stored.acts(aggregate_id))  # read after the rows: what has been done since is passed over
         shelf.compare(history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")

@@ -293,6 +293,22 @@ class TestSnapshots:
         assert lines[0] == "1 snapshots are of another release and of no use to this one"
 
 
+class TestKeyedActs:
+    def test_one_that_was_taken_away(self, editor: Editor, match_id: UUID) -> None:
+        ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
+        editor.run("DELETE FROM {acts} WHERE originator_id = ? AND first = ?", match_id, first)
+        names(editor.url, match_id, first, "its act has a key, and a repeat would not be found by it")
+
+    def test_one_that_tells_of_other_events(self, editor: Editor, match_id: UUID) -> None:
+        ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
+        editor.run("UPDATE {acts} SET last = last + 1 WHERE originator_id = ? AND first = ?", match_id, first)
+        names(editor.url, match_id, first, "its act has a key, and a repeat would not be found by it")
+
+    def test_one_that_nobody_sent(self, editor: Editor, match_id: UUID) -> None:
+        editor.run("INSERT INTO {acts} VALUES (?, ?, 2, 2)", match_id, b"0123456789abcdef")
+        names(editor.url, match_id, 2, "an act with a key is kept for it, and its row names no such key")
+
+
 class TestBooks:
     @pytest.mark.parametrize(
         ("change", "says"),

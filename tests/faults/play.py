@@ -27,7 +27,7 @@ PAUSE_SECONDS = 0.1
 PATIENCE_SECONDS = (1.0, 5.0, 30.0)
 """How long a client waits for an answer, by lot, before it asks again on another connection."""
 READS = ("", "/protocol", "/events?after={after}", "/replay?at={at}", "/knocks", "/pot")
-LISTS = ("/v1/matches", "/health/ready", "/metrics")
+LISTS = ("/v1/matches", "/health/ready")
 LISTS_SHARE = 0.2
 READER_PAUSE_SECONDS = 0.05
 LATEST = 16
