@@ -182,9 +182,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
     )
     kept_from_others()
-    for file in open_to_others(settings.database_url):
-        log.warning("others may open %s: chmod 600 it", file)
     try:
+        for file in open_to_others(settings.database_url):
+            log.warning("others may open %s: chmod 600 it", file)
         if given.command == "serve":
             return serve(settings)
         if given.command == "rebuild":

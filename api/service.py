@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tokens import token_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
-from api.http.problems import Problem
+from api.http.problems import STORE_FAILURES, Problem
 from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
@@ -128,12 +129,14 @@ class Service:
 
     def gauges(self) -> Gauges:
         """What is measured at this moment. Touches the database."""
-        aside = self.books.set_aside()
+        aside, lag = self.books.set_aside(), {}
+        with suppress(*STORE_FAILURES):  # of a store that is away the rest tells more
+            lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
         named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "cached_matches": ("Matches in memory.", self.desk.at_hand),
-            "follower_lag_events": ("Events stored that the books have not taken in.", self.lag()),
+            **lag,
             "books_set_aside": ("Matches that books have set aside.", len(aside)),
             "book_set_aside_at": ("The event at which a book has set a match aside.", named),
             "books_standing_still": ("Books that cannot go on.", len(self.books.standing_still())),

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.store.store import settings_for
+from projections.follow.engine import books_file
+from referee.store.reach import SqliteFile, place_of
 from referee.value import Value
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,8 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         reason, _, path = str(error).partition(" - at `$.")
         raise SettingsError(f"{PREFIX}{path.rstrip('`').upper()}: {reason}") from None
     try:
-        settings_for(settings.database_url)
+        if isinstance(place_of(settings.database_url), SqliteFile):
+            books_file(settings.database_url)
     except ValueError as error:
         raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None
     return settings

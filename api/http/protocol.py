@@ -7,6 +7,7 @@ nothing more is read and the connection is closed. Answers may take as long as t
 
 import asyncio
 import logging
+import re
 import resource
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -22,6 +23,8 @@ from uvicorn.server import ServerState
 from api.http.problems import RETRY_AFTER, Problem, as_sent
 
 log = logging.getLogger(__name__)
+
+UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
 URL_MAX = 4096
 """Bytes of the request target. The longest of ours, with a cursor, have a few hundred."""
@@ -100,7 +103,6 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         if len(self.connections) > connections_max():
             self._refuse(Problem("busy", headers=RETRY_AFTER))
-            transport.close()
         else:
             self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
 
@@ -109,6 +111,9 @@ class Protocol(HttpToolsProtocol):
         self._stop_clock()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
+        if (running := self._running) is not None and not running.response_complete:  # uvicorn tells the last one
+            running.disconnected = True
+            running.message_event.set()
         if self._look_at_writing is not None:
             self._look_at_writing.cancel()
 
@@ -123,10 +128,14 @@ class Protocol(HttpToolsProtocol):
     def _read(self, piece: bytes) -> None:
         if self._deaf:
             return
+        if b"pgrade:" in piece and (self._in_head or not self._in_message):
+            # There is nothing to change to, but who asks whether there is (as Java does) goes on by HTTP/1.1.
+            head, end, rest = piece.partition(b"\r\n\r\n")
+            piece = UPGRADE.sub(b"", head) + end + rest
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # There is nothing to change to: it is answered as it is. What follows may be its body or not: not read.
+            # Asked for in another way, or a tunnel: answered as it is. What follows may be its body or not: not read.
             self._deaf, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__

@@ -2,10 +2,9 @@
 
 import os
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from projections.follow.engine import books_file
-from referee.store.store import settings_for
+from referee.store.reach import SqliteFile, place_of
 
 OWNER_ALONE = 0o077
 """The mask of what others may not do."""
@@ -18,7 +17,8 @@ def kept_from_others() -> None:
 
 def open_to_others(url: str) -> list[Path]:
     """The files of this store that are there already and that others than their owner may open."""
-    if urlsplit(url).scheme != "sqlite":
+    place = place_of(url)
+    if not isinstance(place, SqliteFile):
         return []
-    files = (Path(settings_for(url)["SQLITE_DBNAME"]), books_file(url))
+    files = (Path(place.path), books_file(url))
     return [file for file in files if file.exists() and file.stat().st_mode & OWNER_ALONE]

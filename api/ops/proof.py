@@ -84,10 +84,10 @@ class History:
                 self._act.append(kept)
         return found
 
-    def end(self, acts: Mapping[bytes, tuple[int, int]]) -> None:
+    def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
         """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
-        for key in self._keyed.keys() | acts.keys():
-            made, kept = self._keyed.get(key), acts.get(key)
+        for key in () if acts is None else self._keyed.keys() | acts.keys():
+            made, kept = self._keyed.get(key), acts.get(key) if acts else None
             if made is None and kept is not None and kept[0] <= self._number:
                 self.say(kept[0], "an act with a key is kept for it, and its row names no such key")
             elif made is not None and kept != made:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -18,13 +19,14 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    inspect,
     select,
     table,
 )
 
 from projections.follow.engine import Json, books_file, engine_for
 from projections.follow.keeping import Book
-from referee.store.store import settings_for
+from referee.store.reach import SqliteFile, place_of
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The id of an aggregate: 32 digits on SQLite, which takes any text for one."""
@@ -56,8 +58,9 @@ class Stored:
         """Raises ``ValueError`` for a URL that names no store."""
         self.files: tuple[Path, ...] = ()
         """On SQLite those of the events and of the books."""
-        if file := settings_for(url).get("SQLITE_DBNAME"):
-            self.files = Path(file), books_file(url)
+        place = place_of(url)
+        if isinstance(place, SqliteFile):
+            self.files = Path(place.path), books_file(url)
             self.events, self.books = map(sqlite_engine, self.files)
             prefix, position = "stored", "rowid"
         else:
@@ -133,8 +136,17 @@ class Stored:
         with self.events.connect() as connection:
             return [(row[0], _bytes(row[1])) for row in connection.execute(query.order_by(this.originator_version))]
 
-    def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]]:
-        """The keyed acts of an aggregate, by what stands for their keys: the first and the last event of each."""
+    @cached_property
+    def has_acts(self) -> bool:
+        """Whether keyed acts are kept; if not they are made from the events at the next start."""
+        with self.events.connect() as connection:
+            return inspect(connection).has_table(self.acts_table.name)
+
+    def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
+        """The keyed acts of an aggregate, by what stands for their keys: the first and the last event of each.
+        ``None`` where none are kept."""
+        if not self.has_acts:
+            return None
         this = self.acts_table.c
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:

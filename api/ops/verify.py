@@ -51,7 +51,8 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         for rows in stored.rows(aggregate_id):
             recorded = history.take(rows)
             shelf.take(rows, recorded, history.readable)
-        history.end(stored.acts(aggregate_id))  # read after the rows: what has been done since is passed over
+        # Read after the rows: what has been done since is passed over.
+        history.end(stored.acts(aggregate_id))
         shelf.compare(history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")

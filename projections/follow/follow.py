@@ -407,7 +407,7 @@ class Follower:
 
     def _pause(self) -> float:
         now = time.monotonic()
-        return max(0.0, min([self._poll_seconds, *(again - now for again in self._again.values())]))
+        return min([self._poll_seconds, *(again - now for again in self._again.values() if again > now)])
 
     def _worked(self, what: str) -> None:
         if self._faults.pop(what, None):

@@ -113,14 +113,7 @@ _aside = Table(
     Column("error", Json(str), nullable=False),
 )
 # Written once: to put them together takes longer than to have them done.
-_HELD = (
-    select(
-        _places.c.position,
-        select(func.count()).where(_aside.c.book == bindparam("key")).scalar_subquery(),
-    )
-    .where(_places.c.book == bindparam("key"))
-    .with_for_update(of=_places)
-)
+_HELD = select(_places.c.position).where(_places.c.book == bindparam("key")).with_for_update()
 _MOVE = (
     update(_places).where(_places.c.book == bindparam("key")).values(position=bindparam("to"), mark=bindparam("by"))
 )
@@ -170,14 +163,12 @@ def _place(connection: Connection, key: str) -> Place | None:
     return found and Place(*found)
 
 
-def _held(connection: Connection, key: str) -> tuple[int, int]:
-    """The position of a book, and how many matches it has set aside; nobody else can move it until this transaction
-    ends."""
-    found = connection.execute(_HELD, {"key": key}).one_or_none()
-    if found is None:
+def _held(connection: Connection, key: str) -> int:
+    """The position of a book; nobody else can move it, nor set a match aside, until this transaction ends."""
+    position: int | None = connection.scalar(_HELD, {"key": key})
+    if position is None:
         raise LookupError(f"book {key} has no position: another rebuild is done, or its tables were taken away")
-    position, aside = found
-    return position, aside
+    return position
 
 
 def _move(connection: Connection, key: str, place: Place) -> None:
@@ -195,8 +186,7 @@ def take(
 
     ``carefully``: what it cannot take is set aside.
     """
-    position, count = _held(connection, key)
-    aside = set_aside(connection, book, key) if count else {}
+    position, aside = _held(connection, key), set_aside(connection, book, key)
     if position >= after and (news := page.after(position)):
         position = news.position
         _move(connection, key, Place(position, news.mark))
@@ -314,8 +304,8 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
         patient(connection)
         # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
         # The new tables are held too: another rebuild could have cleared them since.
-        goal = max([_held(connection, book.key)[0] for book in books])
-        position = min([_held(connection, key)[0] for _, key in fresh])
+        goal = max([_held(connection, book.key) for book in books])
+        position = min([_held(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
             position = apply(position, events, connection, True)
         for book, (new, key) in zip(books, fresh, strict=True):

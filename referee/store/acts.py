@@ -35,6 +35,9 @@ class Store(Protocol):
     def insert_events(self, stored_events: Sequence[StoredEvent], *, acts: Sequence[KeyedAct] = ()) -> Any:
         """Stores rows and the acts that made them, or nothing."""
 
+    def settle(self) -> None:
+        """Waits for a transaction that may still be on its way to its end."""
+
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         """Those of the acts that are stored."""
 

@@ -256,7 +256,7 @@ class Desk:
                 self._cache.forget([job.command.id for job in batch])
                 for job in batch:
                     if not job.future.done():
-                        job.future.set_exception(Busy())
+                        job.future.set_exception(InDoubt())
             self._began = None
             if last:
                 self._take_snapshots()
@@ -353,8 +353,7 @@ class Desk:
 
         A row holds the id of its act, its time and the hash before it: an identical one is ours.
         """
-        version = row.originator_version
-        return row in self.referee.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
+        return self.referee.is_stored(row)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
         """After a conflict: all at once, then one by one, so that nobody waits for what others fight over."""
@@ -389,7 +388,7 @@ class Desk:
         due, self._due = self._due, []
         try:
             self.referee.take_snapshots(due)
-        except PersistenceError:
+        except Exception:  # they only make loading faster
             log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:

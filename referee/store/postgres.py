@@ -85,6 +85,11 @@ class Recorder(PostgresApplicationRecorder):
                 seconds=self.datastore.lock_timeout,
             )
         )
+        self._take_turn = (
+            SQL("SET lock_timeout = '{seconds}s'; SELECT pg_advisory_xact_lock_shared({key}); RESET lock_timeout")
+            .format(key=self._turn, seconds=self.datastore.lock_timeout)
+            .as_bytes()
+        )
         rows = "%b::uuid[], %b::bigint[], %b::text[], %b::bytea[]"
         acts = "%b::uuid[], %b::bytea[], %b::bigint[], %b::bigint[]"
         self._insert_rows = SQL(f"SELECT {{}}({rows})").format(function).as_bytes()
@@ -121,6 +126,13 @@ class Recorder(PostgresApplicationRecorder):
                 connection.execute(self._insert_both, rows + _columns(acts), prepare=True)
             else:
                 connection.execute(self._insert_rows, rows, prepare=True)
+
+    @again
+    def settle(self) -> None:
+        """Waits its turn among those who store: one whose connection was lost keeps it until all can see what it
+        stored, or nobody ever will."""
+        with self.datastore.get_connection() as connection:
+            connection.execute(self._take_turn)
 
     @again
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:

@@ -49,6 +49,9 @@ class Recorder(SQLiteApplicationRecorder):
             ((act.aggregate_id.hex, act.key, act.first, act.last) for act in acts),
         )
 
+    def settle(self) -> None:
+        """There is none: what was not stored here is not stored later."""
+
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         """Those of the acts that are stored."""
         found = []

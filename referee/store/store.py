@@ -168,6 +168,12 @@ class Referee(Application[UUID]):
         """Stores rows and the keyed acts that made some of them, or nothing."""
         self._store.insert_events(rows, acts=acts)
 
+    def is_stored(self, row: StoredEvent) -> bool:
+        """Whether this very row is there, or has come by when whoever stores something now has done so."""
+        self._store.settle()
+        version = row.originator_version
+        return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
+
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
         """Keeps aggregates so that loading them need not begin at their first event."""
         assert self.snapshots is not None
@@ -183,7 +189,10 @@ class Referee(Application[UUID]):
         """The last snapshots not after an event, from the last back, that can be read."""
         assert self.snapshots is not None
         for _ in range(SNAPSHOTS_TRIED):
-            for row in self.snapshots.recorder.select_events(aggregate_id, lte=to, desc=True, limit=1):
+            rows = self.snapshots.recorder.select_events(aggregate_id, lte=to, desc=True, limit=1)
+            if not rows:
+                return
+            for row in rows:
                 to = row.originator_version - 1
                 try:
                     yield from filter(None, [_loaded(row)])

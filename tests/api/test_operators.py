@@ -205,7 +205,7 @@ class TestSettings:
     def test_the_proxy_in_deploy_lets_through_what_the_service_takes(self) -> None:
         given = dict(re.findall(r"^ *(\w+) ([^;]+);", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE))
         assert given["client_max_body_size"] == f"{Settings().body_limit_bytes // 1024}k"
-        assert given["large_client_header_buffers"] == f"4 {VALUE_MAX // 1024}k"
+        assert given["large_client_header_buffers"] == f"2 {VALUE_MAX // 1024}k"
         assert given["client_header_timeout"] == f"{HEAD_SECONDS:.0f}s"
         assert int(given["keepalive_timeout"].rstrip("s")) < IDLE_SECONDS
         assert given["proxy_buffering"] == "off"

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in [asked.store] if asked.store else STORES:
             asyncio.run(run(name, asked.share, asked.seed, report))
     except Enough as enough:
-        print(enough)
+        report.wrong.append(str(enough))
     finally:
         show(report)
     return 1 if report.wrong else 0

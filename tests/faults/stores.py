@@ -164,7 +164,7 @@ class PostgreSQL:
             Fault("limit of connections reached", lambda _: self._limited()),
             Fault("disk full", lambda _: self._full()),
             Fault("order of commits held up", lambda _: self._locked(ORDER_OF_COMMITS)),
-            Fault("books locked", lambda _: self._locked("LOCK TABLE book_positions IN ACCESS EXCLUSIVE MODE")),
+            Fault("books locked", lambda _: self._locked("LOCK TABLE book_places IN ACCESS EXCLUSIVE MODE")),
             Fault("table locked against readers", lambda _: self._locked(LOCK)),
             Fault("locked for longer than is waited", lambda _: self._locked(LOCK, LONG_SECONDS)),
         ]

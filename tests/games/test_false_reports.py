@@ -26,6 +26,7 @@ TABLE = """
 rodskagg-alga         undealt     house wrong_phase       hands wrong_phase       counts wrong_phase
                       exchanging  house house_sees        hands hands_known       counts own other
                       auction     house house_sees        hands hands_known       counts own other
+                      not_led     house house_sees        hands hands_known       counts own other
                       playing     house house_sees        hands hands_known       counts own only_who_holds_it late
                       played      house house_sees        hands late              counts late
 
@@ -34,6 +35,7 @@ rodskagg-catsatcards  drawing     house -                 hands wrong_phase     
                       picking_up  house house_sees        hands hands_known       counts own other
                       found       house -                 hands nothing_dealt     counts nothing_dealt
                       auction     house house_sees        hands hands_known       counts own other
+                      not_led     house house_sees        hands hands_known       counts own other
                       playing     house house_sees        hands hands_known       counts own only_who_holds_it late
                       played      house house_sees        hands late              counts late
 
@@ -43,6 +45,7 @@ rodskagg-kortoxen     drawing     house -                 hands wrong_phase     
                       found       house -                 hands nothing_dealt     counts nothing_dealt
                       exchanging  house house_sees        hands hands_known       counts own other
                       auction     house house_sees        hands hands_known       counts own other
+                      not_led     house house_sees        hands hands_known       counts own other
                       playing     house house_sees        hands hands_known       counts own only_who_holds_it late
                       played      house house_sees        hands late              counts late
 
@@ -88,11 +91,10 @@ def phase_of(match: Playout) -> str:
         return "any"
     if phase == "picking_up" and state.found:
         return "found"
-    if match.rules.key == "rams-english":
-        if phase == "declaring" and not state.said.calls:
-            return "unspoken"
-        if phase == "playing" and not state.trick and not state.won:
-            return "not_led"
+    if phase == "playing" and not state.trick and not state.won:
+        return "not_led"
+    if phase == "declaring" and not state.said.calls:
+        return "unspoken"
     return phase
 
 

@@ -4,13 +4,14 @@ from referee.acts import Report
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.in_play import InPlay
+from referee.games._rodskagg.question import said
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
 def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Report, cites: Cites) -> None:
     """Refuses what the referee can see by itself, and what comes too late: before the first lead anybody may report a
-    wrong number, in the ``play`` only who holds it, until his last card is played and the number settled.
+    wrong number, after it only who holds it, until he has played his last card or folded and the number is settled.
 
     Otherwise anybody could undo a deal that goes against him; an official may void it.
     """
@@ -18,11 +19,12 @@ def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Rep
         raise AgainstTheRules("hands_known", cites.six_cards)
     if act.accused not in table.playing:
         raise AgainstTheRules("not_in_deal", cites.accused, seat=act.accused)
-    if play is None:
+    if play is None or not (play.won or play.trick):
         return
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
-    if len(play.won) + any(seat == act.accused for seat, _ in play.trick) == HAND:
+    played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
+    if played == HAND or act.accused in said(play.question.answers, "fold"):
         raise too_late(cites)
 
 
