@@ -406,8 +406,11 @@ class Follower:
         return time.monotonic() >= self._again.get(what, 0)
 
     def _pause(self) -> float:
-        now = time.monotonic()
-        return min([self._poll_seconds, *(again - now for again in self._again.values() if again > now)])
+        """Until something is due; what was set aside is not looked after while the log cannot be read."""
+        now, waits = time.monotonic(), {"aside"} if "read" in self._faults else set()
+        return max(
+            0.0, min([self._poll_seconds, *(at - now for what, at in self._again.items() if what not in waits)])
+        )
 
     def _worked(self, what: str) -> None:
         if self._faults.pop(what, None):
