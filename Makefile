@@ -1,6 +1,6 @@
 # Needs Python 3.11 or later (PYTHON=... names another), make and a package registry as pip is set up for it.
 PYTHON ?= python3
-WORKERS ?= 2# test processes; each starts a PostgreSQL of its own
+WORKERS ?= 3# test processes, one more than there are cores, for some tests wait; each starts a PostgreSQL of its own
 
 BIN := .venv/bin
 RUN := .venv/.installed
