@@ -37,7 +37,7 @@ def _options(path: str, *methods: str) -> HTTPRouteHandler:
 
     @route(path, http_method=["OPTIONS"], include_in_schema=False)
     async def options(request: Req) -> Reply:
-        return Reply(status_code=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
+        return Reply(status=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
 
     return options
 

@@ -42,13 +42,15 @@ class Service:
 
     async def do(self, command: Command) -> Outcome:
         """Has the desk decide and store a request. Raises :class:`InDoubt` where the store is slow to answer."""
-        future = self.desk.submit(command)
-        try:
-            async with asyncio.timeout(ACT_SECONDS):
-                return await asyncio.wrap_future(future)
-        except TimeoutError:
-            # Before its turn it can be taken back.
-            raise (Busy if future.cancel() else InDoubt) from None
+        loop = asyncio.get_running_loop()
+        future, answered = self.desk.submit(command), asyncio.Event()
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(answered.set))
+        late = loop.call_later(ACT_SECONDS, answered.set)
+        await answered.wait()
+        late.cancel()
+        if not future.done():  # before its turn it can be taken back
+            raise Busy if future.cancel() else InDoubt
+        return future.result()
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""

@@ -289,4 +289,4 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
         language = language_of(header(request, b"accept-language"))
         told = await in_long_thread(read_record, service, seen, place, viewer, language)
     vary = {"Vary": "Authorization, Accept, Accept-Language"}
-    return written_of_match(told, seen.version, vary, PLAIN if plain else JSON)
+    return written_of_match(told, seen.version, headers=vary, media_type=PLAIN if plain else JSON)

@@ -50,4 +50,4 @@ async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> 
     question = table if media_type == CSV else book.written
     told = await service.books.ask_of(book, match, seen.version, question)
     assert told is not None, "the book has come to the version of the match"
-    return written_of_match(*told, {"Vary": "Authorization, Accept"}, media_type)
+    return written_of_match(*told, headers={"Vary": "Authorization, Accept"}, media_type=media_type)

@@ -16,7 +16,7 @@ from litestar.openapi.spec import Components, SecurityScheme, Tag
 
 from api.http.describe import schema_of, schemas
 from api.http.headers import Req
-from api.http.replies import Reply, text
+from api.http.replies import Reply
 from api.matches.shown import EventSeen
 from referee.store.match import Match
 
@@ -91,13 +91,13 @@ class _Page(OpenAPIRenderPlugin):
 @get("/openapi.json", include_in_schema=False)
 async def openapi_json(request: Req) -> Reply:
     """The OpenAPI description."""
-    return text(_encoded(request.app), "application/json")
+    return Reply(_encoded(request.app))
 
 
 @get("/docs.js", include_in_schema=False)
 async def docs_js(request: Req) -> Reply:
     """The script that shows the description as a page."""
-    return text(_static("docs.js"), "text/javascript")
+    return Reply(_static("docs.js"), media_type="text/javascript")
 
 
 async def _page(response: Response[Any]) -> Response[Any]:

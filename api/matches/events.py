@@ -6,6 +6,7 @@ from uuid import UUID
 
 from litestar import get
 from litestar.params import QueryParameter
+from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
 from api.http.describe import ANYBODY, described, in_header
@@ -108,7 +109,7 @@ async def list_events(
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
-) -> Reply:
+) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
@@ -121,7 +122,7 @@ async def list_events(
         lines = _lines(service, seen, viewer, first, end)
         return ASGIStreamingResponse(iterator=lines, headers=headers, media_type=NDJSON)
     page = await in_thread(read_page, service, seen, viewer, after, limit)
-    return written_of_match(page, seen.version, vary)
+    return written_of_match(page, seen.version, headers=vary)
 
 
 async def _lines(
@@ -164,14 +165,14 @@ def is_over(match: Match) -> bool:
         empty={204: "The match is over and all its events have been sent."},
     ),
 )
-async def stream_events(request: Req, match: MatchId, after: After = 0) -> Reply:
+async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIResponse:
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
     seen, viewer = await service.seen(request, match)
     start = after if last is None else last
     if is_over(seen) and start >= seen.version:
-        return Reply(status_code=204, headers=PRIVATE)
+        return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -113,7 +113,7 @@ async def list_knocks(
         return encode(cases), {"Link": f'<{more}>; rel="next"'}
 
     page, more = await service.books.ask_of(book, match, seen.version, read_page)
-    return written_of_match(page, seen.version, _in(language) | more)
+    return written_of_match(page, seen.version, headers=_in(language) | more)
 
 
 @get(

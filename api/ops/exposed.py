@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol
-from api.http.replies import Reply, text
+from api.http.replies import Reply
 from api.ops.metrics import MEDIA_TYPE, exposition
 from api.service import Service, service_of
 from api.threads import in_probe_thread
@@ -26,7 +26,7 @@ BODY_MAX = 1024
 async def metrics(request: Req) -> Reply:
     """Counters."""
     service = service_of(request)
-    return text(exposition(service.metrics, await in_probe_thread(service.gauges)).encode(), MEDIA_TYPE)
+    return Reply(exposition(service.metrics, await in_probe_thread(service.gauges)).encode(), media_type=MEDIA_TYPE)
 
 
 async def _begun(message: Message, _: Scope) -> None:

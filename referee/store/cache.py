@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from uuid import UUID
 
 import msgspec
@@ -48,9 +49,8 @@ class Cache:
 
     def used(self, aggregate_id: UUID) -> None:
         """Tells that an aggregate is of use."""
-        with self._lock:
-            if aggregate_id in self._places:
-                self._places.move_to_end(aggregate_id)
+        with suppress(KeyError):
+            self._places.move_to_end(aggregate_id)
 
     def is_behind(self, aggregate_id: UUID) -> bool:
         """Whether it is at hand and something is known to have come after it."""
