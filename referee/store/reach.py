@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import _WaitTimeout
+from psycopg.waiting import Ready
 
 CONNECT_SECONDS = 2
 """For each host of the URL; the driver takes no less."""
@@ -99,7 +100,7 @@ class Connection(psycopg.Connection[Any]):
     def _heard(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
         deadline = time.monotonic() + seconds
         try:
-            awaited = next(gen)
+            awaited = gen.send(Ready.NONE)  # it has begun, and may be sending still
             while True:
                 ready = yield awaited  # nothing is ready after each interval
                 if ready:

@@ -1,5 +1,6 @@
 """Where the store is that a URL names, and what becomes of a connection on which nothing comes back."""
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -118,6 +119,16 @@ def test_long_answers_are_no_silence(postgres_url: str) -> None:
     slow = "SELECT repeat('x', 9000), pg_sleep(0.1) FROM generate_series(1, 8)"
     assert len(connection.execute(slow).fetchall()) == 8
     connection.close()
+
+
+def test_what_takes_long_to_send_arrives(postgres_url: str) -> None:
+    """A batch over a slow network is sent on after the first look at the clock."""
+    with Proxy(target_of(postgres_url)) as proxy:
+        connection = Opener(parameters_of(proxy.url(postgres_url)))(6.0)
+        proxy.hold()
+        threading.Timer(3.0, proxy.forward).start()
+        assert connection.execute("SELECT length(%s)", ["x" * 20_000_000]).fetchone() == (20_000_000,)
+        connection.close()
 
 
 def test_who_finds_nobody_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
