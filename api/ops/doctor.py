@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.bookkeeping import all_books
-from api.ops.stored import ASIDE, POSITIONS, Stored, in_a_line
+from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.follow import Book
 
@@ -223,7 +223,7 @@ def _of_tables(stored: Stored) -> Ills:
 
 def _of_books(stored: Stored) -> Ills:
     try:
-        head, before = stored.head(), _positions(stored)
+        head, before = stored.head(), stored.positions()
         with stored.books.connect() as connection:
             there = set(inspect(connection).get_table_names())
             aside = list(connection.execute(select(ASIDE))) if ASIDE.name in there else []
@@ -257,20 +257,13 @@ def _of_books(stored: Stored) -> Ills:
             )
     if any(before[key] < head for key in kept):
         time.sleep(LOOK_SECONDS)
-        now = _positions(stored)
+        now = stored.positions()
         for key, book in kept.items():
             if before[key] < head and now.get(key) == before[key]:
                 yield (
                     f"book {book.name} stands still at position {before[key]}, and the log ends at {head}: start "
                     f"`knacka serve`, or if it runs see in its log and its /health/ready why"
                 )
-
-
-def _positions(stored: Stored) -> dict[str, int]:
-    with stored.books.connect() as connection:
-        if POSITIONS.name not in inspect(connection).get_table_names():
-            return {}
-        return {row.book: row.position for row in connection.execute(select(POSITIONS))}
 
 
 def _strange(stored: Stored, book: Book) -> str | None:

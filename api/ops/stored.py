@@ -155,8 +155,10 @@ class Stored:
     # The books
 
     def positions(self) -> dict[str, int]:
-        """Where the books stand, by their keys."""
+        """Where the books stand, by their keys; empty before there are any."""
         with self.books.connect() as connection:
+            if POSITIONS.name not in inspect(connection).get_table_names():
+                return {}
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
 
 
