@@ -31,6 +31,8 @@ CLIENTS = 32
 SECONDS = 4.0
 EVENTS = (1000, 4000)
 LEAST = 0.6
+ROWS = 5000
+"""In one statement, so that the server is not silent for long."""
 
 Script = list[tuple[int, bytes]]
 
@@ -107,7 +109,8 @@ def main(rounds: int = 1) -> bool:
                             ids = [uuid4() for _ in range(CLIENTS)]
                             rows, acts = histories(ids, events, keyed)
                             with construct(url) as referee:
-                                referee.recorder.insert_events(rows)
+                                for first in range(0, len(rows), ROWS):
+                                    referee.recorder.insert_events(rows[first : first + ROWS])
                                 referee.take_snapshots([referee.load(match_id) for match_id in ids])
                             with served("knacka", url) as first, served("knacka", url) as second:
                                 rate = uvloop.run(run((first, second), ids, acts, sticky, keyed))
