@@ -34,7 +34,7 @@ class Threads:
         return await asyncio.wrap_future(future)
 
 
-# All of them together, the desk and the follower find a connection each: see POSTGRES_MAX_OVERFLOW.
+# All of them together, the desk and the follower find a connection each: the store opens 12 at most, the books 15.
 in_thread = Threads("reader", 5, waiting=64)
 """For what is read in a moment."""
 in_long_thread = Threads("long-reader", 2, waiting=32)

@@ -484,4 +484,4 @@ class Desk:
                 self._cache.forget([aggregate_id])
 
 
-__all__ = ["Busy", "Command", "Desk", "Full", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]
+__all__ = ["Busy", "Command", "Desk", "Full", "InDoubt", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]
