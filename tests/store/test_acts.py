@@ -1,13 +1,12 @@
 """Keyed acts are found without reading a match, by any process; what others stored is caught up by what is new."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from eventsourcing.persistence import StoredEvent
-from eventsourcing.sqlite import SQLiteApplicationRecorder
 
 from referee.acts import Bid, Deal, Knock, request_of
 from referee.refusals import Refused
@@ -17,44 +16,10 @@ from referee.store.desk import Command, Desk, KeyReused, Outcome
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Loaded, Referee, settings_for
 from tests.played import legal_acts, opened, send
+from tests.store.counting import Counting
 
 KNOCK = Knock(seat=1, accused=0)
 """Without a reason it is dismissed, and may be made again, twenty times a seat and deal."""
-
-
-class Counting(Referee):
-    """A real store that counts the rows of events which are read from it."""
-
-    rows_read = 0
-
-    def construct_recorder(self) -> Any:
-        recorder: Any = super().construct_recorder()
-
-        def counted(select: Any) -> Any:
-            def selected(*args: Any, **kwargs: Any) -> Sequence[StoredEvent]:
-                rows: Sequence[StoredEvent] = select(*args, **kwargs)
-                self.rows_read += len(rows)
-                return rows
-
-            return selected
-
-        recorder.select_events = counted(recorder.select_events)
-        if not isinstance(recorder, SQLiteApplicationRecorder):  # there it is made of the one above
-            recorder.select_newer = counted(recorder.select_newer)
-        return recorder
-
-
-@pytest.fixture
-def referee(store_url: str) -> Iterator[Counting]:
-    with Counting(env=settings_for(store_url)) as referee:
-        yield referee
-
-
-@pytest.fixture
-def desk(referee: Counting) -> Iterator[Desk]:
-    desk = Desk(referee)
-    yield desk
-    desk.close()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What is not a match is kept in the same way: a tally goes through desk, rows, snapshots, replay and a book."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
@@ -18,7 +18,7 @@ from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.desk import Command, Desk, Full, KeyReused, Outcome, Stale
 from referee.store.match import Match
 from referee.store.rows import from_row, to_row
-from referee.store.store import Referee, construct
+from referee.store.store import Referee
 from referee.value import Value
 from tests.edited import differences
 from tests.played import opened
@@ -116,19 +116,6 @@ class Totals(Sheets[Sheet]):
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(KINDS, Opened.TOPIC, Tally)
-
-
-@pytest.fixture
-def referee(store_url: str) -> Iterator[Referee]:
-    with construct(store_url) as referee:
-        yield referee
-
-
-@pytest.fixture
-def desk(referee: Referee) -> Iterator[Desk]:
-    desk = Desk(referee)
-    yield desk
-    desk.close()
 
 
 @pytest.fixture

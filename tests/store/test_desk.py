@@ -1,7 +1,7 @@
 """The commit queue over both stores: in order, all or nothing, once, and readable again."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -21,19 +21,6 @@ from referee.store.store import Referee, UnknownAggregate, construct, settings_f
 from tests.ailing import held, taking_nothing
 from tests.edited import differences
 from tests.played import legal_acts, opened, opening, play_out, send
-
-
-@pytest.fixture
-def referee(store_url: str) -> Iterator[Referee]:
-    with construct(store_url) as referee:
-        yield referee
-
-
-@pytest.fixture
-def desk(referee: Referee) -> Iterator[Desk]:
-    desk = Desk(referee)
-    yield desk
-    desk.close()
 
 
 def broken_at(url: str, match_id: UUID) -> set[int]:

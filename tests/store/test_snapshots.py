@@ -1,7 +1,5 @@
 """Snapshots: every scored deal leaves one, and only one that is of the match's history is used."""
 
-from collections.abc import Iterator
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,20 +11,7 @@ from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk
 from referee.store.store import Loaded, Referee, settings_for
 from tests.played import opened, play_out
-from tests.store.test_acts import Counting
-
-
-@pytest.fixture
-def referee(store_url: str) -> Iterator[Counting]:
-    with Counting(env=settings_for(store_url)) as referee:
-        yield referee
-
-
-@pytest.fixture
-def desk(referee: Counting) -> Iterator[Desk]:
-    desk = Desk(referee)
-    yield desk
-    desk.close()
+from tests.store.counting import Counting
 
 
 def kept(referee: Referee, match_id: object) -> list[int]:
