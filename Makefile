@@ -7,6 +7,7 @@ RUN := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
 MUTANTS := .venv/.installed-mutants
+NODE := tests/clients/node_modules/.installed
 
 .PHONY: help run demo test check openapi coverage mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
@@ -58,7 +59,7 @@ lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	@! grep -nE '://|^-' requirements*.lock
 
 clean: ## remove what can be made again; databases stay
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv build tests/clients/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN): pyproject.toml requirements.lock
@@ -79,4 +80,10 @@ $(BENCH): $(DEV) requirements-bench.lock
 
 $(MUTANTS): $(DEV) requirements-mutants.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
+	@touch $@
+
+$(NODE): tests/clients/package.json tests/clients/package-lock.json
+	@command -v node npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' || \
+		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
+	cd tests/clients && npm ci --no-progress --loglevel=error
 	@touch $@
