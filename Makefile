@@ -9,7 +9,7 @@ BENCH := .venv/.installed-bench
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 
-.PHONY: help run demo test check openapi coverage mutants bench soak faults lock clean
+.PHONY: help run demo test check lint openapi coverage mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -30,6 +30,11 @@ check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_imports.py
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
+
+lint: $(NODE) ## openapi.json by Spectral, the rules of OWASP and Redocly: nothing may be found (needs Node.js)
+	cd tests/clients && node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint ../../openapi/openapi.json
+	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
+		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
 
 openapi: $(RUN) ## write openapi/openapi.json anew
 	mkdir -p openapi
