@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -20,14 +19,14 @@ class Undescribed(AssertionError):
 
 
 class Description:
-    """The description, ready to be asked."""
+    """The description, ready to be asked. Its schemas stay where they are: a validator is kept by its schema's id."""
 
     def __init__(self) -> None:
         self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
         self._paths = {
             re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): calls for path, calls in self._all["paths"].items()
         }
-        self._validator = cache(self._validator_of)
+        self._validators: dict[int, Any] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any]:
         """The call at this path; one without a parameter in it before one with."""
@@ -45,8 +44,7 @@ class Description:
         for name, text in query:
             if name not in known:
                 raise Undescribed(f"{method} {target}: {name}")
-            number = known[name].get("type") == "integer"
-            self._hold(known[name], int(text) if number else text, f"{method} {target}: {name}")
+            self._hold(known[name], int(text) if _is_number(known[name]) else text, f"{method} {target}: {name}")
         if body is not None:
             self._hold(operation["requestBody"]["content"]["application/json"]["schema"], body, f"{method} {target}")
 
@@ -56,13 +54,13 @@ class Description:
         responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
         if str(status) not in responses:
             raise Undescribed(where)
-        told = responses[str(status)]
+        told, given = responses[str(status)], {name.lower(): value for name, value in headers.items()}
         for name, one in told.get("headers", {}).items():
-            if name in headers:
-                self._hold(one["schema"], _plain(one["schema"], headers[name]), f"{where} {name}")
+            if (text := given.get(name.lower())) is not None:
+                self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
             elif one.get("required"):
                 raise Undescribed(f"{where} has no {name}")
-        media_type = headers.get("Content-Type", "").partition(";")[0]
+        media_type = given.get("content-type", "").partition(";")[0]
         if "content" not in told:
             if body:
                 raise Undescribed(f"{where} has a body")
@@ -70,27 +68,25 @@ class Description:
         if media_type not in told["content"]:
             raise Undescribed(f"{where} is {media_type}")
         schema = told["content"][media_type]["schema"]
-        self._hold(schema, msgspec.json.decode(body) if media_type.endswith("json") else body.decode(), where)
-
-    def event(self, method: str, path: str, media_type: str, sent: Any) -> None:
-        """One of the things that a stream sends."""
-        content = self.operation(method, path)["responses"]["200"]["content"][media_type]
-        self._hold(content.get("itemSchema", content["schema"]), sent, f"{method} {path}")
+        self._hold(
+            schema, msgspec.json.decode(body) if media_type.endswith(("/json", "+json")) else body.decode(), where
+        )
 
     def shape(self, name: str, body: Any) -> None:
         """Something that has a name in the description."""
-        self._hold({"$ref": f"#/components/schemas/{name}"}, body, name)
+        self._hold(self._all["components"]["schemas"][name], body, name)
 
     def _hold(self, schema: dict[str, Any], body: Any, where: str) -> None:
-        validator = self._validator(json.dumps(schema))
+        validator = self._validators.get(id(schema))
+        if validator is None:
+            whole = {**schema, "components": self._all["components"]}
+            validator = self._validators[id(schema)] = jsonschema_rs.Draft202012Validator(
+                whole, validate_formats=True
+            )
         if not validator.is_valid(body):
             error = next(iter(validator.iter_errors(body)))
             at = "/".join(map(str, error.instance_path))
             raise Undescribed(f"{where} at {at}: {error.message[:WORDS_MAX]} in {json.dumps(body)[:WORDS_MAX]}")
-
-    def _validator_of(self, schema: str) -> Any:
-        whole = {**json.loads(schema), "components": self._all["components"]}
-        return jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
 
 
 def _parameters(calls: dict[str, Any]) -> int:
@@ -98,5 +94,5 @@ def _parameters(calls: dict[str, Any]) -> int:
     return sum(parameter["in"] == "path" for parameter in one.get("parameters", ()))
 
 
-def _plain(schema: dict[str, Any], text: str) -> Any:
-    return int(text) if schema.get("type") == "integer" else text
+def _is_number(schema: dict[str, Any]) -> bool:
+    return schema.get("type") == "integer"
