@@ -7,8 +7,9 @@ RUN := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
 MUTANTS := .venv/.installed-mutants
+NODE := tests/clients/node_modules/.installed
 
-.PHONY: help run demo test check openapi coverage mutants bench soak faults lock clean
+.PHONY: help run demo test check lint openapi coverage mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -30,6 +31,11 @@ check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/pytest -q tests/test_imports.py
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
 
+lint: $(NODE) ## openapi.json by Spectral, the rules of OWASP and Redocly: nothing may be found (needs Node.js)
+	cd tests/clients && node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint ../../openapi/openapi.json
+	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
+		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
+
 openapi: $(RUN) ## write openapi/openapi.json anew
 	mkdir -p openapi
 	$(BIN)/knacka openapi > openapi/openapi.json.new
@@ -44,7 +50,8 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) ## a million random deals of each ruleset, 40,000 pairs of worlds (DEALS=... PAIRS=... for fewer)
+soak: $(DEV) ## all reads of the conformance matches, a million random deals of each ruleset, 40,000 pairs of worlds (DEALS=... PAIRS=... for fewer)
+	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS))
 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
@@ -58,7 +65,7 @@ lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	@! grep -nE '://|^-' requirements*.lock
 
 clean: ## remove what can be made again; databases stay
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv build tests/clients/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN): pyproject.toml requirements.lock
@@ -79,4 +86,10 @@ $(BENCH): $(DEV) requirements-bench.lock
 
 $(MUTANTS): $(DEV) requirements-mutants.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
+	@touch $@
+
+$(NODE): tests/clients/package.json tests/clients/package-lock.json
+	@command -v node npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' || \
+		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
+	cd tests/clients && npm ci --no-progress --loglevel=error
 	@touch $@

@@ -1,8 +1,13 @@
-"""The conformance matches once more, by a client that knows only the interface."""
+"""The conformance matches once more, by a client that knows only the interface.
 
-from collections.abc import Iterator
+Whatever it sends and is answered is held against the description, and so is all that can be read of some of them.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,8 +15,10 @@ import msgspec
 import pytest
 
 from tests.api.serving import served
+from tests.conformance.described import Description
 from tests.conformance.replay import Refusal, matches, play
 
+NDJSON = "application/x-ndjson"
 RULESETS = ("kalabrias", "rams-english", "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
 
@@ -21,16 +28,32 @@ class Client:
 
     def __init__(self, address: str) -> None:
         self._connection = HTTPConnection(urlsplit(address).netloc, timeout=30)
+        self.description = Description()
 
     def ask(self, method: str, path: str, token: str = "", body: Any = None) -> tuple[HTTPResponse, Any]:
         """The answer, and what it says."""
+        answer, told = self.send(method, path, token, body)
+        return answer, msgspec.json.decode(told)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        token: str = "",
+        body: Any = None,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[HTTPResponse, bytes]:
+        """The answer and its body, both as described."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         content = None
         if body is not None:
             content, headers["Content-Type"] = msgspec.json.encode(body), "application/json"
-        self._connection.request(method, path, content, headers)
+        self._connection.request(method, path, content, {**headers, **more})
         answer = self._connection.getresponse()
-        return answer, msgspec.json.decode(answer.read())
+        told = answer.read()
+        self.description.asked(method, path, body)
+        self.description.answered(method, path, answer.status, dict(answer.getheaders()), told)
+        return answer, told
 
     def close(self) -> None:
         """Hangs up."""
@@ -106,6 +129,30 @@ class OverHttp:
             line |= {"pot_before": pot["lines"][-1]["before"], "pot": pot["contents"]}
         return line
 
+    def read_all(self) -> None:
+        """All that can be asked of the match, by everybody who may look."""
+        at, own, description = f"at={self._version}", f"min_version={self._version}", self._client.description
+        for actor, token in [("spectator", ""), *self._tokens.items()]:
+            for call in ("", f"/replay?{at}", f"/events?limit=1000&{own}", f"/protocol?{own}", f"/knocks?{own}"):
+                answer, told = self._client.send("GET", f"{self._path}{call}", token)
+                assert answer.status == 200, told
+            cases = msgspec.json.decode(told)
+            for case in cases[:1]:
+                self._client.send("GET", f"{self._path}/knocks/{case['case']}?{own}", token)
+            if actor != "spectator":
+                self._client.send("GET", f"{self._path}/legal-acts", token)
+            self._client.send("GET", f"{self._path}/replay?at=1", token)
+            answer, told = self._client.send("GET", f"{self._path}/events", token, more={"Accept": NDJSON})
+            for line in told.splitlines():
+                description.shape("EventSeen", msgspec.json.decode(line))
+        deals = len(self._book("protocol")["lines"])
+        for deal in {1, deals} if deals else ():
+            for media_type in ("application/json", "text/plain"):
+                self._client.send("GET", f"{self._path}/deals/{deal}?{own}", more={"Accept": media_type})
+        for book in ("protocol", "pot"):
+            for media_type in ("application/json", "text/csv"):
+                self._client.send("GET", f"{self._path}/{book}?{own}", more={"Accept": media_type})
+
     def end(self) -> dict[str, Any] | None:
         protocol = self._book("protocol")
         if not protocol["over"]:
@@ -133,3 +180,23 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: f"{given['ruleset']}-{given['seed']}")
 def test_every_step_agrees(client: Client, given: dict[str, Any]) -> None:
     assert play(OverHttp(client, given), given) == []
+
+
+def share() -> list[dict[str, Any]]:
+    """Every twentieth match, two of each ruleset; ``READ_EVERY=1`` for all."""
+    return [given for place, given in enumerate(GIVEN) if place % int(os.environ.get("READ_EVERY", "20")) == 0]
+
+
+@pytest.mark.parametrize("given", share(), ids=lambda given: f"{given['ruleset']}-{given['seed']}")
+def test_all_that_is_read_is_as_described(client: Client, given: dict[str, Any]) -> None:
+    """In the middle of the match and after its end, by everybody who may look."""
+    match = OverHttp(client, given)
+    half = {**given, "steps": given["steps"][: len(given["steps"]) // 2], "end": None}
+    assert play(match, half) == []
+    match.read_all()
+    assert play(match, {**given, "steps": given["steps"][len(half["steps"]) :]}) == []
+    match.read_all()
+    read = ["/v1/rulesets", "/v1/matches", "/v1/matches?limit=1&status=over", "/health/live", "/health/ready"]
+    for path in [*read, *(f"/v1/rulesets/{given['ruleset']}{more}" for more in ("", "/rules"))]:
+        answer, _ = client.send("GET", path)
+        assert answer.status == 200

@@ -1,0 +1,98 @@
+"""What is sent and answered, held against ``openapi/openapi.json``: whoever builds a client from it relies on it."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import jsonschema_rs
+import msgspec
+
+FILE = Path(__file__).parents[2] / "openapi" / "openapi.json"
+WORDS_MAX = 500
+
+
+class Undescribed(AssertionError):
+    """It is not as the description says."""
+
+
+class Description:
+    """The description, ready to be asked. Its schemas stay where they are: a validator is kept by its schema's id."""
+
+    def __init__(self) -> None:
+        self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+        self._paths = {
+            re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): calls for path, calls in self._all["paths"].items()
+        }
+        self._validators: dict[int, Any] = {}
+
+    def operation(self, method: str, path: str) -> dict[str, Any]:
+        """The call at this path; one without a parameter in it before one with."""
+        found = [calls for pattern, calls in self._paths.items() if pattern.fullmatch(path)]
+        if not found or method.lower() not in (calls := min(found, key=lambda one: _parameters(one))):
+            raise Undescribed(f"{method} {path}")
+        operation: dict[str, Any] = calls[method.lower()]
+        return operation
+
+    def asked(self, method: str, target: str, body: Any = None) -> None:
+        """What a client sends."""
+        path, query = urlsplit(target).path, parse_qsl(urlsplit(target).query)
+        operation = self.operation(method, path)
+        known = {one["name"]: one["schema"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+        for name, text in query:
+            if name not in known:
+                raise Undescribed(f"{method} {target}: {name}")
+            self._hold(known[name], int(text) if _is_number(known[name]) else text, f"{method} {target}: {name}")
+        if body is not None:
+            self._hold(operation["requestBody"]["content"]["application/json"]["schema"], body, f"{method} {target}")
+
+    def answered(self, method: str, target: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """What the service answers: the status, the headers that it must have, and the body."""
+        path = urlsplit(target).path
+        responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
+        if str(status) not in responses:
+            raise Undescribed(where)
+        told, given = responses[str(status)], {name.lower(): value for name, value in headers.items()}
+        for name, one in told.get("headers", {}).items():
+            if (text := given.get(name.lower())) is not None:
+                self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
+            elif one.get("required"):
+                raise Undescribed(f"{where} has no {name}")
+        media_type = given.get("content-type", "").partition(";")[0]
+        if "content" not in told:
+            if body:
+                raise Undescribed(f"{where} has a body")
+            return
+        if media_type not in told["content"]:
+            raise Undescribed(f"{where} is {media_type}")
+        schema = told["content"][media_type]["schema"]
+        self._hold(
+            schema, msgspec.json.decode(body) if media_type.endswith(("/json", "+json")) else body.decode(), where
+        )
+
+    def shape(self, name: str, body: Any) -> None:
+        """Something that has a name in the description."""
+        self._hold(self._all["components"]["schemas"][name], body, name)
+
+    def _hold(self, schema: dict[str, Any], body: Any, where: str) -> None:
+        validator = self._validators.get(id(schema))
+        if validator is None:
+            whole = {**schema, "components": self._all["components"]}
+            validator = self._validators[id(schema)] = jsonschema_rs.Draft202012Validator(
+                whole, validate_formats=True
+            )
+        if not validator.is_valid(body):
+            error = next(iter(validator.iter_errors(body)))
+            at = "/".join(map(str, error.instance_path))
+            raise Undescribed(f"{where} at {at}: {error.message[:WORDS_MAX]} in {json.dumps(body)[:WORDS_MAX]}")
+
+
+def _parameters(calls: dict[str, Any]) -> int:
+    one = next(iter(calls.values()))
+    return sum(parameter["in"] == "path" for parameter in one.get("parameters", ()))
+
+
+def _is_number(schema: dict[str, Any]) -> bool:
+    return schema.get("type") == "integer"
