@@ -72,7 +72,8 @@ def some_worlds(referee: Referee, part: int) -> Iterator[Worlds]:
 
 
 async def ask(app: Litestar, method: str, path: str, who: int | None, body: bytes = b"", accept: str = "*/*") -> str:
-    """Status, headers and body of an answer, without what differs between any two matches: ids and times."""
+    """Status, headers and body of an answer, without what differs between any two matches: ids and times. Of a stream
+    up to the first that it tells of whose turn it is."""
     path, _, query = path.partition("?")
     headers = [(b"host", b"test"), (b"accept", accept.encode()), (b"content-type", b"application/json")]
     headers += [(b"content-length", str(len(body)).encode())]
@@ -95,10 +96,13 @@ async def ask(app: Litestar, method: str, path: str, who: int | None, body: byte
         "state": {},
     }
     answer: list[str] = []
-    asked = iter(({"type": "http.request", "body": body, "more_body": False},))
+    asked, enough = iter(({"type": "http.request", "body": body, "more_body": False},)), asyncio.Event()
 
     async def receive() -> Any:
-        return next(asked, None) or await asyncio.Event().wait()
+        if (message := next(asked, None)) is None:
+            await enough.wait()
+            return {"type": "http.disconnect"}
+        return message
 
     async def send(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -106,6 +110,8 @@ async def ask(app: Litestar, method: str, path: str, who: int | None, body: byte
             answer.append(f"{message['status']} {sorted(shown)}")
         else:
             answer.append(message.get("body", b"").decode())
+            if answer[-1].startswith("event: state"):
+                enough.set()
 
     await app(scope, receive, send)
     assert not answer[0].startswith("503"), answer
@@ -116,7 +122,7 @@ async def ask(app: Litestar, method: str, path: str, who: int | None, body: byte
 def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
     """Who asks for what: everything that can be read of a match, by the watcher and by a spectator.
 
-    Lines and streams of events, which hold the same as the list, are for ``test_hidden.py``.
+    Lines of events, which hold the same as the list, are for ``test_hidden.py``.
     """
     last = len(pair.histories[0])
     deals = pair.left.deals
@@ -124,6 +130,7 @@ def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
     for who in (pair.watcher, None):
         yield who, "", "*/*"
         yield who, "/events?limit=1000", "*/*"
+        yield who, f"/events/stream?after={some}", "*/*"
         yield who, f"/replay?at={last}", "*/*"
         yield who, f"/replay?at={some}", "*/*"
         yield who, "/protocol", "*/*"
