@@ -19,6 +19,7 @@ from referee.events import (
     Dealt,
     DealVoided,
     Entry,
+    MatchAbandoned,
     MatchClosed,
     MatchOpened,
     MatchWon,
@@ -82,7 +83,8 @@ class Line(Value):
 
 
 class Closing(Value):
-    """The official ended the session: ``before`` and ``change``, what each drew from the pot, give ``points``."""
+    """The official ended the match, and the pot was shared: ``before`` and ``change``, what each drew, give
+    ``points``."""
 
     rule: str
     before: tuple[Points, ...]
@@ -110,6 +112,8 @@ class Protocol(Value):
     pending: tuple[Pending, ...] = ()
     eliminated: tuple[int, ...] = ()
     over: bool = False
+    abandoned: bool = False
+    """The official ended it unfinished."""
     winner: int | None = None
     """Who won; of partners the first. ``null`` in a match that is over: nobody."""
     winners: tuple[int, ...] = ()
@@ -119,7 +123,7 @@ class Protocol(Value):
     settlement: tuple[int, ...] | None = None
     """What each seat receives, in minor units."""
     closing: Closing | None = None
-    """The last line where a session ends without a winner."""
+    """The last line where a pot is shared at the end."""
     dealer: int | None = None
     """Who dealt last."""
 
@@ -179,6 +183,12 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
                 settlement=event.settlement,
                 closing=_closing(event, number),
             )
+        case MatchAbandoned():
+            sheet = replace(sheet, version=number, over=True, abandoned=True, pending=())  # no deal will enter it
+            if not event.shares:
+                return sheet
+            closing = _closing(event, number)
+            return replace(sheet, points=event.points, settlement=event.settlement, closing=closing)
     return replace(sheet, version=number)
 
 
@@ -222,7 +232,7 @@ def _line_of_voided(sheet: Protocol, event: DealVoided, number: int) -> Line:
     )
 
 
-def _closing(event: MatchClosed, number: int) -> Closing:
+def _closing(event: MatchClosed | MatchAbandoned, number: int) -> Closing:
     return Closing(
         rule=event.rule,
         before=event.before,
@@ -262,7 +272,15 @@ class Protocols(Sheets[Protocol]):
 
     name, key, kind, line = "protocols", "protocols_3", Protocol, Line
     takes = topics(
-        MatchOpened, Dealt, PenaltyImposed, DealScored, DealVoided, PlayerEliminated, MatchWon, MatchClosed
+        MatchOpened,
+        Dealt,
+        PenaltyImposed,
+        DealScored,
+        DealVoided,
+        PlayerEliminated,
+        MatchWon,
+        MatchClosed,
+        MatchAbandoned,
     )
     entered = staticmethod(entered)
 

@@ -44,6 +44,7 @@ EXAMPLES = {
     "have the deal scored": {"act": "score", "seat": 0},
     "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
     "close a session, by the official": {"act": "close"},
+    "abandon, by the official": {"act": "abandon", "reason": "Berit had to leave"},
 }
 
 
@@ -106,7 +107,8 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     operation_id="send_act",
     summary="Do something",
     description="One act: by the seat whose token is given, or by the official `void`, "
-    "and `close` in games that know no end of their own. The referee decides it by the "
+    "`abandon` (ends a match that will not be finished: nobody wins it, the deal under way counts for nothing, and "
+    "only a pot is shared), and `close` in games that know no end of their own. The referee decides it by the "
     "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],
