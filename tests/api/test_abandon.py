@@ -1,4 +1,4 @@
-"""A match that the official abandons, as all calls tell of it; on both stores."""
+"""A match that the official abandons, as all calls tell of it; in the middle of a deal and of a session."""
 
 from typing import Any
 
@@ -11,15 +11,18 @@ from tests.api.table import HANDS, Table
 Client = TestClient[Litestar]
 
 
+PLAYERS = [{"name": name} for name in ("Abandoned", "Berit", "Cesar")]
+
+
 def listed(table: Table, status: str) -> list[dict[str, Any]]:
-    page = table.client.get(f"/v1/matches?status={status}&fresh=true").json()
+    page = table.client.get(f"/v1/matches?status={status}&player=Abandoned&limit=200&fresh=true").json()
     return [one for one in page["matches"] if one["id"] == table.id]
 
 
 @pytest.fixture
-def abandoned(own_client: Client) -> Table:
+def abandoned(client: Client) -> Table:
     """In the middle of a deal in which somebody has been fined."""
-    table = Table(own_client, stakes={"currency": "SEK", "unit": 10})
+    table = Table(client, players=PLAYERS, stakes={"currency": "SEK", "unit": 10})
     table.deal()
     table.bid(2, "pass", "pass")
     table.play("S2", "S4", first=1)
@@ -66,8 +69,8 @@ def test_its_cards_lie_open_and_its_stream_ends(abandoned: Table) -> None:
     assert abandoned.get("/deals/1").status_code == 404, "it was not finished"
 
 
-def test_only_the_official_may(own_client: Client) -> None:
-    table = Table(own_client)
+def test_only_the_official_may(client: Client) -> None:
+    table = Table(client)
     answer = table.post("/acts", {"act": "abandon", "reason": "I lose"}, 0)
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/for-officials")
     answer = table.post("/acts", {"act": "abandon", "seat": 0}, "official")
@@ -75,6 +78,7 @@ def test_only_the_official_may(own_client: Client) -> None:
 
 
 def test_in_rams_the_pot_is_shared_and_settled(own_client: Client) -> None:
+    """On both stores."""
     opening = {"points": [-1000, 0, 0], "pot": 1000}
     table = Table(
         own_client,
