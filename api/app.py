@@ -86,6 +86,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             match.get_match,
             acts.list_legal_acts,
             acts.send_act,
+            acts.send_acts,
             knocks.send_knock,
             knocks.list_knocks,
             knocks.get_knock,

@@ -29,11 +29,26 @@ from sqlalchemy import (
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page, topics
-from referee.events import Dealing, DealScored, Dealt, Enforcement, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.events import (
+    Dealing,
+    DealScored,
+    Dealt,
+    Enforcement,
+    MatchAbandoned,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+)
 from referee.value import Seat, Time, Value, Version
 
 Status = Annotated[
-    Literal["open", "over"], Meta(title="MatchStatus", description="Whether a match goes on, or is over.")
+    Literal["open", "over", "abandoned"],
+    Meta(
+        title="MatchStatus",
+        description="Whether a match goes on, is over (played to its end, or closed), or is over without having been "
+        "finished.",
+    ),
 ]
 
 
@@ -79,11 +94,11 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
             return replace(entry, changed_at=at, version=number, deal=deal)
         case DealScored(deal=deal):
             return replace(entry, changed_at=at, version=number, deal=deal + 1)
-        case MatchWon() | MatchClosed():
+        case MatchWon() | MatchClosed() | MatchAbandoned():
             winner = event.seat if isinstance(event, MatchWon) else None
-            return replace(
-                entry, changed_at=at, version=number, status="over", winner=winner, deal=max(1, entry.deal - 1)
-            )
+            status: Status = "abandoned" if isinstance(event, MatchAbandoned) else "over"
+            last = max(1, entry.deal - 1)
+            return replace(entry, changed_at=at, version=number, status=status, winner=winner, deal=last)
     return replace(entry, changed_at=at, version=number)
 
 
@@ -91,7 +106,7 @@ class Matches:
     """The book of all matches."""
 
     name = key = "matches"
-    takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed)
+    takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned)
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()

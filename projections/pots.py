@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
-from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
+from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"
@@ -91,8 +91,10 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
             )
         case DealVoided():
             return replace(pot, version=number, pending=())
-        case MatchClosed():
-            return replace(pot, version=number, contents=event.pot, closed=_closed(event, number))
+        case MatchAbandoned(shares=()):
+            return replace(pot, version=number, pending=())
+        case MatchClosed() | MatchAbandoned():
+            return replace(pot, version=number, contents=event.pot, pending=(), closed=_closed(event, number))
     if event.TOPIC == STAKED:
         return replace(pot, version=number, pending=(*pot.pending, _staked(event, number)))
     return replace(pot, version=number)
@@ -116,7 +118,7 @@ def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
     )
 
 
-def _closed(event: MatchClosed, number: int) -> PotClosed:
+def _closed(event: MatchClosed | MatchAbandoned, number: int) -> PotClosed:
     drawn = [
         PotEntry(seat=seat, units=-share, rule=event.rule, events=(number,))
         for seat, share in enumerate(event.shares)
@@ -129,7 +131,7 @@ class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
     name, key, kind, line = "pots", "pots_3", Pot, PotLine
-    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed) | {STAKED}
+    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned) | {STAKED}
     entered = staticmethod(entered)
 
 

@@ -21,6 +21,7 @@ from referee.events import (
     Dealt,
     DealVoided,
     Entry,
+    MatchAbandoned,
     MatchClosed,
     MatchOpened,
     MatchWon,
@@ -95,7 +96,8 @@ class Line(Value):
 
 
 class Closing(Value):
-    """The official ended the session: ``before`` and ``change``, what each drew from the pot, give ``points``."""
+    """The official ended the match, and the pot was shared: ``before`` and ``change``, what each drew, give
+    ``points``."""
 
     rule: RuleId
     before: tuple[Points, ...]
@@ -123,6 +125,8 @@ class Protocol(Value):
     pending: tuple[Pending, ...] = ()
     eliminated: tuple[Seat, ...] = ()
     over: bool = False
+    abandoned: bool = False
+    """The official ended it unfinished."""
     winner: Seat | None = None
     """Who won; of partners the first. ``null`` in a match that is over: nobody."""
     winners: tuple[Seat, ...] = ()
@@ -132,7 +136,7 @@ class Protocol(Value):
     settlement: tuple[int, ...] | None = None
     """What each seat receives, in minor units."""
     closing: Closing | None = None
-    """The last line where a session ends without a winner."""
+    """The last line where a pot is shared at the end."""
     dealer: Seat | None = None
     """Who dealt last."""
 
@@ -192,6 +196,12 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
                 settlement=event.settlement,
                 closing=_closing(event, number),
             )
+        case MatchAbandoned():
+            sheet = replace(sheet, version=number, over=True, abandoned=True, pending=())  # no deal will enter it
+            if not event.shares:
+                return sheet
+            closing = _closing(event, number)
+            return replace(sheet, points=event.points, settlement=event.settlement, closing=closing)
     return replace(sheet, version=number)
 
 
@@ -235,7 +245,7 @@ def _line_of_voided(sheet: Protocol, event: DealVoided, number: int) -> Line:
     )
 
 
-def _closing(event: MatchClosed, number: int) -> Closing:
+def _closing(event: MatchClosed | MatchAbandoned, number: int) -> Closing:
     return Closing(
         rule=event.rule,
         before=event.before,
@@ -275,7 +285,15 @@ class Protocols(Sheets[Protocol]):
 
     name, key, kind, line = "protocols", "protocols_3", Protocol, Line
     takes = topics(
-        MatchOpened, Dealt, PenaltyImposed, DealScored, DealVoided, PlayerEliminated, MatchWon, MatchClosed
+        MatchOpened,
+        Dealt,
+        PenaltyImposed,
+        DealScored,
+        DealVoided,
+        PlayerEliminated,
+        MatchWon,
+        MatchClosed,
+        MatchAbandoned,
     )
     entered = staticmethod(entered)
 

@@ -180,6 +180,12 @@ class Close(Act, tag="close"):
     """By the official, between deals: ends the session."""
 
 
+class Abandon(Act, tag="abandon"):
+    """By the official, at any time: ends a match that will not be finished."""
+
+    reason: Annotated[str, Meta(max_length=500)] = ""
+
+
 AnyAct = (
     Draw
     | Cut
@@ -205,6 +211,7 @@ AnyAct = (
     | Bella
     | Close
     | Void
+    | Abandon
 )
 
 

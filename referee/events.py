@@ -453,5 +453,25 @@ class MatchClosed(Event):
     settlement: tuple[int, ...] | None = None
 
 
-LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchClosed, MatchWon))
+class MatchAbandoned(Event):
+    """An official ended a match that will not be finished: nobody wins it, and the deal under way counts for nothing,
+    with what was knocked up in it.
+
+    Where the rules share a pot, the other fields are as in :class:`MatchClosed`. Elsewhere nothing is owed, and the
+    points stay as they stand.
+    """
+
+    TOPIC: ClassVar[str] = "match/abandoned"
+    deal: int
+    reason: str = ""
+    rule: str = ""
+    pot_before: int = 0
+    shares: tuple[int, ...] = ()
+    pot: int = 0
+    before: tuple[int, ...] = ()
+    points: tuple[int, ...] = ()
+    settlement: tuple[int, ...] | None = None
+
+
+LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
 """The deal is over after these: its cards lie open, up to and with the event itself."""

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Act, Close, Knock, Request, Void
+from referee.acts import Abandon, Act, Close, Knock, Request, Void
 from referee.cards import clockwise
 from referee.events import (
     Breach,
@@ -27,6 +27,7 @@ from referee.events import (
     FirstDealerDrawn,
     KnockDismissed,
     KnockUpheld,
+    MatchAbandoned,
     MatchClosed,
     MatchOpened,
     MatchWon,
@@ -202,6 +203,7 @@ def game(
     knock: Decision | None = None,
     void: Decision | None = None,
     close: Decision | None = None,
+    abandon: Decision | None = None,
     beside_the_duel: frozenset[type[Act]] = frozenset(),
     **rest: Any,
 ) -> Ruleset:
@@ -211,15 +213,15 @@ def game(
     what tells it from the act), which is cited where the act comes in a phase that has no place for it. ``evolve``:
     what the game's own facts change, and what common facts change beyond what they do in every game. ``follows`` and
     ``offers``: by phase. ``undealt`` makes of a table the phase in which the dealer is to deal, and ``between_deals``
-    are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void`` and ``close``: what
-    the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
+    are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void``, ``close`` and
+    ``abandon``: what the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
     told = decide.keys() | follows.keys() | {Over}
     assert phases == told, f"nothing can be done in, or there is no such phase: {phases ^ told}"
     changes = {**_common(undealt), **evolve}
-    voided = void or _void
+    voided, abandoning = void or _void, abandon or _abandon
 
     def beside(state: Any, request: Any) -> Decision:
         """The decision on what is not simply an act of the phase by a seat that takes part in the deal."""
@@ -234,6 +236,8 @@ def game(
             if close is None:
                 raise WrongPhase("not_in_this_game", None)
             return close
+        if kind is Abandon:
+            return abandoning
         table, seat = state.table, request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
@@ -288,15 +292,17 @@ def game(
         if viewer in table.playing:
             return () if offer is None else offer(state, viewer)  # type: ignore[arg-type]  # seats play
         if viewer == "official":
+            if isinstance(state, Over):
+                return ()
             if isinstance(state, between_deals):
-                return () if close is None else (Close(),)
-            return () if isinstance(state, Over) else (Void(),)
+                return (Abandon(),) if close is None else (Close(), Abandon())
+            return (Void(), Abandon())
         if offer is None or viewer not in table.active:
             return ()
         return tuple(act for act in offer(state, viewer) if type(act) in beside_the_duel)  # type: ignore[arg-type]
 
     return Ruleset(
-        acts=(*rule_of, *(() if close is None else (Close,)), Void),
+        acts=(*rule_of, *(() if close is None else (Close,)), Void, Abandon),
         decide=decided,
         take=take,
         begin=begin,
@@ -309,6 +315,11 @@ def game(
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     """The deal under way counts for nothing; penalties already knocked stay (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
+
+
+def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
+    """Nothing is owed for what was not finished."""
+    return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
 # What the common facts change in every game
@@ -356,6 +367,14 @@ def closed(state: Any, event: MatchClosed, number: int) -> Any:
     return Over(table=table, winner=None, winners=(), by="closed")
 
 
+def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
+    """The match is over, without a winner; the deal under way was not the last."""
+    table = state.table
+    if event.shares:
+        table = replace(table, points=event.points, pot=event.pot)
+    return Over(table=replace(table, ledger=table.ledger.closed()), winner=None, winners=(), by="abandoned")
+
+
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
     """What the common facts change where a game says nothing else."""
 
@@ -379,4 +398,5 @@ def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
         DealVoided: voided,
         MatchWon: won,
         MatchClosed: closed,
+        MatchAbandoned: abandoned,
     }

@@ -20,6 +20,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.acts import (
+    Abandon,
     Act,
     Announce,
     Answer,
@@ -435,7 +436,7 @@ class Playout:
                 for act in others if seat in awaited else self.chance.sample(others, 12):
                     assert self.accepted(act) == (act in listed), (act, listed, state)
         official = rules.legal(state, "official")
-        for act in (Void(), Close()):
+        for act in (Void(), Close(), Abandon()):
             assert self.accepted(act) == (act in official), (act, official)
 
     def check_state(self) -> None:

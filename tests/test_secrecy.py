@@ -20,6 +20,7 @@ TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes
                         nobody     tokens official
+match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
 match/won               all        seat by rule points settlement halves seats
 player/eliminated       all        seat rule
@@ -249,4 +250,5 @@ def test_an_event_that_hides_nothing_is_not_made_again():
 
 
 def test_the_cards_lie_open_when_a_deal_or_the_match_has_ended():
-    assert {kind.TOPIC for kind in LAYS_OPEN} == {"deal/scored", "deal/voided", "match/won", "match/closed"}
+    ends = {"match/won", "match/closed", "match/abandoned"}
+    assert {kind.TOPIC for kind in LAYS_OPEN} == {"deal/scored", "deal/voided"} | ends

@@ -221,6 +221,12 @@ def _store_away(request: Req, error: Exception) -> Response[bytes]:
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 
+def told_of(request: Req, error: Exception) -> msgspec.Raw:
+    """The problem that this error would be answered with, to stand within another answer."""
+    handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
+    return msgspec.Raw(handle(request, error).content)
+
+
 HANDLERS: ExceptionHandlersMap = {
     Problem: _problem,
     Refused: _refused,

@@ -1,27 +1,33 @@
 """What a seat may do, and doing it."""
 
+import asyncio
 from typing import Annotated, Any
 
 from litestar import get, post
 from litestar.params import QueryParameter
+from msgspec import Meta
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
-from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
-from api.http.headers import Req, header, same_version
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, LANGUAGE, TOKEN, described
+from api.http.headers import Req, header, language_of, same_version
 from api.http.params import MatchId, MinVersion
-from api.http.problems import Problem
-from api.http.replies import Reply, not_modified, of_match
+from api.http.problems import STORE_FAILURES, Document, Problem, told_of
+from api.http.replies import PRIVATE, Reply, not_modified, of_match, reply
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
-from referee.refusals import NotInPlay
-from referee.store.desk import Command
+from referee.refusals import NotInPlay, Refused
+from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, Outcome
 from referee.value import Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
+BATCH_MAX = 64
+"""Acts in one batch: more than any seat does in a deal."""
+BATCH_SECONDS = 10.0
+"""After so long no further act of a batch is begun."""
 
 EXAMPLES = {
     "bid": {"act": "bid", "seat": 1, "bid": 3},
@@ -44,6 +50,7 @@ EXAMPLES = {
     "have the deal scored": {"act": "score", "seat": 0},
     "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
     "close a session, by the official": {"act": "close"},
+    "abandon, by the official": {"act": "abandon", "reason": "Berit had to leave"},
 }
 
 
@@ -52,6 +59,39 @@ class ActDone(Value):
 
     version: Version
     events: tuple[EventSeen, ...]
+
+
+class Batch(Value, forbid_unknown_fields=True):
+    """Acts to be done one after the other."""
+
+    acts: Annotated[tuple[AnyAct, ...], Meta(min_length=1, max_length=BATCH_MAX)]
+
+
+class NotDone(Value):
+    """The act at which a batch stopped: its place, from 0, and the problem that it alone would be answered with."""
+
+    index: int
+    problem: Document
+
+
+class BatchDone(Value):
+    """What became of a batch: what each act came to as far as they were done, and ``refused``, ``null`` if all were.
+    The first ``replayed`` of them had been done before."""
+
+    done: tuple[ActDone, ...]
+    replayed: int
+    refused: NotDone | None
+
+
+BATCH: Body[Batch] = Body(Batch)
+BATCHES = {
+    "request cards, then bid": {"acts": [{"act": "keep_cards", "seat": 1}, {"act": "bid", "seat": 1, "bid": 2}]},
+    "void, then abandon": {"acts": [{"act": "void"}, {"act": "abandon", "reason": "Berit had to leave"}]},
+}
+AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused)
+"""What keeps an act from being done, whenever it comes."""
+AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, *STORE_FAILURES)
+"""What tells of the service and not of an act: where nothing has been done, it is the answer to all."""
 
 
 @get(
@@ -95,6 +135,19 @@ async def list_legal_acts(
     return of_match(seen.rules.legal(seen.state, whose), seen.version)
 
 
+def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:
+    """403 unless the act is the caller's to do."""
+    if isinstance(act, SeatAct):
+        must_be_seat(viewer, act.seat)
+    else:
+        must_be_official(viewer)
+
+
+def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:
+    """The fields of :class:`ActDone`, ready to encode."""
+    return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, viewer)}
+
+
 def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
     """The events of an act as the viewer could see them when it was done, so that a repeat is answered alike."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
@@ -106,7 +159,8 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     operation_id="send_act",
     summary="Do something",
     description="One act: by the seat whose token is given, or by the official `void`, "
-    "and `close` in games that know no end of their own. The referee decides it by the "
+    "`abandon` (ends a match that will not be finished: nobody wins it, the deal under way counts for nothing, and "
+    "only a pot is shared), and `close` in games that know no end of their own. The referee decides it by the "
     "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],
@@ -127,11 +181,65 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
     viewer = viewer_of(await service.opened(match), token)
-    if isinstance(act, SeatAct):
-        must_be_seat(viewer, act.seat)
-    else:
-        must_be_official(viewer)
+    must_be_theirs(viewer, act)
     outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected))
-    version = outcome.events[-1].originator_version
-    done = {"version": version, "events": events_then(outcome.events, viewer)}
-    return of_match(done, version, status=201, headers=replayed(outcome))
+    done = done_of(outcome, viewer)
+    return of_match(done, done["version"], status=201, headers=replayed(outcome))
+
+
+@post(
+    "/matches/{match:uuid}/acts/batch",
+    operation_id="send_acts",
+    summary="Do several things",
+    description=f"1 to {BATCH_MAX} acts, all of the seat whose token is given, or all of the official. They are done "
+    "in order, each as by `send_act`, and it stops at the first that is refused: what stands before it in `done` "
+    "stays done, and what comes after it is not tried. Others may act in between.\n\n"
+    "With an `Idempotency-Key` `k` the acts have the keys `k/0`, `k/1` and so on: a batch repeated goes on where it "
+    "stopped, and those done before are answered as they were, the first `replayed` of `done`. `If-Match` holds for "
+    "the first act; where it is stale the answer is 412, and nothing was done.\n\n"
+    f"Where the service is slow, `refused` may tell so (503): after {BATCH_SECONDS:.0f} seconds no further act is "
+    "begun. Repeat it then.",
+    tags=["Matches"],
+    security=TOKEN,
+    status_code=200,
+    operation_class=described(
+        body=Batch,
+        examples=BATCHES,
+        gives=BatchDone,
+        says="Done as far as `done` tells, and stored.",
+        headers=("ETag", "Content-Language", "Idempotency-Replayed"),
+        takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
+        errors=(400, 401, 403, 404, 412, 413, 415, 503),
+    ),
+)
+async def send_acts(request: Req, match: MatchId) -> Reply:
+    """Does several things."""
+    service, token = service_of(request), required_token(request)
+    key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
+    viewer = viewer_of(await service.opened(match), token)
+    for act in acts:
+        must_be_theirs(viewer, act)
+    outcomes: list[Outcome] = []
+    refused, clock = None, asyncio.get_running_loop().time
+    deadline = clock() + BATCH_SECONDS
+    for index, act in enumerate(acts):
+        own_key = None if key is None else f"{key}/{index}"
+        command = Command(id=match, actor=viewer, request=act, key=own_key, expected=None if index else expected)
+        try:
+            if index and clock() > deadline:
+                raise Busy
+            # One by one: whether an act is tried at all depends on what became of the one before it.
+            outcomes.append(await service.do(command))
+        except (*AGAINST, *AMISS) as error:
+            if not outcomes and isinstance(error, AMISS):
+                raise
+            refused = {"index": index, "problem": told_of(request, error)}
+            break
+    done = [done_of(outcome, viewer) for outcome in outcomes]
+    again = sum(outcome.repeated for outcome in outcomes)
+    answer = {"done": done, "replayed": again, "refused": refused}
+    language = language_of(header(request, b"accept-language"))
+    headers = {**PRIVATE, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
+    if done and again == len(done):
+        headers |= replayed(outcomes[-1])
+    return of_match(answer, done[-1]["version"], headers=headers) if done else reply(answer, headers=headers)

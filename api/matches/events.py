@@ -10,11 +10,12 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.http.describe import described, in_header, schema_of
+from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, written_of_match
+from api.http.schemas import schema_of
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
 from api.service import Service, service_of

@@ -81,7 +81,10 @@ def _moment(name: str, text: str | None) -> datetime | None:
 async def list_matches(
     request: Req,
     ruleset: Annotated[str | None, QueryParameter(description="Only those of this game.")] = None,
-    status: Annotated[Literal["open", "over", "any"], QueryParameter(description="Whether it is over.")] = "any",
+    status: Annotated[
+        Literal["open", "over", "abandoned", "any"],
+        QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
+    ] = "any",
     player: Annotated[str | None, QueryParameter(description="Only those in which this name plays.")] = None,
     opened_from: Annotated[str | None, QueryParameter(format="date-time", description="Then or later.")] = None,
     opened_to: Annotated[str | None, QueryParameter(format="date-time", description="Before then.")] = None,

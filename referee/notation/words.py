@@ -151,11 +151,11 @@ def _read_report(text: str) -> dict[str, Any] | None:
     return {"accused": int(found[1]) - 1, "fault": found[2]}
 
 
-def _tell_void(act: Any) -> str:
+def _tell_reason(act: Any) -> str:
     return to_json(act.reason) if act.reason else ""
 
 
-def _read_void(text: str) -> dict[str, Any] | None:
+def _read_reason(text: str) -> dict[str, Any] | None:
     return {"reason": json.loads(text)} if text else {}
 
 
@@ -185,8 +185,9 @@ WORDS: dict[str, _Word] = {
     "play": _Word("trick", _card, _read_card),
     "report": _Word("report", _tell_report, _read_report),
     "score": _Word("score", *_only("")),
-    "void": _Word("void", _tell_void, _read_void),
+    "void": _Word("void", _tell_reason, _read_reason),
     "close": _Word("close", *_only("")),
+    "abandon": _Word("abandon", _tell_reason, _read_reason),
 }
 """Every act but ``deal``, which has lines of its own."""
 

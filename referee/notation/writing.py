@@ -117,7 +117,7 @@ def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
         else:
             name = act_name(done.act)
             label = WORDS[name].line if name in WORDS else name
-        alone = label in ("deal", "knock", "void", "close")
+        alone = label in ("deal", "knock", "void", "close", "abandon")
         place += alone or label != last
         last = label
         yield (place, label), done

@@ -77,7 +77,7 @@ class TestActing:
 
     def test_the_official_may_ask_for_any_seat_and_for_himself(self, dealt: Table) -> None:
         assert dealt.get("/legal-acts?seat=1", "official").json() == dealt.get("/legal-acts?seat=1", 1).json()
-        assert dealt.get("/legal-acts", "official").json() == [{"act": "void"}]
+        assert dealt.get("/legal-acts", "official").json() == [{"act": "void"}, {"act": "abandon"}]
 
     def test_nobody_else_may(self, dealt: Table) -> None:
         assert dealt.get("/legal-acts?seat=1", 0).status_code == 403

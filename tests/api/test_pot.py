@@ -121,7 +121,7 @@ class TestClosed:
     def closed(self, client: Client) -> Table:
         table = rams(client, stakes={"currency": "SEK", "unit": 10})
         play_deal(table)
-        assert table.get("/legal-acts", "official").json() == [{"act": "close"}]
+        assert table.get("/legal-acts", "official").json() == [{"act": "close"}, {"act": "abandon"}]
         done = table.done("close", None)
         assert [event["topic"] for event in done["events"]] == ["match/closed"]
         return table

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.acts import Close, Draw, Play
+from referee.acts import Abandon, Close, Draw, Play
 from referee.events import seen
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from tests.games.rams_table import Table
@@ -21,7 +21,7 @@ def test_before_and_after_the_deals_there_is_only_the_pot():
     t.do(Draw(seat=P1, card="H9"))
     assert more(t, P1) == {"pot": 10, "drawn": [[P1, "H9"]]}
     assert t.seen(P1).dealer is None
-    assert t.legal("official") == (Close(),)
+    assert t.legal("official") == (Close(), Abandon())
     t.do(Draw(seat=P2, card="HJ"))
     view = t.seen("spectator")
     assert (view.phase, view.dealer, view.to_act, view.more) == ("undealt", P2, (P2,), {"pot": 10})

@@ -225,7 +225,7 @@ def next_act(chance: random.Random, match: Table, closed: bool) -> Act | Knock |
     dice = chance.random()
     if dice < 0.03:
         return Knock(seat=chance.randrange(seats), accused=chance.randrange(seats))
-    if dice < 0.035 and match.legal("official"):
+    if dice < 0.035 and Void() in match.legal("official"):
         return Void()
     if dice < 0.15:
         return chance.choice(every(match, chance.choice(match.to_act or (0,))))

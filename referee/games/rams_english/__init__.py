@@ -119,6 +119,7 @@ RULESET = phases.game(
     between_deals=(Drawing, Undealt),
     cites=Cites(knocks="D-O24"),
     close=payment.close,
+    abandon=payment.abandon,
     to_act=sight.to_act,
     view=sight.view,
     has_pot=True,

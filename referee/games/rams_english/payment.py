@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection
 from itertools import chain, product
 from typing import TypedDict
 
-from referee.acts import Close, Score
+from referee.acts import Abandon, Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
-from referee.events import DealScored, Entry, Event, MatchClosed, PotEntry
+from referee.events import DealScored, Entry, Event, MatchAbandoned, MatchClosed, PotEntry
 from referee.games.rams_english.declarations import is_single
 from referee.games.rams_english.states import (
     GENERALRAMS,
@@ -294,6 +294,26 @@ def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return (
         MatchClosed(
+            rule="D-O18",
+            pot_before=table.pot,
+            shares=shares,
+            pot=table.pot - sum(shares),
+            before=table.points,
+            points=points,
+            settlement=None if table.stakes is None else points,
+        ),
+    )
+
+
+def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
+    """D-O18, D-O28: the pot goes as at the end of a session. A deal under way is not scored, nor its stake paid."""
+    table = state.table
+    shares = final_shares(table)
+    points = tuple(map(sum, zip(table.points, shares, strict=True)))
+    return (
+        MatchAbandoned(
+            deal=table.deal,
+            reason=act.reason,
             rule="D-O18",
             pot_before=table.pot,
             shares=shares,
