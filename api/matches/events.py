@@ -12,15 +12,14 @@ from litestar.response.streaming import ASGIStreamingResponse
 
 from api.http.describe import ANYBODY, described, in_header, schema_of
 from api.http.headers import Req, header, prefers, tag_of
-from api.http.params import After, MatchId, MinVersion
+from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, written_of_match
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
-from api.service import Service, service_of
+from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee.events import Recorded, Viewer
-from referee.phases import Over
 from referee.store.aggregate import fold
 from referee.store.desk import Busy
 from referee.store.match import Match
@@ -98,6 +97,8 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     summary="The audit trail",
     description="What happened, in order, as the caller may see it. Cards that lay face down are shown when their "
     "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
+    "With `wait` the answer waits for an event after `after`, so many seconds at most; then the page is empty. Where "
+    "the match is over it does not wait.\n\n"
     "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
     tags=["Events"],
     security=ANYBODY,
@@ -115,10 +116,12 @@ async def list_events(
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
+    wait: Wait = 0,
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    seen = await service.later(request, seen, wait, lambda now: now.version <= after)
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), NDJSON):
         end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
@@ -143,11 +146,6 @@ async def _lines(
 
 def _line(event: dict[str, Any]) -> bytes:
     return encode(event) + b"\n"
-
-
-def is_over(match: Match) -> bool:
-    """Nothing more can happen in it."""
-    return isinstance(match.state, Over)
 
 
 @get(
