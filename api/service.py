@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
+from api.access.tickets import Tickets
 from api.access.tokens import token_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
@@ -38,7 +39,7 @@ class Service:
         self, referee: Referee, desk: Desk, hub: Hub, books: Books, metrics: Metrics, wait_seconds: float
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.wait_seconds = wait_seconds
+        self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:

@@ -10,6 +10,8 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
+from api.access.tickets import TICKET_LENGTH
+from api.access.tokens import CHALLENGE
 from api.http.describe import ANYBODY, described, in_header, schema_of
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion, Wait
@@ -172,11 +174,26 @@ def _line(event: dict[str, Any]) -> bytes:
         empty={204: "The match is over and all its events have been sent."},
     ),
 )
-async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIResponse:
+async def stream_events(
+    request: Req,
+    match: MatchId,
+    after: After = 0,
+    ticket: Annotated[
+        str | None,
+        QueryParameter(
+            min_length=TICKET_LENGTH,
+            max_length=TICKET_LENGTH,
+            description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
+        ),
+    ] = None,
+) -> ASGIResponse:
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
-    seen, viewer = await service.seen(request, match)
+    if ticket is None:
+        seen, viewer = await service.seen(request, match)
+    else:
+        seen, viewer = await service.match(match), await _viewer_by(service, match, ticket)
     start = after if last is None else last
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
@@ -185,6 +202,13 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(service, match, viewer, start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
+
+
+async def _viewer_by(service: Service, match_id: UUID, ticket: str) -> Viewer:
+    viewer = await in_thread(service.tickets.take, match_id, ticket)
+    if viewer is None:
+        raise Problem("ticket_unknown", headers=CHALLENGE)
+    return viewer
 
 
 def _last_event_id(request: Req) -> int | None:
