@@ -19,7 +19,7 @@ from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
-from api.matches import acts, events, knocks, listing, match, openings, replays
+from api.matches import acts, events, knocks, listing, match, openings, replays, tickets
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -61,6 +61,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.callback(hub.close)
             app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)
             await asyncio.to_thread(kept.start)
+            await asyncio.to_thread(service.tickets.prepare)
             if settings.metrics_port:
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
@@ -92,6 +93,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             knocks.get_knock,
             events.list_events,
             events.stream_events,
+            tickets.get_ticket,
             replays.replay_match,
             deals.get_deal,
             protocol.get_protocol,

@@ -10,18 +10,19 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
+from api.access.tickets import TICKET_LENGTH
+from api.access.tokens import CHALLENGE
 from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers, tag_of
-from api.http.params import After, MatchId, MinVersion
+from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, written_of_match
 from api.http.schemas import schema_of
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
-from api.service import Service, service_of
+from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee.events import Recorded, Viewer
-from referee.phases import Over
 from referee.store.aggregate import fold
 from referee.store.desk import Busy
 from referee.store.match import Match
@@ -99,6 +100,8 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     summary="The audit trail",
     description="What happened, in order, as the caller may see it. Cards that lay face down are shown when their "
     "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
+    "With `wait` the answer waits for an event after `after`, so many seconds at most; then the page is empty. Where "
+    "the match is over it does not wait.\n\n"
     "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
     tags=["Events"],
     operation_class=described(
@@ -115,10 +118,12 @@ async def list_events(
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
+    wait: Wait = 0,
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    seen = await service.later(request, seen, wait, lambda now: now.version <= after)
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), NDJSON):
         end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
@@ -145,11 +150,6 @@ def _line(event: dict[str, Any]) -> bytes:
     return encode(event) + b"\n"
 
 
-def is_over(match: Match) -> bool:
-    """Nothing more can happen in it."""
-    return isinstance(match.state, Over)
-
-
 @get(
     "/matches/{match:uuid}/events/stream",
     operation_id="stream_events",
@@ -173,11 +173,26 @@ def is_over(match: Match) -> bool:
         empty={204: "The match is over and all its events have been sent."},
     ),
 )
-async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIResponse:
+async def stream_events(
+    request: Req,
+    match: MatchId,
+    after: After = 0,
+    ticket: Annotated[
+        str | None,
+        QueryParameter(
+            min_length=TICKET_LENGTH,
+            max_length=TICKET_LENGTH,
+            description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
+        ),
+    ] = None,
+) -> ASGIResponse:
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
-    seen, viewer = await service.seen(request, match)
+    if ticket is None:
+        seen, viewer = await service.seen(request, match)
+    else:
+        seen, viewer = await service.match(match), await _viewer_by(service, match, ticket)
     start = after if last is None else last
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
@@ -186,6 +201,13 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(service, match, viewer, start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
+
+
+async def _viewer_by(service: Service, match_id: UUID, ticket: str) -> Viewer:
+    viewer = await in_thread(service.tickets.take, match_id, ticket)
+    if viewer is None:
+        raise Problem("ticket_unknown", headers=CHALLENGE)
+    return viewer
 
 
 def _last_event_id(request: Req) -> int | None:

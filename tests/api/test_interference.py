@@ -17,6 +17,7 @@ from litestar import Litestar
 from msgspec.structs import replace
 
 from api.app import create_app
+from api.http.params import WAIT_MAX
 from api.settings import Settings
 from referee.acts import Knock, Request, act_name
 from referee.events import Recorded
@@ -167,20 +168,25 @@ async def compare(app: Litestar, worlds: Worlds) -> int:
     pair, asked = worlds.pair, 0
 
     async def same(who: int | None, method: str, path: str, accept: str = "*/*", body: bytes = b"") -> str:
-        left, right = [
-            await ask(app, method, f"/v1/matches/{match_id}{path}", who, body, accept) for match_id in worlds.ids
-        ]
+        left, right = await asyncio.gather(
+            *[ask(app, method, f"/v1/matches/{match_id}{path}", who, body, accept) for match_id in worlds.ids]
+        )
         assert left == right, f"{who} {method} {path} {body!r}"
         return left
 
     for who, path, accept in pair.chance.sample(list(calls(pair)), CALLS):
         await same(who, "GET", path, accept)
         asked += 1
+    news = f"/events?after={len(pair.histories[0])}&wait={WAIT_MAX}"
+    waiting = asyncio.gather(*[same(who, "GET", news) for who in (pair.watcher, None)])
     for path, act in attempts(pair):
         body = msgspec.json.encode({**msgspec.to_builtins(act), "act": act_name(act)})
         answer = await same(pair.watcher, "POST", path, body=body)
         assert answer[:3] in ("201" if path == "/knocks" else "409", "422"), answer
         asked += 1
+        if path == "/knocks":
+            await waiting
+    waiting.cancel()  # where nothing has happened
     for who in (pair.watcher, None):
         await same(who, "GET", "/knocks")
         await same(who, "GET", "/events?limit=1000")
