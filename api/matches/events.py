@@ -9,6 +9,7 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
+from api.access.tokens import holder_of, token_of
 from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
@@ -150,8 +151,8 @@ def is_over(match: Match) -> bool:
     summary="The audit trail as it grows",
     description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
     "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
-    "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
-    "which tells an EventSource not to connect again.",
+    "repeated. The stream ends where its token does, and after the last event of a finished match; asked again from "
+    "there it answers 204, which tells an EventSource not to connect again.",
     tags=["Events"],
     security=ANYBODY,
     operation_class=described(
@@ -176,7 +177,7 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    stream = _stream(service, match, viewer, start)
+    stream = _stream(service, match, viewer, token_of(request), start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
 
 
@@ -189,12 +190,17 @@ def _last_event_id(request: Req) -> int | None:
     return int(given)
 
 
-async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
-    """Sends what there is, then waits to be woken; a comment now and then keeps the connection open."""
+async def _stream(
+    service: Service, match_id: UUID, viewer: Viewer, token: str | None, after: int
+) -> AsyncIterator[bytes]:
+    """Sends what there is, then waits to be woken; a comment now and then keeps the connection open. Ends where the
+    token is the viewer's no more."""
     yield b"retry: 1000\n\n"
     with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
+            if holder_of(match, token) != viewer:
+                return
             while after < match.version:
                 end = match.version
                 piece, after = await in_stream_thread(read_piece, service, match, viewer, after, end, _framed)

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from referee.actors import Actor
-from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
+from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.ruleset import Shown
 from referee.store.match import Match
 from referee.value import Value
@@ -98,6 +98,6 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
         told |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
             told["hash"] = hashed
-        if recorded.request is not None:
+        if recorded.request is not None and not isinstance(recorded.event, TokenEnded):  # it names a token's hash
             told["request"] = recorded.request
     return told
