@@ -19,7 +19,7 @@ from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
-from api.matches import acts, events, knocks, listing, match, openings, replays, tickets
+from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -88,6 +88,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             acts.list_legal_acts,
             acts.send_act,
             acts.send_acts,
+            tokens.issue_token,
             knocks.send_knock,
             knocks.list_knocks,
             knocks.get_knock,

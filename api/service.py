@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tickets import Tickets
-from api.access.tokens import token_of, viewer_of
+from api.access.tokens import hash_of, holder_of, token_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem
@@ -92,10 +92,24 @@ class Service:
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
         """The match, and who is asking. 404, 401."""
         token = token_of(request)
-        match = await self.match(match_id)
-        viewer = viewer_of(match, token)
+        match, viewer = await self._looked_up(await self.match(match_id), token)
         if match.version < min_version:
             match = await self.match(match_id, min_version)
+            viewer = viewer_of(match, token)
+        return match, viewer
+
+    async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
+        """Who wants to act, and the hash of the token, for the desk to hold against the match as it is then: here it
+        may be as it was. 404, 401."""
+        _, viewer = await self._looked_up(await self.opened(match_id), token)
+        return viewer, hash_of(token)
+
+    async def _looked_up(self, match: Match, token: str | None) -> tuple[Match, Viewer]:
+        """Whose token it is, and the match by which it is that; what is unknown may have just been made elsewhere."""
+        viewer = holder_of(match, None if token is None else hash_of(token))
+        if viewer is None:
+            match = match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
+            viewer = viewer_of(match, token)
         return match, viewer
 
     async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:

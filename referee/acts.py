@@ -227,7 +227,19 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     note: Annotated[str, Meta(max_length=500)] = ""
 
 
-Request = AnyAct | Knock
+Role = Literal["seat"]
+"""What a token can be for."""
+
+
+class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
+    """By the official: ``seat`` is given another token, of which this is the SHA-256, in place of the one it had."""
+
+    seat: Seat
+    hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    role: Role = "seat"
+
+
+Request = AnyAct | Knock | IssueToken
 """Whatever can be asked; on record its tag tells a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode

@@ -203,6 +203,24 @@ class MatchOpened(Event):
     stakes: Stakes | None = None
 
 
+class TokenEnded(Event):
+    """The token that a seat had until now is refused from here on."""
+
+    TOPIC: ClassVar[str] = "match/token-ended"
+    seat: int
+    role: str = "seat"
+
+
+class TokenMade(Event):
+    """A seat was given another token, which is kept as SHA-256."""
+
+    TOPIC: ClassVar[str] = "match/token-made"
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    seat: int
+    hash: str
+    role: str = "seat"
+
+
 class CardDrawn(Event):
     """A seat drew a card for the first deal."""
 

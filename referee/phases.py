@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, Knock, Request, Void
+from referee.acts import Abandon, Act, Close, IssueToken, Knock, Request, Void
 from referee.cards import clockwise
 from referee.events import (
     Breach,
@@ -35,6 +35,8 @@ from referee.events import (
     PlayerEliminated,
     Reported,
     Stakes,
+    TokenEnded,
+    TokenMade,
     Viewer,
 )
 from referee.offences import Ledger, may_knock
@@ -62,6 +64,8 @@ class Table(Value):
     dealer: int
     ledger: Ledger
     """What was done wrong in the deal, and what it cost so far."""
+    tokens: tuple[str, ...]
+    """Who may act for each seat now: the SHA-256 of its token."""
 
 
 T = TypeVar("T", bound=Table)
@@ -83,6 +87,7 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         deal=1,
         dealer=opened.first_dealer or 0,
         ledger=Ledger(),
+        tokens=opened.tokens,
         **own,
     )
 
@@ -241,6 +246,8 @@ def game(
         table, seat = state.table, request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
+        if kind is IssueToken:
+            return _issue_token
         if seat not in table.active:
             may_not_knock = cites.knocks if kind is Knock and knock else None
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
@@ -322,6 +329,12 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
+def _issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
+    """Who holds a seat from when on is on record; what is lost may have been found by somebody, so it ends."""
+    role, seat = request.role, request.seat
+    return TokenEnded(seat=seat, role=role), TokenMade(seat=seat, hash=request.hash, role=role)
+
+
 # What the common facts change in every game
 
 
@@ -353,6 +366,13 @@ def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
     """The event tells what other events bring about."""
     return state
+
+
+def token_made(state: Any, event: TokenMade, number: int) -> Any:
+    """From here on this token is the seat's, and no other."""
+    tokens = state.table.tokens
+    tokens = (*tokens[: event.seat], event.hash, *tokens[event.seat + 1 :])
+    return replace(state, table=replace(state.table, tokens=tokens))
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:
@@ -393,6 +413,8 @@ def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
         KnockUpheld: ruled,
         KnockDismissed: ruled,
         PenaltyImposed: imposed,
+        TokenEnded: nothing_changes,
+        TokenMade: token_made,
         PlayerEliminated: nothing_changes,
         DealScored: scored,
         DealVoided: voided,

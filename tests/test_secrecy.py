@@ -22,6 +22,9 @@ match/opened            all        ruleset edition options players dealing enfor
                         nobody     tokens official
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
+match/token-ended       all        seat role
+match/token-made        all        seat role
+                        nobody     hash
 match/won               all        seat by rule points settlement halves seats
 player/eliminated       all        seat rule
 
@@ -184,7 +187,7 @@ def events() -> dict[str, Event]:
 
 
 EVENTS = events()
-EMPTY: dict[str, Any] = {"tokens": (), "official": "", "reason": "nothing"}
+EMPTY: dict[str, Any] = {"hash": "", "tokens": (), "official": "", "reason": "nothing"}
 """What stands for hidden fields that have no default."""
 
 

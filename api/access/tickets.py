@@ -13,7 +13,6 @@ from sqlalchemy import Column, Engine, MetaData, Table, Text, Uuid, delete, inse
 from api.access.tokens import hash_of, new_token
 from projections.follow.engine import Utc, writer
 from projections.follow.keeping import alone
-from referee.events import Viewer
 
 TICKET_SECONDS = 30
 """From when it is given until the stream has to be asked for. Clocks of several machines may differ by less."""
@@ -25,7 +24,7 @@ _tickets = Table(
     _metadata,
     Column("hash", Text, primary_key=True),
     Column("match", Uuid, nullable=False),
-    Column("viewer", Text, nullable=False),
+    Column("token", Text, nullable=False),
     Column("expires", Utc, nullable=False),
 )
 
@@ -42,24 +41,23 @@ class Tickets:
             alone(connection)
             _metadata.create_all(connection)
 
-    def give(self, match_id: UUID, viewer: Viewer) -> tuple[str, datetime]:
-        """A ticket for this match that shows what the viewer may see, and when it expires."""
+    def give(self, match_id: UUID, token: str) -> tuple[str, datetime]:
+        """A ticket for this match in the place of a token, which is given by its hash; and when it expires."""
         ticket, now = new_token(), datetime.now(UTC)
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
             connection.execute(delete(_tickets).where(_tickets.c.expires <= now))
-            given = insert(_tickets).values(hash=hash_of(ticket), match=match_id, viewer=str(viewer), expires=expires)
+            given = insert(_tickets).values(hash=hash_of(ticket), match=match_id, token=token, expires=expires)
             connection.execute(given)
         return ticket, expires
 
-    def take(self, match_id: UUID, ticket: str) -> Viewer | None:
-        """Whose ticket for this match it was; ``None`` if it is not one, or not any more. It is none from now on."""
+    def take(self, match_id: UUID, ticket: str) -> str | None:
+        """The hash of the token that it stands for; ``None`` if it is no ticket for this match, or not any more. It
+        is none from now on."""
         this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
         with self._engine.begin() as connection:
-            found = connection.execute(select(_tickets.c.viewer, _tickets.c.expires).where(this)).one_or_none()
+            found = connection.execute(select(_tickets.c.token, _tickets.c.expires).where(this)).one_or_none()
             if connection.execute(delete(_tickets).where(this)).rowcount == 0 or found is None:
                 return None  # or somebody else has just taken it
-        viewer, expires = found
-        if expires <= datetime.now(UTC):
-            return None
-        return "official" if viewer == "official" else int(viewer)
+        token, expires = found
+        return None if expires <= datetime.now(UTC) else str(token)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from api.http.headers import Req, header
-from api.http.problems import Problem
+from api.http.problems import CHALLENGE, Problem
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -17,8 +17,6 @@ TOLD_SECONDS = 1.0
 """Not more often than this is anything said of the same address."""
 TOLD_MAX = 20
 """Nor of more addresses in that time: one who guesses may have many."""
-
-CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 
 
 class RefusedTokens:
@@ -74,16 +72,20 @@ def required_token(request: Req) -> str:
 
 def viewer_of(match: Match, token: str | None) -> Viewer:
     """Whose token it is; a spectator has none. 401 for one that is not of this match."""
-    if token is None:
-        return "spectator"
-    hashed = hash_of(token)
-    opened = match.opened
-    found: Viewer | None = "official" if compare_digest(hashed, opened.official) else None
-    for seat, known in enumerate(opened.tokens):
-        if compare_digest(hashed, known):
-            found = seat
+    found = holder_of(match, None if token is None else hash_of(token))
     if found is None:
         raise Problem("token_unknown", headers=CHALLENGE)
+    return found
+
+
+def holder_of(match: Match, hashed: str | None) -> Viewer | None:
+    """Whose token it is that has this hash, as the match stands; ``None`` where it is nobody's."""
+    if hashed is None:
+        return "spectator"
+    found: Viewer | None = "official" if compare_digest(hashed, match.opened.official) else None
+    for seat, known in enumerate(match.state.table.tokens):
+        if compare_digest(hashed, known):
+            found = seat
     return found
 
 

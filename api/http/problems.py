@@ -25,7 +25,7 @@ from api.http.replies import encode
 from referee import sentences
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
-from referee.store.desk import Busy, Full, InDoubt, KeyReused, Stale
+from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
 
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 REASON_MAX = 300
 """Of what a database says in a failure, so many characters are logged."""
 STORE_FAILURES: tuple[type[Exception], ...] = (
@@ -232,6 +233,7 @@ HANDLERS: ExceptionHandlersMap = {
     Refused: _refused,
     Stale: lambda request, stale: _problem(request, Problem("stale", version=stale.version)),
     Full: lambda request, full: _problem(request, Problem("match_full", most=full.most)),
+    NotHeld: lambda request, _: _problem(request, Problem("token_unknown", headers=CHALLENGE)),
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),

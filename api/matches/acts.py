@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
+from api.access.tokens import must_be_official, must_be_seat, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of, same_version
@@ -20,7 +20,7 @@ from api.service import service_of
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
-from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, Outcome
+from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
 from referee.value import Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
@@ -90,8 +90,8 @@ BATCHES = {
 }
 AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused)
 """What keeps an act from being done, whenever it comes."""
-AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, *STORE_FAILURES)
-"""What tells of the service and not of an act: where nothing has been done, it is the answer to all."""
+AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
+"""What tells of the service or the caller and not of an act: where nothing was done, it is the answer to all."""
 
 
 @get(
@@ -180,9 +180,9 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    viewer = viewer_of(await service.opened(match), token)
+    viewer, held = await service.holder(match, token)
     must_be_theirs(viewer, act)
-    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected, token=held))
     done = done_of(outcome, viewer)
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
 
@@ -216,7 +216,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
     service, token = service_of(request), required_token(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    viewer = viewer_of(await service.opened(match), token)
+    viewer, held = await service.holder(match, token)
     for act in acts:
         must_be_theirs(viewer, act)
     outcomes: list[Outcome] = []
@@ -224,7 +224,14 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
         own_key = None if key is None else f"{key}/{index}"
-        command = Command(id=match, actor=viewer, request=act, key=own_key, expected=None if index else expected)
+        command = Command(
+            id=match,
+            actor=viewer,
+            request=act,
+            key=own_key,
+            expected=None if index else expected,
+            token=held,
+        )
         try:
             if index and clock() > deadline:
                 raise Busy

@@ -11,11 +11,11 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
 from api.access.tickets import TICKET_LENGTH
-from api.access.tokens import CHALLENGE
+from api.access.tokens import hash_of, holder_of, token_of
 from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion, Wait
-from api.http.problems import Problem
+from api.http.problems import CHALLENGE, Problem
 from api.http.replies import PRIVATE, Reply, encode, written_of_match
 from api.http.schemas import schema_of
 from api.hub import set_within
@@ -156,8 +156,8 @@ def _line(event: dict[str, Any]) -> bytes:
     summary="The audit trail as it grows",
     description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
     "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
-    "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
-    "which tells an EventSource not to connect again.\n\n"
+    "repeated. The stream ends where its token does, and after the last event of a finished match; asked again from "
+    "there it answers 204, which tells an EventSource not to connect again.\n\n"
     "When the events at hand have been sent, and then after the last event of each act, an event `state` tells who "
     "is awaited now, as `get_match` would: nobody need ask whether it is their turn. It has no `id`, and is not one "
     "of the events that are numbered and resumed.",
@@ -190,24 +190,24 @@ async def stream_events(
     service = service_of(request)
     last = _last_event_id(request)
     if ticket is None:
+        token = token_of(request)
         seen, viewer = await service.seen(request, match)
+        hashed = None if token is None else hash_of(token)
     else:
-        seen, viewer = await service.match(match), await _viewer_by(service, match, ticket)
+        seen = await service.match(match)
+        hashed = await in_thread(service.tickets.take, match, ticket)
+        by = None if hashed is None else holder_of(seen, hashed)
+        if by is None:
+            raise Problem("ticket_unknown", headers=CHALLENGE)
+        viewer = by
     start = after if last is None else last
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    stream = _stream(service, match, viewer, start)
+    stream = _stream(service, match, viewer, hashed, start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
-
-
-async def _viewer_by(service: Service, match_id: UUID, ticket: str) -> Viewer:
-    viewer = await in_thread(service.tickets.take, match_id, ticket)
-    if viewer is None:
-        raise Problem("ticket_unknown", headers=CHALLENGE)
-    return viewer
 
 
 def _last_event_id(request: Req) -> int | None:
@@ -219,14 +219,18 @@ def _last_event_id(request: Req) -> int | None:
     return int(given)
 
 
-async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
+async def _stream(
+    service: Service, match_id: UUID, viewer: Viewer, hashed: str | None, after: int
+) -> AsyncIterator[bytes]:
     """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
-    keeps the connection open."""
+    keeps the connection open. Ends where the token is the viewer's no more."""
     yield b"retry: 1000\n\n"
     told: Match | None = None
     with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
+            if holder_of(match, hashed) != viewer:
+                return
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
                     yield await in_stream_thread(read_acts, service, told, match, viewer)

@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
-from api.access.tokens import must_be_seat, required_token, viewer_of
+from api.access.tokens import must_be_seat, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of
@@ -61,9 +61,9 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     """Knocks."""
     service, token = service_of(request), required_token(request)
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
-    viewer = viewer_of(await service.opened(match), token)
+    viewer, held = await service.holder(match, token)
     must_be_seat(viewer, knock.seat)
-    outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected))
+    outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected, token=held))
     language = language_of(header(request, b"accept-language"))
     ruling, version = outcome.events[0], outcome.events[-1].originator_version
     fine = fine_in(outcome.events, ruling)

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
-from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
+from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import Shown
 from referee.store.match import Match
@@ -129,6 +129,6 @@ def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | N
         told |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
             told["hash"] = hashed
-        if recorded.request is not None:
+        if recorded.request is not None and not isinstance(recorded.event, TokenEnded):  # it names a token's hash
             told["request"] = recorded.request
     return told

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from litestar import post
 
-from api.access.tokens import required_token, viewer_of
+from api.access.tokens import required_token
 from api.http.describe import TOKEN, described
 from api.http.headers import Req
 from api.http.params import MatchId
@@ -36,6 +36,6 @@ class Ticket(Value):
 async def get_ticket(request: Req, match: MatchId) -> Reply:
     """A ticket for a stream."""
     service, token = service_of(request), required_token(request)
-    viewer = viewer_of(await service.opened(match), token)
-    ticket, expires = await in_thread(service.tickets.give, match, viewer)
+    _, hashed = await service.holder(match, token)
+    ticket, expires = await in_thread(service.tickets.give, match, hashed)
     return reply(Ticket(ticket=ticket, expires=expires), status=201, headers={"Cache-Control": "no-store"})

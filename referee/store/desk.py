@@ -76,6 +76,10 @@ class Busy(Exception):
     """Too many requests wait, or the store does not answer; try again."""
 
 
+class NotHeld(Exception):
+    """The token that the caller acts by is the actor's no more."""
+
+
 class InDoubt(Exception):
     """The store has not said whether it took the request: it may stand there, and its key tells."""
 
@@ -84,7 +88,7 @@ class Command(Value):
     """A request to an aggregate as it reaches the desk; an event opens the aggregate that begins with it.
 
     ``expected``: the version that ``If-Match`` names. ``key`` is the client's Idempotency-Key; it may not begin
-    with ``~``.
+    with ``~``. ``token`` is the SHA-256 of what the actor acts by, where that may have ended meanwhile.
     """
 
     id: UUID
@@ -92,6 +96,7 @@ class Command(Value):
     request: Any
     key: str | None = None
     expected: int | None = None
+    token: str | None = None
 
 
 class Outcome(Value):
@@ -179,7 +184,8 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`Full`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or :class:`InDoubt`."""
+        :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or
+        :class:`InDoubt`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -304,7 +310,7 @@ class Desk:
                 continue
             try:
                 work.answers.append((job, self._decide(job, work)))
-            except (Refused, Stale, Full) as refusal:
+            except (Refused, Stale, Full, NotHeld) as refusal:
                 if for_certain:
                     work.answers.append((job, refusal))
                 else:
@@ -405,6 +411,8 @@ class Desk:
             return self._outcome(job, fold(None, history), history, head, 0, work)
         entry = self._entry(command.id, work)
         aggregate = entry.aggregate
+        if command.token is not None and not aggregate.held(command.actor, command.token):
+            raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
         moment = Moment(aggregate.version, at, self._seed())
@@ -463,7 +471,9 @@ class Desk:
         history = here or self.referee.history(aggregate_id, after=made.first - 1, to=made.last)
         if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
             raise KeyReused(job.act_id)
-        aggregate = self._entry(aggregate_id, work).aggregate
+        aggregate, token = self._entry(aggregate_id, work).aggregate, job.command.token
+        if token is not None and not aggregate.held(job.command.actor, token):
+            raise NotHeld
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
     # From any thread
@@ -484,4 +494,15 @@ class Desk:
                 self._cache.forget([aggregate_id])
 
 
-__all__ = ["Busy", "Command", "Desk", "Full", "InDoubt", "KeyReused", "Outcome", "Stale", "UnknownAggregate"]
+__all__ = [
+    "Busy",
+    "Command",
+    "Desk",
+    "Full",
+    "InDoubt",
+    "KeyReused",
+    "NotHeld",
+    "Outcome",
+    "Stale",
+    "UnknownAggregate",
+]

@@ -1,11 +1,13 @@
 """A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
 
 from collections.abc import Callable
+from hmac import compare_digest
 from typing import ClassVar
 
 import msgspec
 
 from referee import events
+from referee.actors import Actor
 from referee.acts import Request, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
@@ -40,6 +42,11 @@ class Match(Aggregate):
     def rules(self) -> Ruleset:
         """The ruleset that it is played by."""
         return RULESETS[self.opened.ruleset]
+
+    def held(self, actor: Actor, token: str) -> bool:
+        """Whether this is the SHA-256 of the token that the actor has now."""
+        known = self.opened.official if actor == "official" else self.state.table.tokens[actor]
+        return compare_digest(known, token)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""

@@ -160,3 +160,14 @@ def test_the_proxy_in_deploy_does_not_log_it() -> None:
     conf = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
     (stream,) = re.findall(r"location ~ [^{]*/events/stream\$ \{(.*?)\n    \}", conf, re.DOTALL)
     assert "access_log off;" in stream
+
+
+def test_a_stream_by_ticket_ends_with_the_token_that_it_stands_for(dealt: Table, http: httpx.Client) -> None:
+    """Nor is one begun by a ticket that was given before."""
+    ticket, kept = (ticket_of(dealt, 0) for _ in range(2))
+    with http.stream("GET", f"{dealt.path}/events/stream", params={"ticket": ticket}, timeout=30) as stream:
+        events = sse(stream)
+        assert "data" in next(event for event in events if event.get("event") == "state")
+        assert dealt.post("/tokens", {"seat": 0}, "official").status_code == 201
+        assert [event for event in events if event.get("event") == "deal/dealt"] == []
+    problem(asked_with(http, dealt, kept), 401, "ticket-unknown")

@@ -1,0 +1,40 @@
+"""Whether a token is held is asked once more where the act is decided: on the match as it stands, not as it stood."""
+
+from hashlib import sha256
+from uuid import UUID
+
+import pytest
+from msgspec.structs import replace
+
+from referee.acts import Bid, Deal, IssueToken
+from referee.store.desk import Command, Desk, NotHeld
+from referee.store.store import construct
+from tests.played import opening
+
+MATCH = UUID(int=7)
+OLD, NEW = (sha256(text).hexdigest() for text in (b"old", b"new"))
+
+
+def test_another_process_refuses_what_has_ended(store_url: str) -> None:
+    """The other desk has the match at hand and has been told of nothing; of an act done before, too."""
+    first, second = construct(store_url), construct(store_url)
+    here, there = Desk(first), Desk(second)
+    try:
+        opened = replace(opening(deal_ritual=False), tokens=(OLD,) * 3)
+        here.submit(Command(id=MATCH, actor="official", request=opened)).result(20)
+        deal = Command(id=MATCH, actor=0, request=Deal(seat=0), key="k", token=OLD)
+        there.submit(deal).result(20)
+        here.get(MATCH, min_version=2)
+        for seat in 0, 1:
+            here.submit(Command(id=MATCH, actor="official", request=IssueToken(seat=seat, hash=NEW))).result(20)
+        bid = Command(id=MATCH, actor=1, request=Bid(seat=1, bid="pass"), token=OLD)
+        for late in bid, deal, bid:
+            with pytest.raises(NotHeld):
+                there.submit(late).result(20)
+        assert there.submit(replace(deal, token=NEW)).result(20).repeated
+        assert not there.submit(replace(bid, token=NEW)).result(20).repeated
+    finally:
+        here.close()
+        there.close()
+        first.close()
+        second.close()
