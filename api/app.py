@@ -10,11 +10,12 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
+from api.access.limits import Limits
 from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
-from api.http.headers import Req, secure
+from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
@@ -45,6 +46,7 @@ def _options(path: str, *methods: str) -> HTTPRouteHandler:
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
     metrics, refused_tokens = Metrics(), RefusedTokens()
+    limits = Limits(settings.requests_per_minute) if settings.requests_per_minute else None
 
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
@@ -67,6 +69,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
             secure(message)
+            if limits is not None:
+                told: Headers = scope.get("limits", [])  # type: ignore[assignment]
+                message["headers"] = [*message["headers"], *told]
             problem: str | None = scope.get("problem")  # type: ignore[assignment]
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
@@ -97,6 +102,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
+        before_request=limits.check if limits else None,
         before_send=[begun],
         state=State({"count": metrics.answered}),
         request_max_body_size=settings.body_limit_bytes,
