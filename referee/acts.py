@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.cards import Card, Seat
-from referee.value import Value
+from referee.value import OFFENCE_SAYS, Card, Seat, Value
 
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
@@ -87,7 +86,10 @@ class KeepCards(SeatAct, tag="keep_cards"):
 class Bid(SeatAct, tag="bid"):
     """Bid or pass: a number of tricks, or one of the words that the game knows."""
 
-    bid: Annotated[int, Meta(ge=-99, le=99)] | BidWord
+    bid: (
+        Annotated[int, Meta(ge=-99, le=99)]
+        | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
+    )
 
 
 class Ask(SeatAct, tag="ask"):
@@ -114,7 +116,7 @@ class Report(SeatAct, tag="report"):
     """Report at a real table what the cards cannot show."""
 
     accused: Seat
-    fault: Fault
+    fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
 
 
 class Score(SeatAct, tag="score"):
@@ -214,7 +216,7 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
 
     seat: Seat
     accused: Seat
-    offence: Offence | None = None
+    offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Annotated[str, Meta(max_length=500)] = ""
 
 

@@ -1,59 +1,25 @@
 """The OpenAPI description: what Litestar cannot read off a handler that takes raw bytes and gives them.
 
-Schemas are msgspec's own, of the very types that read and write, so that tags, patterns and limits are right.
+Schemas are made of the very types that read and write (:mod:`api.http.schemas`).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from litestar.openapi.spec import Operation
 
 from api.http import problems
-
-Plain = dict[str, Any]
-"""A part of the description as it will be written. Litestar writes out dictionaries as they stand."""
+from api.http.schemas import Plain, schema_of
 
 JSON = "application/json"
 _OPTIONAL = {"required": False, "deprecated": False}
-_SCHEMAS: dict[str, Plain] = {}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """A seat's or the official's token."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""Without a token as a spectator."""
-
-
-def schema_of(kind: Any) -> Plain:
-    """The schema of a type; its parts go among the components."""
-    (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
-    if isinstance(kind, type(msgspec.Struct)) and kind.__struct_config__.tag is not None:
-        components[kind.__name__]["required"].remove(kind.__struct_config__.tag_field)  # by itself it is read without
-    for name, component in components.items():
-        assert _SCHEMAS.setdefault(name, component) == component, f"two types are called {name}"
-    tidy: Plain = _tidy(schema)
-    return tidy
-
-
-def schemas() -> dict[str, Plain]:
-    """All schemas that operations refer to, by name."""
-    return {name: _tidy(schema) for name, schema in _SCHEMAS.items()}
-
-
-def _tidy(value: Any) -> Any:
-    """Docstrings are written for source: their lines and double backticks are not for readers of the schema."""
-    if isinstance(value, Mapping):
-        return {
-            name: re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(inner.split()).replace("``", "`"))
-            if name == "description" and isinstance(inner, str)
-            else _tidy(inner)
-            for name, inner in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_tidy(inner) for inner in value]
-    return value
+"""Without a token as a spectator. It holds wherever a call says nothing else: generators make a client that must have
+a token of any call that names one by itself."""
 
 
 def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Plain:
@@ -143,26 +109,26 @@ def described(
     ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
     without a body.
     """
-    content = {name: {"schema": schema} for name, schema in (others or {}).items()}
-    if gives is not None:
-        content[JSON] = {"schema": schema_of(gives)}
-    parts = {"headers": _headers(headers), "content": content, "links": links}
-    given = {name: part for name, part in parts.items() if part}
-    responses: dict[str, Any] = {str(status): {"description": says, **given}}
-    responses |= {str(code): {"description": text} for code, text in (empty or {}).items()}
-    responses |= {str(code): _error(code) for code in sorted({*errors, 500})}
-    request_body: Any = None
-    if body is not None:
-        shown = {"examples": {name: {"value": value} for name, value in examples.items()}} if examples else {}
-        request_body = {"required": True, "content": {JSON: {"schema": schema_of(body), **shown}}}
 
     @dataclass
     class Described(Operation):
         def __post_init__(self) -> None:
+            content = {name: {"schema": schema} for name, schema in (others or {}).items()}
+            if gives is not None:
+                content[JSON] = {"schema": schema_of(gives)}
+            parts = {"headers": _headers(headers), "content": content, "links": links}
+            responses: dict[str, Any] = {
+                str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
+                **{str(code): {"description": text} for code, text in (empty or {}).items()},
+                **{str(code): _error(code) for code in sorted({*errors, 500})},
+            }
+            self.responses = responses
+            if body is not None:
+                shown = {name: {"value": value} for name, value in (examples or {}).items()}
+                written: Any = {"schema": schema_of(body), **({"examples": shown} if shown else {})}
+                self.request_body = {"required": True, "content": {JSON: written}}  # type: ignore[assignment]
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
-            self.request_body = request_body
-            self.responses = responses
 
     return Described
 

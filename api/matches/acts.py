@@ -13,13 +13,13 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import EventSeen, event_seen
+from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
 from referee.store.desk import Command
-from referee.value import Value
+from referee.value import Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
 
@@ -50,7 +50,7 @@ EXAMPLES = {
 class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
-    version: int
+    version: Version
     events: tuple[EventSeen, ...]
 
 
@@ -65,7 +65,7 @@ class ActDone(Value):
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=tuple[AnyAct, ...],
+        gives=tuple[ActSeen, ...],
         headers=("ETag",),
         takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
@@ -112,7 +112,7 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=AnyAct,
+        body=ActSeen,
         examples=EXAMPLES,
         gives=ActDone,
         status=201,
