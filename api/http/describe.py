@@ -10,9 +10,12 @@ from typing import Any
 from litestar.openapi.spec import Operation
 
 from api.http import problems
+from api.http.protocol import URL_MAX, VALUE_MAX
 from api.http.schemas import Plain, schema_of
+from referee.told import TEXT_MAX
 
 JSON = "application/json"
+PRINTABLE = "^[\t -~]*$"
 _OPTIONAL = {"required": False, "deprecated": False}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
@@ -22,14 +25,16 @@ ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 a token of any call that names one by itself."""
 
 
-def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Plain:
+def in_header(
+    name: str, description: str, *, pattern: str = PRINTABLE, longest: int = VALUE_MAX, example: str | None = None
+) -> Plain:
     """A request header that a handler reads by itself."""
     return {
         "name": name,
         "in": "header",
         "description": description,
         **_OPTIONAL,
-        "schema": {"type": "string", "pattern": pattern} if pattern else {"type": "string"},
+        "schema": {"type": "string", "pattern": pattern, "maxLength": longest},
         **({"examples": {"example": {"value": example}}} if example else {}),
     }
 
@@ -40,35 +45,63 @@ IF_MATCH = in_header(
     "If-Match",
     "Only if the match is at this version. Without it the act is decided on the match as it stands.",
     pattern=r'^"[0-9]{1,9}"$',
+    longest=11,
     example='"12"',
 )
 IDEMPOTENCY_KEY = in_header(
     "Idempotency-Key",
     "Makes a repeat safe: the same key with the same body gives the same answer, and nothing happens twice.",
     pattern="^[!-}][!-~]{0,127}$",
+    longest=128,
     example="2f6c9e1a",
 )
 
-_HEADERS = {
-    "ETag": "The version of the match, in quotes.",
-    "Location": "Where the new match is.",
-    "Content-Language": "The language of the sentences.",
-    "Idempotency-Replayed": "`true`: the act had been done before, and this is its answer.",
-    "Link": 'Where there is more: `rel="next"` (RFC 8288).',
-    "Retry-After": "Seconds to wait before trying again.",
-    "WWW-Authenticate": "How to say who one is.",
-    "Allow": "The methods that the page takes.",
+
+def _text(pattern: str, longest: int) -> Plain:
+    return {"type": "string", "pattern": pattern, "maxLength": longest}
+
+
+_HEADERS: dict[str, tuple[str, Plain]] = {
+    "Access-Control-Allow-Origin": (
+        "Where the operator lets pages of other origins call: whose page may read the answer, or `*` for any.",
+        _text(r"^(\*|https?://\S+)$", VALUE_MAX),
+    ),
+    "Allow": ("The methods that the page takes.", _text("^[A-Z]+(, [A-Z]+)*$", 64)),
+    "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
+    "ETag": ("The version of the match, in quotes.", _text('^(W/)?"[!#-~]{1,128}"$', 132)),
+    "Idempotency-Replayed": (
+        "`true`: the act had been done before, and this is its answer.",
+        {"type": "string", "enum": ["true"]},
+    ),
+    "Link": ('Where there is more: `rel="next"` (RFC 8288).', _text("^<[!-~]+>; ", VALUE_MAX)),
+    "Location": ("Where the new match is.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "RateLimit": (
+        "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
+        "are there again (draft-ietf-httpapi-ratelimit-headers).",
+        _text('^"requests";r=[0-9]+;t=[0-9]+$', 64),
+    ),
+    "RateLimit-Policy": (
+        "Where the operator limits it: `q` requests in `w` seconds.",
+        _text('^"requests";q=[0-9]+;w=[0-9]+$', 64),
+    ),
+    "Retry-After": (
+        "Seconds to wait before trying again.",
+        {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
+    ),
+    "WWW-Authenticate": ("How to say who one is.", _text("^Bearer ", 256)),
 }
+_EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 
 def _headers(names: Sequence[str]) -> Plain:
-    return {name: {"schema": {"type": "string"}, "description": _HEADERS[name], **_OPTIONAL} for name in names}
+    told = {name: _HEADERS[name] for name in sorted({*names, *_EVERYWHERE})}
+    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in told.items()}
 
 
-_ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
+_ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
-    401: "The token is missing, or is not of this match.",
+    401: "The token is missing, or is not of this match; or Authorization names none.",
     403: "The token is another seat's, or not the official's.",
     404: "There is no such thing.",
     409: "The match is in no state for it.",
@@ -76,6 +109,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "Against the rules, or the same Idempotency-Key with another body.",
+    429: "More than the operator lets one address ask.",
     500: "Our fault.",
     503: "Try again.",
 }
@@ -119,8 +153,8 @@ def described(
             parts = {"headers": _headers(headers), "content": content, "links": links}
             responses: dict[str, Any] = {
                 str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
-                **{str(code): {"description": text} for code, text in (empty or {}).items()},
-                **{str(code): _error(code) for code in sorted({*errors, 500})},
+                **{str(code): {"description": text, "headers": _headers(())} for code, text in (empty or {}).items()},
+                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 429, 500})},
             }
             self.responses = responses
             if body is not None:
@@ -140,6 +174,11 @@ def _without_null(parameter: Plain) -> Plain:
     if len(kinds) == 1:
         schema = {name: value for name, value in schema.items() if name != "oneOf"} | kinds[0]
     return {**parameter, "schema": schema}
+
+
+def text_of(what: str, *, begins: str) -> Plain:
+    """The schema of an answer that is text."""
+    return {"type": "string", "description": what, "pattern": f"^({begins})", "maxLength": TEXT_MAX}
 
 
 def link(operation: str, **parameters: str) -> Plain:

@@ -15,6 +15,7 @@ from api.http.replies import Reply, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
+from referee import told
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
@@ -51,7 +52,7 @@ class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
     version: Version
-    events: tuple[EventSeen, ...]
+    events: told.Many[EventSeen]
 
 
 @get(
@@ -65,7 +66,7 @@ class ActDone(Value):
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=tuple[ActSeen, ...],
+        gives=Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)],
         headers=("ETag",),
         takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
@@ -76,7 +77,10 @@ async def list_legal_acts(
     request: Req,
     match: MatchId,
     seat: Annotated[
-        int | None, QueryParameter(gt=-1, le=7, description="Whose acts; left out: the caller's own.")
+        int | None,
+        QueryParameter(
+            ge=0, le=7, schema_extra={"minimum": 0}, description="Whose acts; left out: the caller's own."
+        ),
     ] = None,
     min_version: MinVersion = 0,
 ) -> Reply:

@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.http.describe import described, in_header
+from api.http.describe import described, in_header, text_of
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
@@ -18,12 +18,13 @@ from api.hub import set_within
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, service_of
 from api.threads import in_stream_thread, in_thread
+from referee import told
 from referee.events import Viewer
 from referee.phases import Over
 from referee.store.desk import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
-from referee.value import Value, Version
+from referee.value import EventNumber, Value, Version
 
 PAGE = 500
 """Events read at a time."""
@@ -37,10 +38,16 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$"},
-        "event": {"type": "string", "description": "The topic."},
-        "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
-        "retry": {"type": "string"},
+        "id": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
+        "event": {"type": "string", "pattern": "^[a-z/-]+$", "maxLength": 64, "description": "The topic."},
+        "data": {
+            "type": "string",
+            "pattern": r"^\{",
+            "maxLength": told.EVENT_BYTES_MAX,
+            "contentMediaType": "application/json",
+            "description": "An `EventSeen`.",
+        },
+        "retry": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
     },
 }
 
@@ -48,8 +55,8 @@ SENT = {
 class EventPage(Value):
     """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
 
-    events: tuple[EventSeen, ...]
-    next: int | None
+    events: Annotated[tuple[EventSeen, ...], told.at_most(LIMIT_MAX)]
+    next: EventNumber | None
     version: Version
 
 
@@ -98,7 +105,7 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
         gives=EventPage,
         headers=("ETag",),
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: {"type": "string", "description": "One event a line."}},
+        others={NDJSON: text_of("One event a line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
     ),
 )
