@@ -14,7 +14,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme, Tag
 
-from api.http.describe import ANYBODY
+from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
 from api.http.replies import Reply
 from api.http.schemas import named_schemas
@@ -39,6 +39,9 @@ def description(app: Litestar) -> str:
     """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
+    for calls in schema["paths"].values():
+        for operation in calls.values():
+            show_examples(operation)
     schema["components"]["schemas"] = named_schemas()
     return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
