@@ -14,7 +14,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
-from api.http.describe import ANYBODY
+from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
 from api.http.replies import Reply
 from api.http.schemas import named_schemas, with_formats
@@ -52,6 +52,9 @@ def description(app: Litestar) -> str:
     schema: dict[str, Any] = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
     schema["servers"] = [SERVER]
+    for calls in schema["paths"].values():
+        for operation in calls.values():
+            show_examples(operation)
     schema["components"]["schemas"] = named_schemas()
     return json.dumps(with_formats(_tidy(schema)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 

@@ -5,14 +5,18 @@ Schemas are made of the very types that read and write (:mod:`api.http.schemas`)
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import msgspec
 from litestar.openapi.spec import Operation
 
 from api.http import problems
 from api.http.protocol import URL_MAX, VALUE_MAX
 from api.http.schemas import Plain, schema_of
 from referee.told import TEXT_MAX
+from referee.value import Value
 
 JSON = "application/json"
 PRINTABLE = "^[\t -~]*$"
@@ -123,13 +127,40 @@ def _error(status: int) -> Plain:
     }
 
 
+class Examples(Value, forbid_unknown_fields=True):
+    """What was sent to an operation, and what was answered by status and media type; each by a name."""
+
+    request: dict[str, Any] = msgspec.field(default_factory=dict)
+    answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
+
+
+@cache
+def _examples() -> dict[str, Examples]:
+    """By operation, from real matches: ``python -m tests.conformance.examples`` writes them."""
+    kept = (files("api.http") / "examples.json").read_bytes()
+    return msgspec.json.decode(kept, type=dict[str, Examples])
+
+
+def show_examples(operation: Plain) -> None:
+    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them."""
+    examples = _examples().get(operation["operationId"], Examples())
+    if "requestBody" in operation:
+        operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
+    for status, by_media_type in examples.answers.items():
+        for media_type, shown in by_media_type.items():
+            operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+
+
+def _shown(examples: Mapping[str, Any]) -> Plain:
+    return {name: {"value": value} for name, value in examples.items()}
+
+
 def described(
     *,
     gives: Any = None,
     status: int = 200,
     says: str = "As asked for.",
     body: Any = None,
-    examples: Mapping[str, Any] | None = None,
     others: Mapping[str, Plain] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Plain] = (),
@@ -139,9 +170,8 @@ def described(
 ) -> type[Operation]:
     """The operation class of a handler.
 
-    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads, with
-    ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
-    without a body.
+    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
+    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
 
     @dataclass
@@ -158,9 +188,8 @@ def described(
             }
             self.responses = responses
             if body is not None:
-                shown = {name: {"value": value} for name, value in (examples or {}).items()}
-                written: Any = {"schema": schema_of(body), **({"examples": shown} if shown else {})}
-                self.request_body = {"required": True, "content": {JSON: written}}  # type: ignore[assignment]
+                content_of_body: Any = {JSON: {"schema": schema_of(body)}}
+                self.request_body = {"required": True, "content": content_of_body}  # type: ignore[assignment]
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
 

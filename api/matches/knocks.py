@@ -26,11 +26,6 @@ from referee.store.desk import Command
 KNOCK: Body[Knock] = Body(Knock)
 LIMIT_MAX = 1000
 
-EXAMPLES = {
-    "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
-    "any": {"seat": 0, "accused": 2},
-}
-
 
 def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     """What a dismissed knock cost the knocker."""
@@ -49,7 +44,6 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     security=TOKEN,
     operation_class=described(
         body=Knock,
-        examples=EXAMPLES,
         gives=Case,
         status=201,
         says="The ruling.",

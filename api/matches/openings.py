@@ -87,35 +87,6 @@ class MatchMade(Value):
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
 
-EXAMPLES = {
-    "house": {
-        "ruleset": "rodskagg-kortoxen",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-    },
-    "table": {
-        "ruleset": "rodskagg-kortoxen",
-        "options": {"knock_window": "next_trick"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-        "first_dealer": 2,
-        "dealing": "table",
-        "enforcement": "penalise",
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [7, 12, 9, 4]},
-    },
-    "Rams for money, a session begun on paper": {
-        "ruleset": "rams-english",
-        "options": {"final_pot": "last_dealer"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-        "first_dealer": 1,
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [-1500, 500, 0], "pot": 1000},
-    },
-    "Kalabrias with partners": {
-        "ruleset": "kalabrias",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-    },
-}
-
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     """All options of a match, those not given with their defaults. 422 for what the ruleset does not know."""
@@ -192,7 +163,6 @@ def _match_links() -> dict[str, Any]:
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
-        examples=EXAMPLES,
         gives=MatchMade,
         status=201,
         says="The match is open.",
