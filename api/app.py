@@ -10,12 +10,13 @@ from litestar.enums import ScopeType
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
+from api.access.limits import Limits
 from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
 from api.http.cors import cors_of
-from api.http.headers import Req, secure
+from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
@@ -46,6 +47,7 @@ def _options(path: str, *methods: str) -> HTTPRouteHandler:
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
     metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
+    limits = Limits(settings.requests_per_minute) if settings.requests_per_minute else None
 
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
@@ -72,6 +74,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if cors is not None:
                 told = cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
                 message["headers"] = [*message["headers"], *told]
+            if limits is not None:
+                left: Headers = scope.get("limits", [])  # type: ignore[assignment]
+                message["headers"] = [*message["headers"], *left]
             problem: str | None = scope.get("problem")  # type: ignore[assignment]
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
@@ -105,6 +110,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
+        before_request=limits.check if limits else None,
         before_send=[begun],
         state=State({"count": metrics.answered, "cors": cors}),
         request_max_body_size=settings.body_limit_bytes,

@@ -14,7 +14,7 @@ from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composed, Identifier
 from sqlalchemy import Connection
 
-from api.http.problems import Problem
+from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.threads import in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
@@ -32,7 +32,6 @@ T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
 """How long a reader waits for a book to come to what has been answered; it takes milliseconds unless it is broken."""
-RETRY_AFTER_MOST_SECONDS = 600
 
 
 def _decode(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:

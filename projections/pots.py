@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
+from referee import told
 from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
@@ -24,27 +25,27 @@ class PotPending(Value):
     """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
 
     seat: Seat
-    units: int
+    units: told.Money
     event: EventNumber
 
 
 class PotLine(Value):
     """A scored deal: ``before`` plus the ``entries`` gives ``after``. ``event`` is the one that wrote the line."""
 
-    deal: int
-    kind: str
-    before: int
-    after: int
-    entries: tuple[PotEntry, ...]
+    deal: told.DealNumber
+    kind: told.Code
+    before: told.Money
+    after: told.Money
+    entries: told.Many[PotEntry]
     event: EventNumber
 
 
 class PotClosed(Value):
     """The end of the session: ``before`` plus the ``entries``, what each seat drew, gives ``after``."""
 
-    before: int
-    after: int
-    entries: tuple[PotEntry, ...]
+    before: told.Money
+    after: told.Money
+    entries: told.Many[PotEntry]
     rule: RuleId
     event: EventNumber
 
@@ -56,17 +57,17 @@ class Pot(Value):
     ``currency``, or where it is ``null`` in the game's own units.
     """
 
-    match: str
+    match: told.MatchId
     version: Version
-    ruleset: str
-    players: tuple[str, ...]
-    currency: str | None
-    opening: int
+    ruleset: told.Code
+    players: told.Names
+    currency: told.Currency | None
+    opening: told.Money
     """What lay in it at the start."""
-    contents: int
+    contents: told.Money
     """What lies in it, without ``pending``."""
-    pending: tuple[PotPending, ...] = ()
-    lines: tuple[PotLine, ...] = ()
+    pending: told.Many[PotPending] = ()
+    lines: told.Many[PotLine] = ()
     closed: PotClosed | None = None
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
+from referee import told
 from referee.events import (
     DealScored,
     Dealt,
@@ -54,7 +55,7 @@ class Pending(Value):
     """A penalty knocked up in the deal under way, and the event that imposed it."""
 
     seat: Seat
-    points: int
+    points: told.WholePoints
     rule: RuleId
     event: EventNumber
 
@@ -65,7 +66,7 @@ class LineEntry(Value):
     seat: Seat
     points: Points
     rule: RuleId
-    events: tuple[EventNumber, ...]
+    events: told.Events
 
 
 class Line(Value):
@@ -76,22 +77,22 @@ class Line(Value):
     penalties were entered all the same: the deal has a line of its own later.
     """
 
-    deal: int
+    deal: told.DealNumber
     dealer: Seat
     kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: tuple[int, ...]
-    answers: tuple[AnswerSeen | None, ...]
-    penalties: tuple[int, ...]
-    before: tuple[Points, ...]
-    change: tuple[Points, ...]
-    points: tuple[Points, ...]
-    eliminated: tuple[Seat, ...]
-    entries: tuple[LineEntry, ...]
+    tricks: told.Counts
+    answers: told.BySeat[AnswerSeen | None]
+    penalties: told.PointsBySeat
+    before: told.BySeat[Points]
+    change: told.BySeat[Points]
+    points: told.BySeat[Points]
+    eliminated: told.Seats
+    entries: told.Many[LineEntry]
     event: EventNumber
-    pot_before: int | None = None
-    pot: int | None = None
+    pot_before: told.Money | None = None
+    pot: told.Money | None = None
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
 
 
@@ -100,40 +101,40 @@ class Closing(Value):
     ``points``."""
 
     rule: RuleId
-    before: tuple[Points, ...]
-    change: tuple[Points, ...]
-    points: tuple[Points, ...]
-    pot_before: int
-    pot: int
+    before: told.BySeat[Points]
+    change: told.BySeat[Points]
+    points: told.BySeat[Points]
+    pot_before: told.Money
+    pot: told.Money
     event: EventNumber
 
 
 class Protocol(Value):
     """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
 
-    match: str
+    match: told.MatchId
     version: Version
-    ruleset: str
-    players: tuple[str, ...]
-    opening: tuple[int, ...]
+    ruleset: told.Code
+    players: told.Names
+    opening: told.PointsBySeat
     """Points at the start."""
     taken_over: bool
     """The start was taken from a match begun on paper."""
-    points: tuple[Points, ...]
+    points: told.BySeat[Points]
     """Points as they stand."""
-    lines: tuple[Line, ...] = ()
-    pending: tuple[Pending, ...] = ()
-    eliminated: tuple[Seat, ...] = ()
+    lines: told.Many[Line] = ()
+    pending: told.Many[Pending] = ()
+    eliminated: told.Seats = ()
     over: bool = False
     abandoned: bool = False
     """The official ended it unfinished."""
     winner: Seat | None = None
     """Who won; of partners the first. ``null`` in a match that is over: nobody."""
-    winners: tuple[Seat, ...] = ()
+    winners: told.Seats = ()
     """All who won: more than one where partners do."""
     won_by: WonBy | None = None
     won_rule: RuleId | None = None
-    settlement: tuple[int, ...] | None = None
+    settlement: told.MoneyBySeat | None = None
     """What each seat receives, in minor units."""
     closing: Closing | None = None
     """The last line where a pot is shared at the end."""

@@ -21,6 +21,7 @@ Actor = (
         Meta(
             title="ActorName",
             pattern=rf"^({_NAMED})$(?!\n)",
+            extra_json_schema={"maxLength": len("key:") + 40},
             description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`.",
         ),
     ]

@@ -9,8 +9,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from referee import told
 from referee.value import OFFENCE_SAYS, Card, Seat, Value
 
+Note = Annotated[str, Meta(max_length=told.NOTE_MAX, pattern=told.NOTE)]
+"""A few lines in somebody's own words."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
 Offence = Literal[
@@ -126,7 +129,7 @@ class Score(SeatAct, tag="score"):
 class Void(Act, tag="void"):
     """By the official: the deal under way counts for nothing and is dealt again."""
 
-    reason: Annotated[str, Meta(max_length=500)] = ""
+    reason: Note = ""
 
 
 class Discard(SeatAct, tag="discard"):
@@ -161,7 +164,7 @@ class Declare(SeatAct, tag="declare"):
     """State one thing of a sequence: its class, top rank, or whether it is in trumps; with closed hands its cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
-    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$")] | None = None
+    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", extra_json_schema={"maxLength": 1})] | None = None
     trumps: bool | None = None
     cards: Hand | None = None
 
@@ -224,7 +227,7 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     seat: Seat
     accused: Seat
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    note: Annotated[str, Meta(max_length=500)] = ""
+    note: Note = ""
 
 
 Role = Literal["seat"]

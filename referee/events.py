@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from referee import told
 from referee.actors import Actor
 from referee.value import (
     AnswerSeen,
     BidSeen,
     CardText,
     DealKind,
-    EventNumber,
     OffenceText,
     Points,
     RuleId,
@@ -107,10 +107,17 @@ def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
         return audience
     if audience == "by_seat":
         return by_seat
-    blank = (get_origin(field.type) or field.type)() if field.required else field.default
+    blank = _bare(field.type)() if field.required else field.default
     if audience == "own":
         return lambda event, name, viewer: getattr(event, name) if viewer == event.seat else blank
     return blank
+
+
+def _bare(kind: Any) -> Any:
+    """The type itself, without its bounds and what it is made of."""
+    if get_origin(kind) is Annotated:
+        kind = kind.__origin__
+    return get_origin(kind) or kind
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
@@ -141,8 +148,8 @@ class Recorded(msgspec.Struct, frozen=True):
 class Stakes(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
 
-    currency: str
-    unit: int
+    currency: told.Currency
+    unit: told.Unit
 
 
 class Breach(Value, omit_defaults=True):
@@ -156,9 +163,9 @@ class Breach(Value, omit_defaults=True):
     seat: Seat
     rule: RuleId
     payer: Seat
-    points: int
-    closes_after: int | None = None
-    shown_by: tuple[EventNumber, ...] = ()
+    points: told.WholePoints
+    closes_after: told.Count | None = None
+    shown_by: told.Events = ()
     """Earlier events that prove it, beside the one that carries it."""
     by: Seat | None = None
     """Who did it, where the rules hold another to it: ``seat``."""
@@ -168,18 +175,18 @@ class Entry(Value):
     """One number on a line of the protocol: why it stands there, and the events that show it."""
 
     seat: Seat
-    points: int
+    points: told.WholePoints
     rule: RuleId
-    events: tuple[EventNumber, ...]
+    events: told.Events
 
 
 class PotEntry(Value):
     """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
 
     seat: Seat | None
-    units: int
+    units: told.Money
     rule: RuleId
-    events: tuple[EventNumber, ...]
+    events: told.Events
 
 
 class MatchOpened(Event):
@@ -187,16 +194,16 @@ class MatchOpened(Event):
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody"}
-    ruleset: str
-    edition: int
+    ruleset: told.Code
+    edition: told.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
-    players: tuple[str, ...]
+    players: told.Names
     dealing: Dealing
     enforcement: Enforcement
-    points: tuple[int, ...]
-    tokens: tuple[str, ...]
-    official: str
-    pot: int = 0
+    points: told.PointsBySeat
+    tokens: told.BySeat[told.Hash]
+    official: told.HiddenHash
+    pot: told.Money = 0
     """What lies in the pot, in games that have one."""
     taken_over: bool = False
     first_dealer: Seat | None = None
@@ -265,20 +272,20 @@ class Dealt(Event):
         "seed": "open",
         "breaches": "official",
     }
-    deal: int
+    deal: told.DealNumber
     dealer: Seat
-    counts: tuple[int, ...]
-    hands: tuple[tuple[CardText, ...], ...] | None = None
-    each: int = 0
+    counts: told.Counts
+    hands: told.Hands | None = None
+    each: told.Count = 0
     """How many cards each should have, where somebody has a wrong number, which is found only on picking up."""
-    stock: tuple[CardText, ...] = ()
-    widow: tuple[CardText, ...] = ()
+    stock: told.Cards = ()
+    widow: told.Cards = ()
     turn_up: CardText | None = None
     """Lies face up for all to see."""
-    seed: str | None = None
+    seed: told.Seed | None = None
     face_up: bool = False
     """Hands are up as soon as they are dealt: each seat sees its own."""
-    breaches: tuple[Breach, ...] = ()
+    breaches: told.Many[Breach] = ()
 
 
 class CardPlayed(Event):
@@ -288,7 +295,7 @@ class CardPlayed(Event):
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
     card: CardText
-    breaches: tuple[Breach, ...] = ()
+    breaches: told.Many[Breach] = ()
 
 
 class TrickTaken(Event):
@@ -296,7 +303,7 @@ class TrickTaken(Event):
 
     TOPIC: ClassVar[str] = "trick/taken"
     seat: Seat
-    trick: int
+    trick: told.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
     """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
@@ -310,23 +317,23 @@ class Reported(Event):
     seat: Seat
     accused: Seat
     fault: OffenceText
-    breaches: tuple[Breach, ...] = ()
+    breaches: told.Many[Breach] = ()
 
 
 class KnockUpheld(Event):
     """A knock was right. ``rests_on``: the event numbers that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
-    case: int
+    case: told.CaseNumber
     seat: Seat
     accused: Seat
     offence: OffenceText
     rule: RuleId
     payer: Seat
-    penalty: int
-    rests_on: tuple[EventNumber, ...]
+    penalty: told.WholePoints
+    rests_on: told.Events
     named: OffenceText | None = None
-    note: str = ""
+    note: told.Note = ""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
@@ -354,15 +361,15 @@ class KnockDismissed(Event):
 
     TOPIC: ClassVar[str] = "knock/dismissed"
     HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late)
-    case: int
+    case: told.CaseNumber
     seat: Seat
     accused: Seat
     reason: DismissalReason
     rule: RuleId
     named: OffenceText | None = None
     offence: OffenceText | None = None
-    rests_on: tuple[EventNumber, ...] = ()
-    note: str = ""
+    rests_on: told.Events = ()
+    note: told.Note = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
 
@@ -372,9 +379,9 @@ class PenaltyImposed(Event):
 
     TOPIC: ClassVar[str] = "penalty/imposed"
     seat: Seat
-    points: int
+    points: told.WholePoints
     rule: RuleId
-    case: int | None = None
+    case: told.CaseNumber | None = None
 
 
 class DealScored(Event):
@@ -385,23 +392,23 @@ class DealScored(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/scored"
-    deal: int
+    deal: told.DealNumber
     dealer: Seat
     kind: DealKind
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: tuple[int, ...]
-    answers: tuple[AnswerSeen | None, ...]
-    penalties: tuple[int, ...]
-    before: tuple[int, ...]
-    points: tuple[int, ...]
-    entries: tuple[Entry, ...]
-    eliminated: tuple[Seat, ...] = ()
+    tricks: told.Counts
+    answers: told.BySeat[AnswerSeen | None]
+    penalties: told.PointsBySeat
+    before: told.PointsBySeat
+    points: told.PointsBySeat
+    entries: told.Many[Entry]
+    eliminated: told.Seats = ()
     """Everybody who is out of the match after this deal."""
-    pot_before: int | None = None
-    pot: int | None = None
+    pot_before: told.Money | None = None
+    pot: told.Money | None = None
     """The pot before and after the deal, in games that have one."""
-    pot_entries: tuple[PotEntry, ...] = ()
+    pot_entries: told.Many[PotEntry] = ()
     halves: bool = False
     """``before``, ``points`` and ``entries`` count halves of a point."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
@@ -422,11 +429,11 @@ class DealVoided(Event):
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
-    deal: int
-    reason: str = ""
-    before: tuple[int, ...] = ()
-    points: tuple[int, ...] = ()
-    entries: tuple[Entry, ...] = ()
+    deal: told.DealNumber
+    reason: told.Note = ""
+    before: told.PointsBySeat = ()
+    points: told.PointsBySeat = ()
+    entries: told.Many[Entry] = ()
 
 
 class PlayerEliminated(Event):
@@ -447,11 +454,11 @@ class MatchWon(Event):
     seat: Seat | None
     by: WonBy
     rule: RuleId
-    points: tuple[int, ...]
-    settlement: tuple[int, ...] | None = None
+    points: told.PointsBySeat
+    settlement: told.MoneyBySeat | None = None
     halves: bool = False
     """``points`` count halves of a point."""
-    seats: tuple[Seat, ...] = ()
+    seats: told.Seats = ()
     """All winners, where partners win together."""
 
 
@@ -463,12 +470,12 @@ class MatchClosed(Event):
 
     TOPIC: ClassVar[str] = "match/closed"
     rule: RuleId
-    pot_before: int
-    shares: tuple[int, ...]
-    pot: int
-    before: tuple[int, ...]
-    points: tuple[int, ...]
-    settlement: tuple[int, ...] | None = None
+    pot_before: told.Money
+    shares: told.MoneyBySeat
+    pot: told.Money
+    before: told.PointsBySeat
+    points: told.PointsBySeat
+    settlement: told.MoneyBySeat | None = None
 
 
 class MatchAbandoned(Event):

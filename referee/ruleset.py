@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from msgspec import Meta
 
+from referee import told
 from referee.acts import Act, Request
 from referee.events import Event, MatchOpened, Viewer
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
@@ -36,13 +37,13 @@ class OpenBreach(TypedDict):
     """The rule that it is against."""
     payer: Seat
     """Who goes up if it is knocked for."""
-    points: int
+    points: told.WholePoints
     """By how many points."""
     event: EventNumber
     """In which it happened."""
-    closes_after: NotRequired[int]
+    closes_after: NotRequired[told.Count]
     """After so many completed tricks of the deal it is too late; left out: when the deal is scored."""
-    shown_by: NotRequired[tuple[EventNumber, ...]]
+    shown_by: NotRequired[told.Events]
     """Earlier events that prove it, beside the one that carries it."""
     by: NotRequired[Seat]
     """Who did it, where the rules hold another to it: `seat`."""
@@ -52,33 +53,33 @@ class Shown(Value):
     """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None`` where it does not apply."""
 
     phase: Annotated[str, tied("ruleset", "phase")]
-    deal: int
+    deal: told.DealNumber
     dealer: Seat | None
-    to_act: tuple[Seat, ...]
+    to_act: told.Seats
     """Seats that are awaited now."""
-    active: tuple[Seat, ...]
+    active: told.Seats
     """Seats that are still in the match."""
-    points: tuple[Points, ...]
-    penalties: tuple[int, ...]
+    points: told.BySeat[Points]
+    penalties: told.PointsBySeat
     """Points knocked up in this deal, not yet in ``points``."""
-    hand: tuple[CardText, ...] | None = None
+    hand: told.Cards | None = None
     """The viewer's own cards."""
-    hands: tuple[tuple[CardText, ...], ...] | None = None
+    hands: told.Hands | None = None
     """All cards, for officials."""
-    cards_left: tuple[int, ...] | None = None
-    picked_up: tuple[Seat, ...] | None = None
+    cards_left: told.Counts | None = None
+    picked_up: told.Seats | None = None
     """Seats that have taken up their cards."""
-    bids: tuple[tuple[Seat, BidSeen], ...] | None = None
+    bids: told.Many[tuple[Seat, BidSeen]] | None = None
     """Seat and bid, as they were spoken."""
     contract: BidSeen | None = None
     declarer: Seat | None = None
-    trick: tuple[tuple[Seat, CardText], ...] | None = None
+    trick: told.BySeat[tuple[Seat, CardText]] | None = None
     """Seat and card, as they were played."""
-    tricks: tuple[int, ...] | None = None
-    answers: tuple[AnswerSeen | None, ...] | None = None
-    due: tuple[DueAct, ...] = ()
+    tricks: told.Counts | None = None
+    answers: told.BySeat[AnswerSeen | None] | None = None
+    due: told.Many[DueAct] = ()
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
-    breaches: tuple[OpenBreach, ...] | None = None
+    breaches: told.Many[OpenBreach] | None = None
     """Offences that stand open, for officials."""
     winner: Seat | None = None
     more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None

@@ -32,13 +32,23 @@ def tied(by: str, what: str) -> Meta:
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
+EVENTS_MAX = 100_000
+"""Events that an aggregate may have."""
+OFFICIALS_MORE = 1000
+"""Events that officials may still add to a full aggregate: to void a deal, or to close."""
+VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
+
 Seat = Annotated[int, Meta(title="Seat", ge=0, le=7, description="The number of a seat: 0 to n-1, clockwise.")]
 
 _CARD = "^[SHDC][2-9TJQKA]$"
 _CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."
-Card = Annotated[str, Meta(title="Card", pattern=_CARD, description=_CARD_SAYS, examples=["SA"])]
+Card = Annotated[
+    str,
+    Meta(title="Card", pattern=_CARD, description=_CARD_SAYS, examples=["SA"], extra_json_schema={"maxLength": 2}),
+]
 CardText = Annotated[
-    str, Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD})
+    str,
+    Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD, "maxLength": 2}),
 ]
 """A card where it is told, not read from somebody."""
 
@@ -48,7 +58,7 @@ RuleId = Annotated[
         title="RuleId",
         description="The id of a rule, or of the reading of a point that the source leaves open: `B42`, `B-O2`.",
         examples=["B42"],
-        extra_json_schema={"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$"},
+        extra_json_schema={"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$", "maxLength": 6},
     ),
 ]
 Version = Annotated[
@@ -56,7 +66,7 @@ Version = Annotated[
     Meta(
         title="Version",
         description="How far a match has come: the number of its last event. The first event has number 1.",
-        extra_json_schema={"minimum": 1},
+        extra_json_schema={"minimum": 1, "maximum": VERSION_MAX},
     ),
 ]
 EventNumber = Annotated[
@@ -64,7 +74,7 @@ EventNumber = Annotated[
     Meta(
         title="EventNumber",
         description="The number of an event in its match; the first is 1, and none is left out.",
-        extra_json_schema={"minimum": 1},
+        extra_json_schema={"minimum": 1, "maximum": VERSION_MAX},
     ),
 ]
 Points = Annotated[
@@ -76,8 +86,10 @@ Points = Annotated[
     ),
 ]
 """Whole wherever it can be; a half only in games that count them."""
+BidNumber = Annotated[int, Meta(extra_json_schema={"minimum": -99, "maximum": 99})]
+_BID_WORD = Annotated[str, Meta(extra_json_schema={"pattern": "^[A-Za-z_]+$", "maxLength": 16})]
 BidSeen = Annotated[
-    int | str,
+    BidNumber | _BID_WORD,
     Meta(
         title="BidSeen",
         description="What was bid: a number of tricks, or a word of the game, such as `pass`, `rodskagg`, `join`, "

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import msgspec
 from litestar import get
 
-from api.http.describe import LANGUAGE, described, in_header
+from api.http.describe import LANGUAGE, described, in_header, text_of
 from api.http.headers import Req, header, language_of, prefers
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -15,7 +15,7 @@ from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, service_of
 from api.threads import in_long_thread
-from referee import notation
+from referee import notation, told
 from referee.acts import Answer, Bid
 from referee.events import (
     Breach,
@@ -50,9 +50,9 @@ class TrickCard(Value):
 class Trick(Value):
     """A trick: who led, the cards in the order of play, who won. ``uncontested``: nobody was left to play."""
 
-    trick: int
+    trick: told.TrickNumber
     lead: Seat | None
-    cards: tuple[TrickCard, ...]
+    cards: told.BySeat[TrickCard]
     winner: Seat
     event: EventNumber
     uncontested: bool
@@ -70,7 +70,7 @@ class Said(Value):
     """An answer to the question who plays on: ``play`` or ``fold``."""
 
     seat: Seat
-    answer: str
+    answer: told.Code
     event: EventNumber
 
 
@@ -78,9 +78,9 @@ class Penalty(Value):
     """Points that a player got in the deal as a penalty."""
 
     seat: Seat
-    points: int
+    points: told.WholePoints
     rule: RuleId
-    case: int | None
+    case: told.CaseNumber | None
     event: EventNumber
 
 
@@ -92,7 +92,7 @@ class ReportMade(TypedDict):
     """Who is said to have done it."""
     fault: OffenceText
     event: EventNumber
-    breaches: NotRequired[tuple[Breach, ...]]
+    breaches: NotRequired[told.Many[Breach]]
     """For the official: the breaches that stand by it."""
 
 
@@ -105,26 +105,26 @@ class DealRecord(Value):
     that dealt the cards, ``last`` of the one that scored them.
     """
 
-    deal: int
+    deal: told.DealNumber
     dealer: Seat
     first: EventNumber
     last: EventNumber
-    hands: tuple[tuple[CardText, ...], ...] | None
-    counts: tuple[int, ...]
-    stock: tuple[CardText, ...]
-    widow: tuple[CardText, ...]
+    hands: told.Hands | None
+    counts: told.Counts
+    stock: told.Cards
+    widow: told.Cards
     turn_up: CardText | None
-    seed: str | None
-    bids: tuple[Call, ...]
-    answers: tuple[Said, ...]
+    seed: told.Seed | None
+    bids: told.Many[Call]
+    answers: told.Many[Said]
     declarer: Seat | None
     contract: BidSeen | None
-    tricks: tuple[Trick, ...]
-    facts: tuple[EventSeen, ...]
-    reports: tuple[ReportMade, ...]
-    knocks: tuple[Case, ...]
-    penalties: tuple[Penalty, ...]
-    voided: tuple[EventNumber, ...]
+    tricks: told.Many[Trick]
+    facts: told.Many[EventSeen]
+    reports: told.Many[ReportMade]
+    knocks: told.Many[Case]
+    penalties: told.Many[Penalty]
+    voided: told.Events
     score: DealScored
 
 
@@ -284,7 +284,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     operation_class=described(
         gives=DealRecord,
         headers=("ETag",),
-        others={PLAIN: {"type": "string", "description": "The deal in its notation."}},
+        others={PLAIN: text_of("The deal in its notation.", begins="game ")},
         takes=(in_header("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
         errors=(400, 401, 404, 409, 503),
     ),

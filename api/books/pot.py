@@ -5,7 +5,7 @@ from uuid import UUID
 from litestar import get
 from sqlalchemy import Connection
 
-from api.http.describe import described, in_header
+from api.http.describe import described, in_header, text_of
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
@@ -28,7 +28,7 @@ CSV = "text/csv"
     operation_class=described(
         gives=Pot,
         headers=("ETag",),
-        others={CSV: {"type": "string", "description": "A row for each entry."}},
+        others={CSV: text_of("A row for each entry.", begins="deal,")},
         takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
         errors=(400, 401, 404, 409, 503),
     ),

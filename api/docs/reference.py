@@ -12,12 +12,12 @@ from litestar import Litestar, MediaType, Response, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import Components, SecurityScheme, Tag
+from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
-from api.http.describe import ANYBODY
+from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
 from api.http.replies import Reply
-from api.http.schemas import named_schemas
+from api.http.schemas import named_schemas, with_formats
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -32,15 +32,31 @@ TOKEN = SecurityScheme(
     scheme="bearer",
     description="The token of a seat or of the official, from the answer that opened the match.",
 )
-TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
+TAGS = {
+    "Matches": "Opening matches, finding them, seeing how they stand, and acting in them.",
+    "Knocks": "Knocks on the table, and the case files that they leave.",
+    "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
+    "Books": "Protocols, pots and the records of deals.",
+    "Rulesets": "The games: their options and their numbered rules.",
+    "Operators": "For who runs the service.",
+}
+SERVER = {
+    "url": "/",
+    "description": "The service that gave out this description, in production or for tests.",
+    "x-internal": False,
+}
 
 
 def description(app: Litestar) -> str:
     """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
+    schema["servers"] = [SERVER]
+    for calls in schema["paths"].values():
+        for operation in calls.values():
+            show_examples(operation)
     schema["components"]["schemas"] = named_schemas()
-    return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(with_formats(_tidy(schema)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _tidy(value: Any) -> Any:
@@ -118,7 +134,9 @@ def config() -> OpenAPIConfig:
         version=VERSION,
         description=ABOUT,
         components=Components(security_schemes={"token": TOKEN}),
-        tags=[Tag(name=name) for name in TAGS],
+        tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
+        contact=Contact(name="Knacka contributors"),
+        license=License(name="MIT License", identifier="MIT"),
         openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_page),
         render_plugins=[_Page(path="/"), _Json(path="/openapi.json", media_type=MediaType.JSON)],
     )

@@ -1,7 +1,7 @@
 """The games, their options and their numbered rules."""
 
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from litestar import Router, get
 
@@ -12,19 +12,20 @@ from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.matches.shown import RulesetSeen
-from referee import rulebook
+from referee import rulebook, told
 from referee.games import RULESETS
 from referee.rulebook import Reading, Rule
 from referee.ruleset import Ruleset
 from referee.sentences import Language
+from referee.value import RuleId as CitedRule
 from referee.value import Value
 
 
 class SeatRange(Value):
     """How many may play."""
 
-    min: int
-    max: int
+    min: told.Count
+    max: told.Count
 
 
 class RulesetShown(Value):
@@ -34,36 +35,36 @@ class RulesetShown(Value):
     """
 
     ruleset: RulesetSeen
-    title: str
-    source: str
-    edition: int
-    version: int
+    title: told.Sentence
+    source: told.Sentence
+    edition: told.Edition
+    version: told.Edition
     seats: SeatRange
-    start_points: int
-    pack: tuple[str, ...]
+    start_points: told.WholePoints
+    pack: told.Cards
     options: dict[str, Any]
-    acts: tuple[str, ...]
-    offences: tuple[str, ...]
+    acts: told.Codes
+    offences: told.Codes
 
 
 class RuleShown(Value):
     """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
 
-    id: str
-    kind: str
-    text: str
-    options: tuple[str, ...]
+    id: CitedRule
+    kind: told.Code
+    text: told.Sentence
+    options: told.Codes
 
 
 class RulesShown(Value):
     """The numbered rules of a game in our own words, and how open points are read."""
 
     ruleset: RulesetSeen
-    source: str
-    title: str
+    source: told.Sentence
+    title: told.Sentence
     language: Literal["en", "sv"]
-    rules: tuple[RuleShown, ...]
-    readings: tuple[RuleShown, ...]
+    rules: Annotated[tuple[RuleShown, ...], told.at_most(told.RULES_MAX)]
+    readings: Annotated[tuple[RuleShown, ...], told.at_most(told.RULES_MAX)]
 
 
 def ruleset_named(name: str) -> Ruleset:
@@ -118,7 +119,11 @@ def _in_language(body: Any, language: Language) -> Reply:
     operation_id="list_rulesets",
     summary="All games",
     description="Each game that can be refereed, with its options as a JSON Schema.",
-    operation_class=described(gives=tuple[RulesetShown, ...], headers=("Content-Language",), takes=(LANGUAGE,)),
+    operation_class=described(
+        gives=Annotated[tuple[RulesetShown, ...], told.at_most(told.GAMES_MAX)],
+        headers=("Content-Language",),
+        takes=(LANGUAGE,),
+    ),
 )
 async def list_rulesets(request: Req) -> Reply:
     """All games."""

@@ -5,14 +5,21 @@ Schemas are made of the very types that read and write (:mod:`api.http.schemas`)
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
+import msgspec
 from litestar.openapi.spec import Operation
 
 from api.http import problems
+from api.http.protocol import URL_MAX, VALUE_MAX
 from api.http.schemas import Plain, schema_of
+from referee.told import TEXT_MAX
+from referee.value import Value
 
 JSON = "application/json"
+PRINTABLE = "^[\t -~]*$"
 _OPTIONAL = {"required": False, "deprecated": False}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
@@ -22,14 +29,16 @@ ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 a token of any call that names one by itself."""
 
 
-def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Plain:
+def in_header(
+    name: str, description: str, *, pattern: str = PRINTABLE, longest: int = VALUE_MAX, example: str | None = None
+) -> Plain:
     """A request header that a handler reads by itself."""
     return {
         "name": name,
         "in": "header",
         "description": description,
         **_OPTIONAL,
-        "schema": {"type": "string", "pattern": pattern} if pattern else {"type": "string"},
+        "schema": {"type": "string", "pattern": pattern, "maxLength": longest},
         **({"examples": {"example": {"value": example}}} if example else {}),
     }
 
@@ -40,35 +49,63 @@ IF_MATCH = in_header(
     "If-Match",
     "Only if the match is at this version. Without it the act is decided on the match as it stands.",
     pattern=r'^"[0-9]{1,9}"$',
+    longest=11,
     example='"12"',
 )
 IDEMPOTENCY_KEY = in_header(
     "Idempotency-Key",
     "Makes a repeat safe: the same key with the same body gives the same answer, and nothing happens twice.",
     pattern="^[!-}][!-~]{0,127}$",
+    longest=128,
     example="2f6c9e1a",
 )
 
-_HEADERS = {
-    "ETag": "The version of the match, in quotes.",
-    "Location": "Where the new match is.",
-    "Content-Language": "The language of the sentences.",
-    "Idempotency-Replayed": "`true`: the act had been done before, and this is its answer.",
-    "Link": 'Where there is more: `rel="next"` (RFC 8288).',
-    "Retry-After": "Seconds to wait before trying again.",
-    "WWW-Authenticate": "How to say who one is.",
-    "Allow": "The methods that the page takes.",
+
+def _text(pattern: str, longest: int) -> Plain:
+    return {"type": "string", "pattern": pattern, "maxLength": longest}
+
+
+_HEADERS: dict[str, tuple[str, Plain]] = {
+    "Access-Control-Allow-Origin": (
+        "Where the operator lets pages of other origins call: whose page may read the answer, or `*` for any.",
+        _text(r"^(\*|https?://\S+)$", VALUE_MAX),
+    ),
+    "Allow": ("The methods that the page takes.", _text("^[A-Z]+(, [A-Z]+)*$", 64)),
+    "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
+    "ETag": ("The version of the match, in quotes.", _text('^(W/)?"[!#-~]{1,128}"$', 132)),
+    "Idempotency-Replayed": (
+        "`true`: the act had been done before, and this is its answer.",
+        {"type": "string", "enum": ["true"]},
+    ),
+    "Link": ('Where there is more: `rel="next"` (RFC 8288).', _text("^<[!-~]+>; ", VALUE_MAX)),
+    "Location": ("Where the new match is.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "RateLimit": (
+        "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
+        "are there again (draft-ietf-httpapi-ratelimit-headers).",
+        _text('^"requests";r=[0-9]+;t=[0-9]+$', 64),
+    ),
+    "RateLimit-Policy": (
+        "Where the operator limits it: `q` requests in `w` seconds.",
+        _text('^"requests";q=[0-9]+;w=[0-9]+$', 64),
+    ),
+    "Retry-After": (
+        "Seconds to wait before trying again.",
+        {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
+    ),
+    "WWW-Authenticate": ("How to say who one is.", _text("^Bearer ", 256)),
 }
+_EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 
 def _headers(names: Sequence[str]) -> Plain:
-    return {name: {"schema": {"type": "string"}, "description": _HEADERS[name], **_OPTIONAL} for name in names}
+    told = {name: _HEADERS[name] for name in sorted({*names, *_EVERYWHERE})}
+    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in told.items()}
 
 
-_ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 503: ("Retry-After",)}
+_ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
-    401: "The token is missing, or is not of this match.",
+    401: "The token is missing, or is not of this match; or Authorization names none.",
     403: "The token is another seat's, or not the official's.",
     404: "There is no such thing.",
     409: "The match is in no state for it.",
@@ -76,6 +113,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "Against the rules, or the same Idempotency-Key with another body.",
+    429: "More than the operator lets one address ask.",
     500: "Our fault.",
     503: "Try again.",
 }
@@ -89,13 +127,40 @@ def _error(status: int) -> Plain:
     }
 
 
+class Examples(Value, forbid_unknown_fields=True):
+    """What was sent to an operation, and what was answered by status and media type; each by a name."""
+
+    request: dict[str, Any] = msgspec.field(default_factory=dict)
+    answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
+
+
+@cache
+def _examples() -> dict[str, Examples]:
+    """By operation, from real matches: ``python -m tests.conformance.examples`` writes them."""
+    kept = (files("api.http") / "examples.json").read_bytes()
+    return msgspec.json.decode(kept, type=dict[str, Examples])
+
+
+def show_examples(operation: Plain) -> None:
+    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them."""
+    examples = _examples().get(operation["operationId"], Examples())
+    if "requestBody" in operation:
+        operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
+    for status, by_media_type in examples.answers.items():
+        for media_type, shown in by_media_type.items():
+            operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+
+
+def _shown(examples: Mapping[str, Any]) -> Plain:
+    return {name: {"value": value} for name, value in examples.items()}
+
+
 def described(
     *,
     gives: Any = None,
     status: int = 200,
     says: str = "As asked for.",
     body: Any = None,
-    examples: Mapping[str, Any] | None = None,
     others: Mapping[str, Plain] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Plain] = (),
@@ -105,9 +170,8 @@ def described(
 ) -> type[Operation]:
     """The operation class of a handler.
 
-    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads, with
-    ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
-    without a body.
+    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
+    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
 
     @dataclass
@@ -119,14 +183,13 @@ def described(
             parts = {"headers": _headers(headers), "content": content, "links": links}
             responses: dict[str, Any] = {
                 str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
-                **{str(code): {"description": text} for code, text in (empty or {}).items()},
-                **{str(code): _error(code) for code in sorted({*errors, 500})},
+                **{str(code): {"description": text, "headers": _headers(())} for code, text in (empty or {}).items()},
+                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 429, 500})},
             }
             self.responses = responses
             if body is not None:
-                shown = {name: {"value": value} for name, value in (examples or {}).items()}
-                written: Any = {"schema": schema_of(body), **({"examples": shown} if shown else {})}
-                self.request_body = {"required": True, "content": {JSON: written}}  # type: ignore[assignment]
+                content_of_body: Any = {JSON: {"schema": schema_of(body)}}
+                self.request_body = {"required": True, "content": content_of_body}  # type: ignore[assignment]
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
 
@@ -140,6 +203,11 @@ def _without_null(parameter: Plain) -> Plain:
     if len(kinds) == 1:
         schema = {name: value for name, value in schema.items() if name != "oneOf"} | kinds[0]
     return {**parameter, "schema": schema}
+
+
+def text_of(what: str, *, begins: str) -> Plain:
+    """The schema of an answer that is text."""
+    return {"type": "string", "description": what, "pattern": f"^({begins})", "maxLength": TEXT_MAX}
 
 
 def link(operation: str, **parameters: str) -> Plain:

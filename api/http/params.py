@@ -1,21 +1,33 @@
 """Parameters that several calls share."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from litestar.params import PathParameter, QueryParameter
+
+from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
 """More events than a match will have; small enough for any database."""
 
 WAIT_MAX = 25
 """Seconds. Proxies give up on an answer that does not begin after 30 or 60."""
+NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
-MatchId = Annotated[UUID, PathParameter(description="The id of a match.")]
-DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.")]
-CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.")]
-RulesetKey = Annotated[str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.")]
-RuleId = Annotated[str, PathParameter(description="The id of a rule or a reading, such as `B42` or `B-O2`.")]
+MatchId = Annotated[UUID, PathParameter(description="The id of a match.", schema_extra={"maxLength": 36})]
+DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
+CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
+RULESET_KEY: dict[str, Any] = {"pattern": "^[a-z0-9-]+$", "maxLength": 64}
+RulesetKey = Annotated[
+    str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.", schema_extra=RULESET_KEY)
+]
+RuleId = Annotated[
+    str,
+    PathParameter(
+        description="The id of a rule or a reading, such as `B42` or `B-O2`.",
+        schema_extra={"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$", "maxLength": 6},
+    ),
+]
 
 MinVersion = Annotated[
     int,

@@ -22,7 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.http.cors import Cors
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
-from referee import sentences
+from referee import sentences, told
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
 from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
@@ -34,6 +34,10 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
+PATH_MAX = 4096
+"""No longer request target is read."""
+RETRY_AFTER_MOST_SECONDS = 600
+"""Whoever waits longer had better look again."""
 REASON_MAX = 300
 """Of what a database says in a failure, so many characters are logged."""
 STORE_FAILURES: tuple[type[Exception], ...] = (
@@ -77,10 +81,10 @@ class Document(Value, omit_defaults=True):
 
     SCHEMA: ClassVar[str] = "Problem"
     type: ProblemType
-    title: str
-    status: int
-    detail: str
-    instance: str
+    title: told.Sentence
+    status: Annotated[int, Meta(extra_json_schema={"minimum": 400, "maximum": 599})]
+    detail: told.Sentence
+    instance: Annotated[str, Meta(extra_json_schema={"pattern": "^/", "maxLength": PATH_MAX})]
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 

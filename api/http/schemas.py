@@ -31,6 +31,9 @@ Plain = dict[str, Any]
 
 NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
+INT32 = 2**31
+_VALUES = {"const", "default", "enum", "example", "examples"}
+"""What stands in a schema and is none."""
 
 Struct = StructType | TypedDictType
 
@@ -110,9 +113,9 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             limits = _limits(info, "min_length", "max_length", "minLength", "maxLength")
             return {"type": "string", **limits, **({} if info.pattern is None else {"pattern": info.pattern})}
         case types.DateTimeType():
-            return {"type": "string", "format": "date-time"}
+            return {"type": "string", "format": "date-time", "maxLength": len("2026-01-02T03:04:05.123456+00:00")}
         case types.UUIDType():
-            return {"type": "string", "format": "uuid"}
+            return {"type": "string", "format": "uuid", "maxLength": 36}
         case types.LiteralType():
             return _enumeration(info.values)
         case types.VarTupleType() | types.ListType():
@@ -121,7 +124,8 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
         case types.TupleType():
             count = len(info.item_types)
             items = [_schema(item, scope) for item in info.item_types]
-            return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
+            any_of = {"anyOf": items}  # for who does not know ``prefixItems``; there are no others
+            return {"type": "array", "prefixItems": items, "items": any_of, "minItems": count, "maxItems": count}
         case types.DictType():
             return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
     raise TypeError(f"no schema for {info}")
@@ -132,9 +136,24 @@ def _limits(info: Any, low: str, high: str, least: str, most: str) -> Plain:
     return {name: limit for name, limit in limits.items() if limit is not None}
 
 
+def with_formats(schema: Any) -> Any:
+    """The same, each whole number with its width: what lies within its limits fits in it."""
+    if isinstance(schema, list):
+        return [with_formats(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {name: inner if name in _VALUES else with_formats(inner) for name, inner in schema.items()}
+    if schema.get("type") == "integer" or (isinstance(schema.get("type"), list) and "integer" in schema["type"]):
+        values = schema.get("enum") or (schema.get("minimum"), schema.get("maximum"))
+        narrow = all(value is not None and -INT32 <= value < INT32 for value in values)
+        schema.setdefault("format", "int32" if narrow else "int64")
+    return schema
+
+
 def _enumeration(values: tuple[Any, ...]) -> Plain:
     (kind,) = {type(value) for value in values}
-    return {"type": {str: "string", int: "integer"}[kind], "enum": list(values)}
+    limits = {"minimum": min(values), "maximum": max(values)} if kind is int else {}
+    return {"type": {str: "string", int: "integer"}[kind], "enum": list(values), **limits}
 
 
 def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:

@@ -17,6 +17,7 @@ from api.http.replies import PRIVATE, Reply, not_modified, of_match, reply
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
+from referee import told
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
@@ -29,36 +30,12 @@ BATCH_MAX = 64
 BATCH_SECONDS = 10.0
 """After so long no further act of a batch is begun."""
 
-EXAMPLES = {
-    "bid": {"act": "bid", "seat": 1, "bid": 3},
-    "pass": {"act": "bid", "seat": 2, "bid": "pass"},
-    "play": {"act": "play", "seat": 0, "card": "SA"},
-    "deal at a real table, hands closed": {"act": "deal", "seat": 0, "counts": [6, 6, 6]},
-    "ask": {"act": "ask", "seat": 1},
-    "answer": {"act": "answer", "seat": 2, "answer": "fold"},
-    "join, in Rams": {"act": "bid", "seat": 1, "bid": "join"},
-    "take the widow, in Rams": {"act": "bid", "seat": 2, "bid": "widow"},
-    "deal Rams at a real table, hands closed": {"act": "deal", "seat": 2, "counts": [5, 5, 5], "turn_up": "H9"},
-    "exchange for the turned-up card": {"act": "exchange", "seat": 2, "card": "C7"},
-    "take, in Kalabrias": {"act": "bid", "seat": 1, "bid": "take"},
-    "name trumps, in Kalabrias": {"act": "bid", "seat": 0, "bid": "H"},
-    "agree to a new deal": {"act": "reply", "seat": 2, "agree": True},
-    "state a sequence": {"act": "declare", "seat": 1, "sequence": "small"},
-    "state its top card": {"act": "declare", "seat": 1, "top": "Q"},
-    "answer a stated sequence": {"act": "respond", "seat": 2, "answer": "enough"},
-    "declare king and queen of trumps": {"act": "bella", "seat": 1},
-    "have the deal scored": {"act": "score", "seat": 0},
-    "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
-    "close a session, by the official": {"act": "close"},
-    "abandon, by the official": {"act": "abandon", "reason": "Berit had to leave"},
-}
-
 
 class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
     version: Version
-    events: tuple[EventSeen, ...]
+    events: told.Many[EventSeen]
 
 
 class Batch(Value, forbid_unknown_fields=True):
@@ -84,10 +61,6 @@ class BatchDone(Value):
 
 
 BATCH: Body[Batch] = Body(Batch)
-BATCHES = {
-    "request cards, then bid": {"acts": [{"act": "keep_cards", "seat": 1}, {"act": "bid", "seat": 1, "bid": 2}]},
-    "void, then abandon": {"acts": [{"act": "void"}, {"act": "abandon", "reason": "Berit had to leave"}]},
-}
 AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused)
 """What keeps an act from being done, whenever it comes."""
 AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
@@ -105,7 +78,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=tuple[ActSeen, ...],
+        gives=Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)],
         headers=("ETag",),
         takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
@@ -116,7 +89,10 @@ async def list_legal_acts(
     request: Req,
     match: MatchId,
     seat: Annotated[
-        int | None, QueryParameter(gt=-1, le=7, description="Whose acts; left out: the caller's own.")
+        int | None,
+        QueryParameter(
+            ge=0, le=7, schema_extra={"minimum": 0}, description="Whose acts; left out: the caller's own."
+        ),
     ] = None,
     min_version: MinVersion = 0,
 ) -> Reply:
@@ -167,7 +143,6 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     security=TOKEN,
     operation_class=described(
         body=ActSeen,
-        examples=EXAMPLES,
         gives=ActDone,
         status=201,
         says="Done, and stored.",
@@ -204,7 +179,6 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     status_code=200,
     operation_class=described(
         body=Batch,
-        examples=BATCHES,
         gives=BatchDone,
         says="Done as far as `done` tells, and stored.",
         headers=("ETag", "Content-Language", "Idempotency-Replayed"),

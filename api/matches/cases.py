@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from referee import sentences
+from referee import sentences, told
 from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
 from referee.sentences import Language
 from referee.store.match import Match
@@ -21,22 +21,22 @@ class Case(Value):
     the knocker gets for it.
     """
 
-    case: int
+    case: told.CaseNumber
     seat: Seat
     accused: Seat
     named: OffenceText | None
-    note: str
+    note: told.Note
     verdict: Annotated[
         Literal["upheld", "dismissed", "pending"], Meta(title="Verdict", description="What came of a knock.")
     ]
     offence: OffenceText | None
     rule: RuleId
-    penalty: int
+    penalty: told.WholePoints
     payer: Seat | None
-    fine: int
-    rests_on: tuple[EventNumber, ...]
+    fine: told.WholePoints
+    rests_on: told.Events
     reason: DismissalReason | None
-    why: str
+    why: told.Sentence
     event: EventNumber
     version: Version
 

@@ -12,7 +12,7 @@ from litestar.response.streaming import ASGIStreamingResponse
 
 from api.access.tickets import TICKET_LENGTH
 from api.access.tokens import hash_of, holder_of, token_of
-from api.http.describe import described, in_header
+from api.http.describe import described, in_header, text_of
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import CHALLENGE, Problem
@@ -22,12 +22,13 @@ from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
 from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
+from referee import told
 from referee.events import Recorded, Viewer
 from referee.store.aggregate import fold
 from referee.store.desk import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
-from referee.value import Value, Version
+from referee.value import EventNumber, Value, Version
 
 PAGE = 500
 """Events read at a time."""
@@ -41,15 +42,27 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event; a state has none."},
-        "event": {"type": "string", "description": "The topic, or `state`."},
+        "id": {
+            "type": "string",
+            "pattern": "^[0-9]{1,9}$",
+            "maxLength": 9,
+            "description": "The number of the event; a state has none.",
+        },
+        "event": {
+            "type": "string",
+            "pattern": "^[a-z/-]+$",
+            "maxLength": 64,
+            "description": "The topic, or `state`.",
+        },
         "data": {
             "type": "string",
+            "pattern": r"^\{",
+            "maxLength": told.EVENT_BYTES_MAX,
             "contentMediaType": "application/json",
             "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
             "description": "An `EventSeen`; a `StateSeen` where `event` is `state`.",
         },
-        "retry": {"type": "string"},
+        "retry": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
     },
 }
 
@@ -57,8 +70,8 @@ SENT = {
 class EventPage(Value):
     """Some events in order. ``next``: what to give as ``after`` for more, ``null`` when these are the last."""
 
-    events: tuple[EventSeen, ...]
-    next: int | None
+    events: Annotated[tuple[EventSeen, ...], told.at_most(LIMIT_MAX)]
+    next: EventNumber | None
     version: Version
 
 
@@ -108,7 +121,7 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
         gives=EventPage,
         headers=("ETag",),
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: {"type": "string", "description": "One event a line."}},
+        others={NDJSON: text_of("One event a line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
     ),
 )

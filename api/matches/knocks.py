@@ -17,6 +17,7 @@ from api.http.replies import Reply, encode, of_match, written_of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.cases import Case, case_of, ruling_seen
 from api.service import match_of, service_of
+from referee import told
 from referee.acts import Knock
 from referee.events import KnockUpheld, PenaltyImposed, Recorded
 from referee.sentences import Language
@@ -24,11 +25,6 @@ from referee.store.desk import Command
 
 KNOCK: Body[Knock] = Body(Knock)
 LIMIT_MAX = 1000
-
-EXAMPLES = {
-    "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
-    "any": {"seat": 0, "accused": 2},
-}
 
 
 def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
@@ -48,7 +44,6 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     security=TOKEN,
     operation_class=described(
         body=Knock,
-        examples=EXAMPLES,
         gives=Case,
         status=201,
         says="The ruling.",
@@ -85,7 +80,7 @@ def _in(language: Language) -> dict[str, str]:
     'more the header `Link` says where (`rel="next"`, RFC 8288).',
     tags=["Knocks"],
     operation_class=described(
-        gives=tuple[Case, ...],
+        gives=Annotated[tuple[Case, ...], told.at_most(LIMIT_MAX)],
         headers=("ETag", "Content-Language", "Link"),
         takes=(LANGUAGE,),
         errors=(400, 401, 404, 409, 503),

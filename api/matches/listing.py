@@ -1,7 +1,7 @@
 """The list of matches, page by page."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -11,16 +11,22 @@ from msgspec import Meta
 
 from api.http.describe import described
 from api.http.headers import Req
+from api.http.params import RULESET_KEY
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.matches.shown import RulesetSeen
 from api.service import service_of
 from projections.matches import Listed, Status
+from referee import told
 from referee.events import Dealing, Enforcement
 from referee.games import RULESETS
 from referee.value import Seat, Time, Value, Version
 
 LIMIT_MAX = 200
+TIME_MAX = 64
+"""Letters of a time with its offset, and more of its fraction than anybody has."""
+_NAME: dict[str, Any] = {"maxLength": told.NAME_MAX, "pattern": r"\S"}
+_CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -30,12 +36,12 @@ class MatchListed(Value):
     id: UUID
     ruleset: RulesetSeen
     status: Status
-    players: tuple[str, ...]
+    players: told.Names
     dealing: Dealing
     enforcement: Enforcement
     opened_at: Time
     changed_at: Time
-    deal: int
+    deal: told.DealNumber
     version: Version
     winner: Seat | None
 
@@ -44,9 +50,9 @@ class MatchPage(Value):
     """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
     ``behind``: how many stored events the list has not taken in yet."""
 
-    matches: tuple[MatchListed, ...]
-    next: str | None
-    behind: int
+    matches: Annotated[tuple[MatchListed, ...], told.at_most(LIMIT_MAX)]
+    next: told.Cursor | None
+    behind: told.Lag
 
 
 def _listed(entry: Listed) -> MatchListed:
@@ -80,16 +86,26 @@ def _moment(name: str, text: str | None) -> datetime | None:
 )
 async def list_matches(
     request: Req,
-    ruleset: Annotated[str | None, QueryParameter(description="Only those of this game.")] = None,
+    ruleset: Annotated[
+        str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)
+    ] = None,
     status: Annotated[
         Literal["open", "over", "abandoned", "any"],
         QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
     ] = "any",
-    player: Annotated[str | None, QueryParameter(description="Only those in which this name plays.")] = None,
-    opened_from: Annotated[str | None, QueryParameter(format="date-time", description="Then or later.")] = None,
-    opened_to: Annotated[str | None, QueryParameter(format="date-time", description="Before then.")] = None,
+    player: Annotated[
+        str | None, QueryParameter(description="Only those in which this name plays.", schema_extra=_NAME)
+    ] = None,
+    opened_from: Annotated[
+        str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")
+    ] = None,
+    opened_to: Annotated[
+        str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Before then.")
+    ] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
-    cursor: Annotated[str | None, QueryParameter(description="`next` of the page before.")] = None,
+    cursor: Annotated[
+        str | None, QueryParameter(description="`next` of the page before.", schema_extra=_CURSOR)
+    ] = None,
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """All matches."""

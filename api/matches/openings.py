@@ -17,6 +17,7 @@ from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.matches.shown import RulesetSeen
 from api.service import match_of, service_of
+from referee import told
 from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
@@ -36,14 +37,14 @@ class Player(Value, forbid_unknown_fields=True):
 class StakesSet(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"])]
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"], extra_json_schema={"maxLength": 3})]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
 class Opening(Value, forbid_unknown_fields=True):
     """Where a match begun on paper stands. ``pot`` only in games that have one."""
 
-    points: tuple[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)], ...]
+    points: told.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
 
 
@@ -65,8 +66,8 @@ class SeatGiven(Value):
     """A seat and the token of whoever plays for it."""
 
     seat: Seat
-    name: str
-    token: str
+    name: told.Name
+    token: told.Token
 
 
 class MatchMade(Value):
@@ -75,45 +76,16 @@ class MatchMade(Value):
     id: UUID
     version: Version
     ruleset: RulesetSeen
-    edition: int
+    edition: told.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     dealing: Dealing
     enforcement: Enforcement
-    seats: tuple[SeatGiven, ...]
-    official_token: str
+    seats: told.BySeat[SeatGiven]
+    official_token: told.Token
     opened_at: Time
 
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
-
-EXAMPLES = {
-    "house": {
-        "ruleset": "rodskagg-kortoxen",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-    },
-    "table": {
-        "ruleset": "rodskagg-kortoxen",
-        "options": {"knock_window": "next_trick"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-        "first_dealer": 2,
-        "dealing": "table",
-        "enforcement": "penalise",
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [7, 12, 9, 4]},
-    },
-    "Rams for money, a session begun on paper": {
-        "ruleset": "rams-english",
-        "options": {"final_pot": "last_dealer"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-        "first_dealer": 1,
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [-1500, 500, 0], "pot": 1000},
-    },
-    "Kalabrias with partners": {
-        "ruleset": "kalabrias",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-    },
-}
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
@@ -191,7 +163,6 @@ def _match_links() -> dict[str, Any]:
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
-        examples=EXAMPLES,
         gives=MatchMade,
         status=201,
         says="The match is open.",

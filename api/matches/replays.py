@@ -7,12 +7,13 @@ from litestar.params import QueryParameter
 
 from api.http.describe import described
 from api.http.headers import Req
-from api.http.params import MatchId, MinVersion
+from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, written_of_match
 from api.matches.shown import ActSeen, MatchSeen, seen_fields
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
+from referee import told
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -23,7 +24,7 @@ class Replayed(MatchSeen, kw_only=True):
     When the deal of that event is over, its cards lie open for everybody.
     """
 
-    legal_acts: tuple[tuple[ActSeen, ...] | None, ...]
+    legal_acts: told.BySeat[Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)] | None]
     """By seat; ``null``: not for the caller to know."""
 
 
@@ -57,7 +58,12 @@ def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
 async def replay_match(
     request: Req,
     match: MatchId,
-    at: Annotated[int, QueryParameter(description="The number of an event, from 1 to the version of the match.")],
+    at: Annotated[
+        int,
+        QueryParameter(
+            description="The number of an event, from 1 to the version of the match.", schema_extra=NUMBER
+        ),
+    ],
     min_version: MinVersion = 0,
 ) -> Reply:
     """The match as it stood."""

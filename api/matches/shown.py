@@ -5,13 +5,14 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import Shown
 from referee.store.match import Match
-from referee.value import Seat, Time, Value, Version, tied
+from referee.value import EventNumber, Seat, Time, Value, Version, tied
 
 ActSeen = Annotated[
     AnyAct,
@@ -33,7 +34,7 @@ class Seated(Value):
     """Who sits where."""
 
     seat: Seat
-    name: str
+    name: told.Name
 
 
 class MatchSeen(Shown, kw_only=True):
@@ -43,9 +44,9 @@ class MatchSeen(Shown, kw_only=True):
     version: Version
     viewer: Viewer
     ruleset: RulesetSeen
-    edition: int
+    edition: told.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
-    players: tuple[Seated, ...]
+    players: told.BySeat[Seated]
     dealing: Dealing
     enforcement: Enforcement
     stakes: Stakes | None
@@ -101,15 +102,15 @@ class EventSeen(Value, omit_defaults=True):
     with the first event of an act the ``request``: what was asked.
     """
 
-    number: int
+    number: EventNumber
     at: Time
     actor: Actor
-    act: Annotated[str | None, Meta(description="null: made without a key, or not the caller's to know.")]
+    act: Annotated[told.Key | None, Meta(description="null: made without a key, or not the caller's to know.")]
     topic: str
     event: Annotated[dict[str, Any], tied("topic", "event")]
-    digest: str | None = None
-    prev: str | None = None
-    hash: str | None = None
+    digest: told.Digest | None = None
+    prev: told.Hash | None = None
+    hash: told.Hash | None = None
     request: AskedSeen | None = None
 
 

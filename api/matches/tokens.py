@@ -52,7 +52,6 @@ LOST: Body[TokenLost] = Body(TokenLost)
     security=TOKEN,
     operation_class=described(
         body=TokenLost,
-        examples={"of a seat": {"seat": 1}},
         gives=TokenGiven,
         status=201,
         says="The new token.",

@@ -11,6 +11,7 @@ from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.service import service_of
 from api.threads import in_probe_thread
+from referee import told
 from referee.value import Value
 
 STORE_SECONDS = 1.5
@@ -21,7 +22,7 @@ class Health(Value):
     """That the service is up. ``follower_lag``, for readiness: how many events the books are behind."""
 
     status: Literal["up"]
-    follower_lag: int | None = None
+    follower_lag: told.Lag | None = None
 
 
 @get(

@@ -14,7 +14,7 @@ import msgspec
 from referee.actors import Actor
 from referee.events import Event, Recorded
 from referee.ruleset import Moment
-from referee.value import Value
+from referee.value import EVENTS_MAX, Value
 
 
 class Rules(Protocol):
@@ -61,7 +61,7 @@ class Aggregate(Value):
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
 
-    EVENTS_MAX: ClassVar[int] = 100_000
+    EVENTS_MAX: ClassVar[int] = EVENTS_MAX
     """So many events it may have; officials may add a few more."""
 
     @classmethod

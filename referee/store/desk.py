@@ -32,7 +32,7 @@ from referee.store.cache import MEGABYTE, Cache
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
-from referee.value import Value
+from referee.value import OFFICIALS_MORE, Value
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +46,6 @@ ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
-OFFICIALS_MORE = 1000
-"""Events that officials may still add to a full aggregate: to void a deal, or to close."""
 CACHE_MEGABYTES = 32
 """What aggregates at hand may take together."""
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 from referee.games._rodskagg.cites import Cites
 from referee.refusals import AgainstTheRules
-from referee.value import Value
+from referee.value import BidNumber, Value
 
-BidValue = int | Literal["pass", "rodskagg"]
+BidValue = BidNumber | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
 """Seat and call, as they were spoken."""
 BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from referee import told
 from referee.events import Breach, Event, Hidden
 from referee.games._rodskagg.bids import BidValue
 from referee.value import CardText, RuleId, Seat
@@ -13,7 +14,7 @@ class CardsCut(Event):
     TOPIC: ClassVar[str] = "deal/cut"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
-    breaches: tuple[Breach, ...] = ()
+    breaches: told.Many[Breach] = ()
 
 
 class KnockedForCards(Event):
@@ -29,8 +30,8 @@ class PickedUp(Event):
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
     seat: Seat
-    hand: tuple[CardText, ...] | None = None
-    breaches: tuple[Breach, ...] = ()
+    hand: told.Cards | None = None
+    breaches: told.Many[Breach] = ()
 
 
 class MisdealFound(Event):
@@ -40,7 +41,7 @@ class MisdealFound(Event):
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
     rule: RuleId
-    breaches: tuple[Breach, ...] = ()
+    breaches: told.Many[Breach] = ()
 
 
 class HandRequested(Event):
@@ -49,7 +50,7 @@ class HandRequested(Event):
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: Seat
-    cards: tuple[CardText, ...] | None = None
+    cards: told.Cards | None = None
 
 
 class HandKept(Event):
@@ -67,11 +68,11 @@ class NewHands(Event):
 
     TOPIC: ClassVar[str] = "deal/new-hands"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat", "stock": "open", "seed": "open"}
-    seats: tuple[Seat, ...]
-    hands: tuple[tuple[CardText, ...], ...] | None = None
-    stock: tuple[CardText, ...] = ()
+    seats: told.Seats
+    hands: told.Hands | None = None
+    stock: told.Cards = ()
     last: bool = False
-    seed: str | None = None
+    seed: told.Seed | None = None
 
 
 class BidMade(Event):
@@ -95,7 +96,7 @@ class QuestionAsked(Event):
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat
-    of: tuple[Seat, ...]
+    of: told.Seats
 
 
 class QuestionAnswered(Event):
@@ -129,8 +130,8 @@ class CardsThrown(Event):
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
     seat: Seat
-    count: int
-    cards: tuple[CardText, ...] = ()
+    count: told.Count
+    cards: told.Cards = ()
 
 
 class Reminded(Event):
@@ -146,7 +147,7 @@ class Announced(Event):
     TOPIC: ClassVar[str] = "announcement/made"
     seat: Seat
     what: Literal["near_zero", "thanks"]
-    total: int
+    total: told.WholePoints
 
 
 class LeadDrawn(Event):
@@ -160,7 +161,7 @@ class DuelCalled(Event):
     """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
-    seats: tuple[Seat, ...]
+    seats: told.Seats
     dealer: Seat
     rule: RuleId
 

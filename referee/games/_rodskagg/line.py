@@ -10,7 +10,8 @@ from referee.games._rodskagg.in_play import Taken
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, said
 from referee.offences import Ledger
 from referee.phases import Table
-from referee.value import EventNumber, Seat
+from referee.told import ListBySeat, ListOfMany
+from referee.value import EventNumber, OffenceText, Seat
 
 
 def contracted(contract: Contract) -> int:
@@ -105,23 +106,23 @@ def _knocked_up(table: Table) -> tuple[int, ...]:
 class Told(TypedDict):
     """What is told of a deal beside its numbers."""
 
-    duel: list[Seat] | None
+    duel: ListBySeat[Seat] | None
     """Who played it, in a duel; null: it was none."""
     forgotten: bool
     """The question was put too late, or not at all."""
-    joined: list[Seat]
+    joined: ListBySeat[Seat]
     """Who answered that they go along, in the order in which they spoke."""
-    folded: list[Seat]
+    folded: ListBySeat[Seat]
     """Who threw in their cards, in the order in which they spoke."""
 
 
 class Noted(TypedDict):
     """A breach that costs nothing and is only noted: a revoke that closed hands showed."""
 
-    offence: str
+    offence: OffenceText
     seat: Seat
     """Whose breach it is."""
-    events: list[EventNumber]
+    events: ListOfMany[EventNumber]
     """The events that show it."""
 
 

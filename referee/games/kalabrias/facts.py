@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from referee import told
 from referee.events import Event, Hidden
 from referee.games.kalabrias.ranks import SequenceName
 from referee.value import CardText, RuleId, Seat
@@ -39,7 +40,7 @@ class TrumpsMade(Event):
 
     TOPIC: ClassVar[str] = "trumps/made"
     seat: Seat
-    trumps: str
+    trumps: told.Suit
     rule: RuleId
 
 
@@ -51,8 +52,8 @@ class LaterCardsDealt(Event):
 
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat"}
-    counts: tuple[int, ...]
-    hands: tuple[tuple[CardText, ...], ...] | None = None
+    counts: told.Counts
+    hands: told.Hands | None = None
     turn_up_to: Seat | None = None
 
 
@@ -71,7 +72,7 @@ class SequenceDeclared(Event):
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
     sequence: SequenceName | Literal["none"] | None = None
-    top: str | None = None
+    top: told.Rank | None = None
     trumps: bool | None = None
     five: bool = False
 
@@ -95,7 +96,7 @@ class SequencesCompared(Event):
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None
-    level: tuple[Seat, ...] = ()
+    level: told.Seats = ()
 
 
 class SequenceShown(Event):
@@ -103,7 +104,7 @@ class SequenceShown(Event):
 
     TOPIC: ClassVar[str] = "sequence/shown"
     seat: Seat
-    cards: tuple[CardText, ...]
+    cards: told.Cards
 
 
 class BellaDeclared(Event):

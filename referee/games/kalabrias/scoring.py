@@ -4,6 +4,7 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec.structs import replace
 
+from referee import told
 from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, Event, MatchWon
@@ -226,15 +227,15 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 class Detail(TypedDict):
     """What only this game tells of a deal; of one that was not played only ``carry``. Lists go by seat."""
 
-    carry: int
+    carry: told.WholePoints
     """Points that level deals have set aside, after this one (E-O36)."""
-    card_points: NotRequired[list[int]]
+    card_points: NotRequired[told.ListBySeat[told.WholePoints]]
     """For the cards in the tricks won, and the last trick (E34-E41)."""
-    sequence_points: NotRequired[list[int]]
+    sequence_points: NotRequired[told.ListBySeat[told.WholePoints]]
     """For sequences (E20, E24)."""
-    bella_points: NotRequired[list[int]]
+    bella_points: NotRequired[told.ListBySeat[told.WholePoints]]
     """For king and queen of trumps (E18)."""
-    own: NotRequired[list[int]]
+    own: NotRequired[told.ListBySeat[told.WholePoints]]
     """Those three together."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
     """Whether the declarer has more than the opponents, as much, or less."""
@@ -286,7 +287,12 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
 
 
 def _own_entries(
-    table: Table, deal: Outcome, seat: int, sequences: list[int], bella: list[int], scoring: tuple[int, ...]
+    table: Table,
+    deal: Outcome,
+    seat: int,
+    sequences: list[int],
+    bella: list[int],
+    scoring: tuple[int, ...],
 ) -> list[Entry]:
     """What a seat and its partner (E52) won: with tricks, sequences and bella."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []

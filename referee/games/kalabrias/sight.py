@@ -2,6 +2,7 @@
 
 from typing import Any, NotRequired, TypedDict
 
+from referee import told
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
 from referee.cards import SUITS, texts_of
 from referee.events import Viewer, in_points
@@ -201,9 +202,9 @@ class Claimed(TypedDict):
     """Its class: small (three cards) or large (four or five)."""
     five: bool
     """It was said to have five cards, where that counts (E-O11)."""
-    top: str | None
+    top: told.Rank | None
     """The rank of its highest card; null: not said yet."""
-    above: str | None
+    above: told.Rank | None
     """The top that it was said to beat; null: none."""
     trumps: bool | None
     """Whether it is in trumps; null: not said yet."""
@@ -212,11 +213,11 @@ class Claimed(TypedDict):
 class More(TypedDict):
     """What only this game shows of a match; what does not apply in the phase is left out."""
 
-    carry: int
+    carry: told.WholePoints
     """Points that level deals have set aside (E-O36)."""
     turn_up: NotRequired[CardText]
     """The card that lies, or lay, face up."""
-    round: NotRequired[int]
+    round: NotRequired[told.TrickNumber]
     """The round of the auction: 1 or 2."""
     proposer: NotRequired[Seat]
     """Who proposed a new deal."""
@@ -224,15 +225,15 @@ class More(TypedDict):
     """What is to be said next of sequences."""
     best: NotRequired[Claimed | None]
     """The best sequence so far; null: nobody has one."""
-    level: NotRequired[tuple[Seat, ...]]
+    level: NotRequired[told.Seats]
     """Who is level with the best, outside trumps (E24)."""
-    bella: NotRequired[tuple[Seat, ...]]
+    bella: NotRequired[told.Seats]
     """Who has declared king and queen of trumps."""
-    card_points: NotRequired[tuple[int, ...]]
+    card_points: NotRequired[told.PointsBySeat]
     """By seat, what the cards in the tricks won so far count (E34-E41)."""
-    shown: NotRequired[tuple[tuple[Seat, tuple[CardText, ...]], ...]]
+    shown: NotRequired[told.BySeat[tuple[Seat, told.Cards]]]
     """With closed hands, the sequences laid open: seat and cards of each (E-O34)."""
-    winners: NotRequired[tuple[Seat, ...]]
+    winners: NotRequired[told.Seats]
     """Who has won, when the match is over: partners together."""
 
 

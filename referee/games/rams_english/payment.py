@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from itertools import chain, product
 from typing import TypedDict
 
+from referee import told
 from referee.acts import Abandon, Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
 from referee.events import DealScored, Entry, Event, MatchAbandoned, MatchClosed, PotEntry
@@ -161,8 +162,8 @@ PAYMENTS = (
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
     """D15, D31, D59-D71: what is written of each seat, and of the pot. What one pays another receives."""
-    entries: list[Entry] = []
-    pot: list[PotEntry] = []
+    entries: told.ListBySeat[Entry] = []
+    pot: told.ListBySeat[PotEntry] = []
     for rule, kinds, paying, paid, much in PAYMENTS:
         if deal.kind not in kinds:
             continue
@@ -213,7 +214,7 @@ class Detail(TypedDict):
 
     single: bool
     """The pot held nothing before the dealer's stake (D16)."""
-    active: list[Seat]
+    active: told.ListBySeat[Seat]
     """Who played, by seat."""
     widow: Seat | None
     """Who took the widow; null: nobody."""
@@ -221,7 +222,7 @@ class Detail(TypedDict):
     """Who announced generalrams; null: nobody."""
     exchanged: bool
     """The dealer took the turned-up card."""
-    faults: dict[str, int]
+    faults: dict[str, told.Tally]
     """How many faults were found of each seat that has any: by seat, written as a text."""
 
 

@@ -1,9 +1,8 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Annotated, Any, TypedDict, get_args
+from typing import Any, TypedDict, get_args
 
-from msgspec import Meta
-
+from referee import told
 from referee.acts import Act, Bid, Deal, Draw, Exchange, Score
 from referee.cards import texts_of
 from referee.events import Viewer
@@ -107,18 +106,18 @@ def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
 class More(TypedDict, total=False):
     """What only this game shows of a match; what does not apply in the phase is left out."""
 
-    pot: int
+    pot: told.Money
     """What lies in the pot, the dealer's stake with it: minor units of money where the match has stakes, else
     tricks."""
-    drawn: list[Annotated[list[str | int], Meta(min_length=2, max_length=2)]]
+    drawn: told.DrawnList
     """The cards turned up for the first deal, in order: seat and card of each."""
     single: bool
     """The pot held nothing before the dealer's stake (D16)."""
     turn_up: CardText
     """The card that was turned up; its suit is trumps (D20)."""
-    joined: list[Seat]
+    joined: told.ListBySeat[Seat]
     """Who has joined, in the order in which they spoke."""
-    lie_down: list[Seat]
+    lie_down: told.ListBySeat[Seat]
     """Who lay down, in the order in which they spoke; a generalrams makes them play all the same."""
     widow: Seat | None
     """Who took the widow; null: nobody."""
@@ -126,9 +125,9 @@ class More(TypedDict, total=False):
     """Who announced generalrams; null: nobody."""
     exchanged: bool
     """The dealer has taken the turned-up card."""
-    in_play: list[Seat]
+    in_play: told.ListBySeat[Seat]
     """Who plays, from forehand clockwise, when that is known."""
-    widow_cards: list[CardText]
+    widow_cards: told.ListBySeat[CardText]
     """The cards of the widow, for the official."""
 
 
@@ -136,7 +135,7 @@ def _more(state: State, official: bool) -> More:
     """What lies on the table beside the cards, all of it open; for officials the widow too."""
     table = state.table
     if isinstance(state, Drawing):
-        return {"pot": table.pot, "drawn": [list(drawn) for drawn in state.drawn]}
+        return {"pot": table.pot, "drawn": list(state.drawn)}
     if isinstance(state, Undealt | Over):
         return {"pot": table.pot}
     deal = state.outcome if isinstance(state, Played) else state

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from referee import phases
+from referee import phases, told
 from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
 from referee.events import Event, Hidden
@@ -71,8 +71,8 @@ class Staked(Event):
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
-    amount: int
-    pot: int
+    amount: told.Money
+    pot: told.Money
     double: bool
 
 
@@ -83,14 +83,14 @@ class Declared(Event):
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
     seat: Seat
     word: Word
-    hand: tuple[CardText, ...] | None = None
+    hand: told.Cards | None = None
 
 
 class DeclarationsClosed(Event):
     """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
-    order: tuple[Seat, ...]
+    order: told.Seats
     leader: Seat
     rule: RuleId
     announcer: Seat | None = None

@@ -14,6 +14,7 @@ from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import next_deal
 from referee.ruleset import Moment
+from referee.told import ListOfMany
 
 SIX_UP = 6
 """A42, A44: what a failed contract costs, and going along for nothing."""
@@ -43,7 +44,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 class Detail(Told):
     """What is told of the deal beside its numbers."""
 
-    noted: NotRequired[list[Noted]]
+    noted: NotRequired[ListOfMany[Noted]]
     """Revokes that closed hands showed (A-O26); left out where there are none."""
 
 

@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from referee import told
 from referee.acts import Act, Ask, Deal, Score
 from referee.events import Viewer
 from referee.games._rodskagg import sight
@@ -78,7 +79,7 @@ def due(state: State) -> tuple[DueAct, ...]:
 class More(TypedDict, total=False):
     """What only this game shows of a match; what does not apply is left out."""
 
-    duel: list[Seat]
+    duel: told.ListBySeat[Seat]
     """Who plays it, in a duel."""
     forgotten: bool
     """The question was put too late, or not at all."""

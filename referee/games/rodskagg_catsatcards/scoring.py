@@ -27,6 +27,7 @@ from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
+from referee.told import ListOfMany
 
 FIVE_UP = 5
 """C39: what the Declarer's missed bid costs."""
@@ -102,9 +103,9 @@ def _line(table: Table, hand: Outcome) -> DealScored:
 class Detail(Told):
     """What is told of the deal beside its numbers."""
 
-    bids: list[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
+    bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
     """The bids as they were written down (C20), in the order in which they were spoken: seat and bid of each."""
-    noted: list[Noted]
+    noted: ListOfMany[Noted]
     """Revokes that closed hands showed."""
 
 

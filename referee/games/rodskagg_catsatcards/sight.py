@@ -3,6 +3,7 @@
 from itertools import combinations, islice
 from typing import Any, TypedDict
 
+from referee import told
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
 from referee.events import Viewer
@@ -135,17 +136,17 @@ def due(state: State) -> tuple[DueAct, ...]:
 class More(TypedDict, total=False):
     """What only this game shows of a match; what does not apply is left out."""
 
-    duel: list[Seat]
+    duel: told.ListBySeat[Seat]
     """Who plays it, in a duel."""
     lead: Seat | None
     """Who leads to the first trick of the duel; null: not drawn yet (C48)."""
     discarding: Seat
     """Who has been given more cards and must throw some (C15)."""
-    discards: int
+    discards: told.Count
     """How many cards that seat must throw."""
-    near_zero: list[Seat]
+    near_zero: told.ListBySeat[Seat]
     """Who owes the announcement of being near zero (C49)."""
-    redbeards: list[Seat]
+    redbeards: told.ListBySeat[Seat]
     """Who announced Redbeard and can still make it."""
     forgotten: bool
     """The question was put too late, or not at all."""

@@ -1,0 +1,102 @@
+"""What events and answers tell, and between what bounds it lies.
+
+The bounds are for the description of the interface: nothing is checked by them when a row is read, for what stands on
+record stays. What is sent is checked, by the types of ``acts`` and of the calls.
+"""
+
+from typing import Annotated, TypeVar
+
+from msgspec import Meta
+
+from referee.value import VERSION_MAX, CardText, EventNumber, Seat
+
+SEATS_MAX = 8
+CARDS_MAX = 52
+ACTS_MAX = 1100
+"""Acts that are listed for a seat: who throws cards away may do it in a thousand ways, and little else beside."""
+GAMES_MAX = 100
+RULES_MAX = 500
+"""Numbered rules of a game, and readings of it."""
+NAME_MAX = 100
+EVENT_BYTES_MAX = 65_536
+"""Of an event as JSON: a deal with all its hands has some thousand, and what was asked for about as many."""
+TEXT_MAX = 2**31 - 1
+"""A whole match as text: its events, of some kilobytes each at most, come to less."""
+SENTENCE_MAX = 2000
+"""A rule, or a ruling with the names of all that it speaks of."""
+NOTE_MAX = 500
+NOTE = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$"
+"""No control characters but those that end a line or set it in."""
+EXACT_MAX = 2**53 - 1
+"""Above this a number is not the same to every reader of JSON."""
+
+
+def _whole(least: int, most: int) -> Meta:
+    return Meta(extra_json_schema={"minimum": least, "maximum": most})
+
+
+def _text(most: int, pattern: str) -> Meta:
+    return Meta(extra_json_schema={"maxLength": most, "pattern": pattern})
+
+
+def at_most(items: int) -> Meta:
+    """A list of so many."""
+    return Meta(extra_json_schema={"maxItems": items})
+
+
+T = TypeVar("T")
+ListOfMany = Annotated[list[T], at_most(VERSION_MAX)]
+ListBySeat = Annotated[list[T], at_most(SEATS_MAX)]
+BySeat = Annotated[tuple[T, ...], at_most(SEATS_MAX)]
+Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
+"""No more than the match has events."""
+
+Seats = BySeat[Seat]
+Name = Annotated[str, _text(NAME_MAX, r"\S")]
+Names = BySeat[Name]
+
+Cards = Annotated[tuple[CardText, ...], at_most(CARDS_MAX)]
+Hands = BySeat[Cards]
+DrawnList = Annotated[list[tuple[Seat, CardText]], at_most(CARDS_MAX)]
+"""Cards turned up, and by whom."""
+Suit = Annotated[str, _text(1, "^[SHDC]$")]
+Rank = Annotated[str, _text(1, "^[2-9TJQKA]$")]
+Count = Annotated[int, _whole(0, CARDS_MAX)]
+"""Of cards, or of tricks."""
+Counts = BySeat[Count]
+TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
+Seed = Annotated[str, _text(32, "^[0-9a-f]{32}$")]
+
+Events = Many[EventNumber]
+"""By number."""
+DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
+"""From 1; 0 before the first."""
+CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
+Edition = Annotated[int, _whole(1, 9999)]
+Tally = Annotated[int, _whole(0, VERSION_MAX)]
+"""Of what events tell."""
+Lag = Annotated[int, _whole(0, EXACT_MAX)]
+
+WholePoints = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
+"""As an event has them: where it says so, halves."""
+PointsBySeat = BySeat[WholePoints]
+Money = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
+"""Minor units of the currency of the stakes; without stakes, tricks."""
+MoneyBySeat = BySeat[Money]
+Unit = Annotated[int, _whole(1, 1_000_000)]
+Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
+
+Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+"""A word of the interface that is the same in every language."""
+Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
+Note = Annotated[str, _text(NOTE_MAX, NOTE)]
+Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
+
+Key = Annotated[str, _text(128, "^[!-}][!-~]{0,127}$")]
+MatchId = Annotated[str, Meta(extra_json_schema={"format": "uuid", "maxLength": 36})]
+Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
+Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]
+Hash = Annotated[str, _text(64, "^[0-9a-f]{64}$")]
+HiddenHash = Annotated[str, _text(64, "^([0-9a-f]{64})?$")]
+"""Nobody is told: it is empty in all that is shown."""
+Token = Annotated[str, _text(43, "^[A-Za-z0-9_-]{43}$")]
