@@ -4,19 +4,18 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from litestar import Litestar, Router, route
+from litestar import Litestar
 from litestar.datastructures import State
 from litestar.enums import ScopeType
-from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
 from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
-from api.http.headers import Req, secure
+from api.http.headers import secure
 from api.http.problems import HANDLERS
-from api.http.replies import Reply
+from api.http.routes import routed
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays
 from api.ops import health
@@ -30,16 +29,6 @@ from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
 """How long a read waits for the version that it asks for."""
-
-
-def _options(path: str, *methods: str) -> HTTPRouteHandler:
-    """Answers OPTIONS where several calls share a path: Litestar itself names the methods of only the first."""
-
-    @route(path, http_method=["OPTIONS"], include_in_schema=False)
-    async def options(request: Req) -> Reply:
-        return Reply(status=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
-
-    return options
 
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
@@ -72,11 +61,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if problem == "token_unknown":
                 refused_tokens.tell(scope["client"])
 
-    v1 = Router(
+    v1 = routed(
         "/v1",
-        route_handlers=[
-            _options("/matches", "GET", "POST"),
-            _options("/matches/{match:uuid}/knocks", "GET", "POST"),
+        [
             openings.open_match,
             listing.list_matches,
             match.get_match,
@@ -94,7 +81,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
+        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_send=[begun],

@@ -69,11 +69,11 @@ def in_header(name: str, description: str, *, pattern: str | None = None, exampl
 
 
 LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
-IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the match stands there still.", example='"12"')
+IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the answer is still that one.", example='"12"')
 IF_MATCH = in_header(
     "If-Match",
     "Only if the match is at this version. Without it the act is decided on the match as it stands.",
-    pattern=r'^"[0-9]{1,9}"$',
+    pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
     example='"12"',
 )
 IDEMPOTENCY_KEY = in_header(
@@ -84,11 +84,12 @@ IDEMPOTENCY_KEY = in_header(
 )
 
 _HEADERS = {
-    "ETag": "The version of the match, in quotes.",
+    "ETag": "In quotes the version of the match, followed by `-gzip` or the like in other forms of the same; where "
+    "there is no version, a mark of what the answer says.",
     "Location": "Where the new match is.",
     "Content-Language": "The language of the sentences.",
     "Idempotency-Replayed": "`true`: the act had been done before, and this is its answer.",
-    "Link": 'Where there is more: `rel="next"` (RFC 8288).',
+    "Link": 'Where there is more, `rel="next"`, and where it is described, `rel="describedby"` (RFC 8288).',
     "Retry-After": "Seconds to wait before trying again.",
     "WWW-Authenticate": "How to say who one is.",
     "Allow": "The methods that the page takes.",
@@ -118,7 +119,7 @@ _ERRORS = {
 def _error(status: int) -> Plain:
     return {
         "description": _ERRORS[status],
-        "headers": _headers(("Content-Language", *_ERROR_HEADERS.get(status, ()))),
+        "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
         "content": {problems.MEDIA_TYPE: {"schema": schema_of(problems.Document)}},
     }
 
@@ -136,16 +137,21 @@ def described(
     errors: Sequence[int] = (),
     empty: Mapping[int, str] | None = None,
     links: Mapping[str, Plain] | None = None,
+    tagged: bool = True,
 ) -> type[Operation]:
     """The operation class of a handler.
+
+    What takes no body is a read, and has an ETag unless not ``tagged``.
 
     ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads, with
     ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
     without a body.
     """
-    content = {name: {"schema": schema} for name, schema in (others or {}).items()}
-    if gives is not None:
-        content[JSON] = {"schema": schema_of(gives)}
+    content = {JSON: {"schema": schema_of(gives)}} if gives is not None else {}
+    content |= {name: {"schema": schema} for name, schema in (others or {}).items()}
+    if body is None and tagged:
+        headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
+        empty = {304: "The caller has it already."} | dict(empty or {})
     parts = {"headers": _headers(headers), "content": content, "links": links}
     given = {name: part for name, part in parts.items() if part}
     responses: dict[str, Any] = {str(status): {"description": says, **given}}

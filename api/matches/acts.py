@@ -7,11 +7,11 @@ from litestar.params import QueryParameter
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
-from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
-from api.http.headers import Req, header, same_version
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, TOKEN, described
+from api.http.headers import Req, held, tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, not_modified, of_match
+from api.http.replies import DESCRIBED, Reply, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import EventSeen, event_seen
 from api.service import service_of
@@ -66,10 +66,7 @@ class ActDone(Value):
     security=TOKEN,
     operation_class=described(
         gives=tuple[AnyAct, ...],
-        headers=("ETag",),
-        takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
-        empty={304: "The match is at this version still."},
     ),
 )
 async def list_legal_acts(
@@ -90,9 +87,9 @@ async def list_legal_acts(
         raise Problem("not_your_seat", seat=whose, yours=viewer)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    if same_version(header(request, b"if-none-match"), seen.version):
-        return not_modified(seen.version)
-    return of_match(seen.rules.legal(seen.state, whose), seen.version)
+    if tag := held(request, tag_of(seen.version)):
+        return not_modified(tag)
+    return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
 
 
 def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
