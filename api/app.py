@@ -13,6 +13,7 @@ from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
+from api.http.asked import strictly
 from api.http.headers import secure
 from api.http.problems import HANDLERS
 from api.http.routes import routed
@@ -83,6 +84,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     return Litestar(
         [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER],
         lifespan=[running],
+        before_request=strictly,
         exception_handlers=HANDLERS,
         before_send=[begun],
         state=State({"count": metrics.answered}),

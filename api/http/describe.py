@@ -106,6 +106,7 @@ _ERRORS = {
     401: "The token is missing, or is not of this match.",
     403: "The token is another seat's, or not the official's.",
     404: "There is no such thing.",
+    406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",
     412: "If-Match is stale: the match has moved on.",
     413: "The body is too large.",
@@ -156,7 +157,7 @@ def described(
     given = {name: part for name, part in parts.items() if part}
     responses: dict[str, Any] = {str(status): {"description": says, **given}}
     responses |= {str(code): {"description": text} for code, text in (empty or {}).items()}
-    responses |= {str(code): _error(code) for code in sorted({*errors, 500})}
+    responses |= {str(code): _error(code) for code in sorted({*errors, 400, 406, 500})}
     request_body: Any = None
     if body is not None:
         shown = {"examples": {name: {"value": value} for name, value in examples.items()}} if examples else {}
@@ -164,6 +165,8 @@ def described(
 
     @dataclass
     class Described(Operation):
+        offers = tuple(content)
+
         def __post_init__(self) -> None:
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None

@@ -77,7 +77,7 @@ class Problem(Exception):
 
 
 def _said(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
 STATUS = {"state": 409, "rule": 422}

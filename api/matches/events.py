@@ -116,7 +116,7 @@ async def list_events(
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
+    seen, viewer = await service.seen(request, match, max(min_version, after))
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     if has := held(request, tag):
@@ -186,7 +186,7 @@ def is_over(match: Match) -> bool:
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
-        errors=(400, 401, 404, 503),
+        errors=(400, 401, 404, 409, 503),
         tagged=False,
         empty={204: "The match is over and all its events have been sent."},
     ),
@@ -195,8 +195,8 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
-    seen, viewer = await service.seen(request, match)
     start = after if last is None else last
+    seen, viewer = await service.seen(request, match, start)
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:

@@ -117,6 +117,8 @@ async def list_knocks(
         return not_modified(has, headers)
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
+        if after > (last := book.last(connection, match_id)):
+            raise Problem("no_such_case", last=last)
         found = book.answer(connection, match_id, viewer, after, limit + 1)
         cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in found[:limit]]
         if len(found) <= limit:
