@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from litestar import Litestar, Router, route
+from litestar import Litestar
 from litestar.datastructures import State
 from litestar.enums import ScopeType
-from litestar.handlers import HTTPRouteHandler
 from litestar.types import Message, Scope
 
 from api.access.limits import Limits
@@ -15,10 +14,11 @@ from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import reference, rulesets
+from api.http.asked import strictly
 from api.http.cors import cors_of
 from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS
-from api.http.replies import Reply
+from api.http.routes import routed
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
 from api.ops import health
@@ -32,16 +32,6 @@ from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
 """How long a read waits for the version that it asks for."""
-
-
-def _options(path: str, *methods: str) -> HTTPRouteHandler:
-    """Answers OPTIONS where several calls share a path: Litestar itself names the methods of only the first."""
-
-    @route(path, http_method=["OPTIONS"], include_in_schema=False)
-    async def options(request: Req) -> Reply:
-        return Reply(status=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
-
-    return options
 
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
@@ -68,6 +58,11 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
 
+    async def limited(request: Req) -> None:
+        assert limits is not None
+        await limits.check(request)
+        await strictly(request)
+
     async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
             secure(message)
@@ -82,11 +77,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if problem == "token_unknown":
                 refused_tokens.tell(scope["client"])
 
-    v1 = Router(
+    v1 = routed(
         "/v1",
-        route_handlers=[
-            _options("/matches", "GET", "POST"),
-            _options("/matches/{match:uuid}/knocks", "GET", "POST"),
+        [
             openings.open_match,
             listing.list_matches,
             match.get_match,
@@ -107,10 +100,10 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
+        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
-        before_request=limits.check if limits else None,
+        before_request=strictly if limits is None else limited,
         before_send=[begun],
         state=State({"count": metrics.answered, "cors": cors}),
         request_max_body_size=settings.body_limit_bytes,

@@ -7,12 +7,13 @@ import msgspec
 from litestar import get
 
 from api.http.describe import LANGUAGE, described, in_header, text_of
-from api.http.headers import Req, header, language_of, prefers
+from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import JSON, Reply, encode, written_of_match
+from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
 from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
+from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
 from referee import notation, told
@@ -283,7 +284,6 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     tags=["Books"],
     operation_class=described(
         gives=DealRecord,
-        headers=("ETag",),
         others={PLAIN: text_of("The deal in its notation.", begins="game ")},
         takes=(in_header("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
         errors=(400, 401, 404, 409, 503),
@@ -293,12 +293,14 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     """The record of a finished deal."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    plain, language = prefers(header(request, b"accept"), PLAIN), language_of(header(request, b"accept-language"))
+    tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language)
+    headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     place = await place_of(service, seen, deal)
-    plain = prefers(header(request, b"accept"), PLAIN)
+    if has := held(request, tag):
+        return not_modified(has, headers)
     if plain:
-        told = await in_long_thread(read_text, service, seen, place)
+        body = await in_long_thread(read_text, service, seen, place)
     else:
-        language = language_of(header(request, b"accept-language"))
-        told = await in_long_thread(read_record, service, seen, place, viewer, language)
-    vary = {"Vary": "Authorization, Accept, Accept-Language"}
-    return written_of_match(told, seen.version, headers=vary, media_type=PLAIN if plain else JSON)
+        body = await in_long_thread(read_record, service, seen, place, viewer, language)
+    return await long_reply(request, body, tag, headers=headers, media_type=PLAIN if plain else JSON)

@@ -8,15 +8,15 @@ from importlib.resources import files
 from typing import Any
 
 import msgspec
-from litestar import Litestar, MediaType, Response, Router, get
+from litestar import Litestar, Router, get
 from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
 from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
-from api.http.replies import Reply
+from api.http.replies import Fixed, Reply
+from api.http.routes import routed
 from api.http.schemas import named_schemas, with_formats
 
 VERSION = "1.0.0"
@@ -25,7 +25,8 @@ ABOUT = (
     "referee judges it by the numbered rules of the game, stores it for ever, and keeps the books.\n\n"
     "Seats are numbered from 0 clockwise. Cards are suit then rank: `SA`, `HT`, `D7`. Times are RFC 3339, UTC. What "
     "goes wrong is an RFC 9457 problem: unreadable is 400, a match in no state for it 409, against the rules 422 "
-    "with the `rule`."
+    "with the `rule`.\n\n"
+    "HEAD is answered wherever GET is, and OPTIONS names the methods. A read has an ETag and is 304 for who has it."
 )
 TOKEN = SecurityScheme(
     type="http",
@@ -70,55 +71,47 @@ def _tidy(value: Any) -> Any:
     return msgspec.to_builtins(value)
 
 
-def _encoded(app: Litestar) -> bytes:
-    if "description" not in app.state:
-        app.state["description"] = description(app).encode()
-    encoded: bytes = app.state["description"]
-    return encoded
-
-
 @cache
 def _static(name: str) -> bytes:
     return (files("api.docs") / "static" / name).read_bytes()
 
 
-class _Json(OpenAPIRenderPlugin):
-    def render(self, request: Req, openapi_schema: dict[str, Any]) -> bytes:
-        return _encoded(request.app)
+@cache
+def _page() -> Fixed:
+    policy = {"Content-Security-Policy": page_policy()}
+    return Fixed(_static("docs.html"), media_type="text/html", headers=policy)
 
 
-class _Page(OpenAPIRenderPlugin):
-    def render(self, request: Req, openapi_schema: dict[str, Any]) -> bytes:
-        return _static("docs.html")
+@cache
+def _script() -> Fixed:
+    return Fixed(_static("docs.js"), media_type="text/javascript")
 
 
-@get("/openapi.json", include_in_schema=False)
+@get(["/openapi.json", "/docs/openapi.json"], include_in_schema=False)
 async def openapi_json(request: Req) -> Reply:
     """The OpenAPI description."""
-    return Reply(_encoded(request.app))
+    state = request.app.state
+    if "description" not in state:
+        state["description"] = Fixed(description(request.app).encode())
+    fixed: Fixed = state["description"]
+    return fixed.reply(request)
+
+
+@get("/docs", include_in_schema=False)
+async def docs(request: Req) -> Reply:
+    """The page that shows the description."""
+    return _page().reply(request)
 
 
 @get("/docs.js", include_in_schema=False)
 async def docs_js(request: Req) -> Reply:
-    """The script that shows the description as a page."""
-    return Reply(_static("docs.js"), media_type="text/javascript")
-
-
-async def _page(response: Response[Any]) -> Response[Any]:
-    """The page may have its script, its style and the description, all from here.
-
-    A problem, where Litestar would answer an unknown path below ``/docs`` with HTML.
-    """
-    if response.status_code == 404:
-        raise NotFoundException
-    if response.media_type == MediaType.HTML:
-        response.headers["Content-Security-Policy"] = page_policy()
-    return response
+    """Its script."""
+    return _script().reply(request)
 
 
 @cache
 def page_policy() -> str:
-    """What the page may load. Its style stands in it and is named by its hash."""
+    """What the page may load, all of it from here. Its style stands in it and is named by its hash."""
     style = _static("docs.html").partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return (
@@ -137,9 +130,13 @@ def config() -> OpenAPIConfig:
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
         license=License(name="MIT License", identifier="MIT"),
-        openapi_router=Router("/docs", route_handlers=[], include_in_schema=False, after_request=_page),
-        render_plugins=[_Page(path="/"), _Json(path="/openapi.json", media_type=MediaType.JSON)],
+        openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_not_here),
     )
 
 
-HANDLERS = [openapi_json, docs_js]
+async def _not_here(_: Req) -> None:
+    """Litestar's own pages of the description, which it will not leave out: ours are above."""
+    raise NotFoundException
+
+
+ROUTER = routed("/", [openapi_json, docs, docs_js])

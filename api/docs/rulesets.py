@@ -3,14 +3,15 @@
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from litestar import Router, get
+from litestar import get
 
 from api.docs.options import options_schema
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
-from api.http.replies import Reply, reply
+from api.http.replies import Fixed, Reply, encode
+from api.http.routes import routed
 from api.matches.shown import RulesetSeen
 from referee import rulebook, told
 from referee.games import RULESETS
@@ -110,8 +111,32 @@ def _rules(name: str, language: Language) -> RulesShown:
     )
 
 
-def _in_language(body: Any, language: Language) -> Reply:
-    return reply(body, headers={"Content-Language": language, "Vary": "Accept-Language"})
+def _in_language(body: Any, language: Language) -> Fixed:
+    return Fixed(encode(body), headers={"Content-Language": language, "Vary": "Accept-Language"})
+
+
+@cache
+def _all_in(language: Language) -> Fixed:
+    return _in_language([_shown(name, language) for name in RULESETS], language)
+
+
+@cache
+def _ruleset_in(name: str, language: Language) -> Fixed:
+    return _in_language(_shown(name, language), language)
+
+
+@cache
+def _rules_in(name: str, language: Language) -> Fixed:
+    return _in_language(_rules(name, language), language)
+
+
+@cache
+def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
+    try:
+        entry = rulebook.load(name).rule(rule_id)
+    except KeyError:
+        raise Problem("no_such_rule", ruleset=name, rule_id=rule_id) from None
+    return _in_language(_rule(entry, language), language)
 
 
 @get(
@@ -127,8 +152,7 @@ def _in_language(body: Any, language: Language) -> Reply:
 )
 async def list_rulesets(request: Req) -> Reply:
     """All games."""
-    language = language_of(header(request, b"accept-language"))
-    return _in_language([_shown(name, language) for name in RULESETS], language)
+    return _all_in(language_of(header(request, b"accept-language"))).reply(request)
 
 
 @get(
@@ -147,8 +171,7 @@ async def list_rulesets(request: Req) -> Reply:
 )
 async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
     """One game."""
-    language = language_of(header(request, b"accept-language"))
-    return _in_language(_shown(ruleset_named(ruleset).key, language), language)
+    return _ruleset_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
 
 
 @get(
@@ -168,8 +191,7 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
 )
 async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
     """The rules of a game."""
-    language = language_of(header(request, b"accept-language"))
-    return _in_language(_rules(ruleset_named(ruleset).key, language), language)
+    return _rules_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
 
 
 @get(
@@ -182,11 +204,7 @@ async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
 async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     """One rule."""
     key, language = ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))
-    try:
-        entry = rulebook.load(key).rule(rule_id)
-    except KeyError:
-        raise Problem("no_such_rule", ruleset=key, rule_id=rule_id) from None
-    return _in_language(_rule(entry, language), language)
+    return _rule_in(key, rule_id, language).reply(request)
 
 
-ROUTER = Router("/v1", route_handlers=[list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])
+ROUTER = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])

@@ -8,6 +8,7 @@ from msgspec import inspect as types
 
 from api.http.headers import Req, header
 from api.http.problems import Problem
+from api.http.strict import strictly
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ class Body(Generic[T]):
             raise Problem("wrong_media_type")
         try:
             decoded: T = self._decode(body)
+            strictly(body, decoded, tagged=type(decoded) is not self.kind)
         except msgspec.ValidationError as error:
             raise Problem("unreadable", reason=str(error), **_allowed(self.kind, body, str(error))) from None
         except RecursionError:

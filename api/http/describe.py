@@ -44,12 +44,12 @@ def in_header(
 
 
 LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
-IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the match stands there still.", example='"12"')
+IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the answer is still that one.", example='"12"')
 IF_MATCH = in_header(
     "If-Match",
     "Only if the match is at this version. Without it the act is decided on the match as it stands.",
-    pattern=r'^"[0-9]{1,9}"$',
-    longest=11,
+    pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
+    longest=64,
     example='"12"',
 )
 IDEMPOTENCY_KEY = in_header(
@@ -72,12 +72,19 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Allow": ("The methods that the page takes.", _text("^[A-Z]+(, [A-Z]+)*$", 64)),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
-    "ETag": ("The version of the match, in quotes.", _text('^(W/)?"[!#-~]{1,128}"$', 132)),
+    "ETag": (
+        "In quotes the version of the match, followed by `-gzip` or the like in other forms of the same; where there "
+        "is no version, a mark of what the answer says.",
+        _text('^(W/)?"[!#-~]{1,128}"$', 132),
+    ),
     "Idempotency-Replayed": (
         "`true`: the act had been done before, and this is its answer.",
         {"type": "string", "enum": ["true"]},
     ),
-    "Link": ('Where there is more: `rel="next"` (RFC 8288).', _text("^<[!-~]+>; ", VALUE_MAX)),
+    "Link": (
+        'Where there is more, `rel="next"`, and where it is described, `rel="describedby"` (RFC 8288).',
+        _text("^<[!-~]+>; ", VALUE_MAX),
+    ),
     "Location": ("Where the new match is.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
         "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
@@ -108,6 +115,7 @@ _ERRORS = {
     401: "The token is missing, or is not of this match; or Authorization names none.",
     403: "The token is another seat's, or not the official's.",
     404: "There is no such thing.",
+    406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",
     412: "If-Match is stale: the match has moved on.",
     413: "The body is too large.",
@@ -122,7 +130,7 @@ _ERRORS = {
 def _error(status: int) -> Plain:
     return {
         "description": _ERRORS[status],
-        "headers": _headers(("Content-Language", *_ERROR_HEADERS.get(status, ()))),
+        "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
         "content": {problems.MEDIA_TYPE: {"schema": schema_of(problems.Document)}},
     }
 
@@ -167,15 +175,23 @@ def described(
     errors: Sequence[int] = (),
     empty: Mapping[int, str] | None = None,
     links: Mapping[str, Plain] | None = None,
+    tagged: bool = True,
 ) -> type[Operation]:
     """The operation class of a handler.
+
+    What takes no body is a read, and has an ETag unless not ``tagged``.
 
     ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
     ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
+    if body is None and tagged:
+        headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
+        empty = {304: "The caller has it already."} | dict(empty or {})
 
     @dataclass
     class Described(Operation):
+        offers = (*((JSON,) if gives is not None else ()), *(others or ()))
+
         def __post_init__(self) -> None:
             content = {name: {"schema": schema} for name, schema in (others or {}).items()}
             if gives is not None:
@@ -184,7 +200,7 @@ def described(
             responses: dict[str, Any] = {
                 str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
                 **{str(code): {"description": text, "headers": _headers(())} for code, text in (empty or {}).items()},
-                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 429, 500})},
+                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 429, 500})},
             }
             self.responses = responses
             if body is not None:

@@ -1,6 +1,8 @@
 """What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
 
 import re
+from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any
 
 from litestar import Request
@@ -9,7 +11,7 @@ from litestar.types import HTTPResponseStartEvent
 from referee.sentences import Language
 
 Req = Request[Any, Any, Any]
-_TAG = re.compile(r'"(\d{1,9})"')
+_TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -67,28 +69,76 @@ def language_of(accept: str | None) -> Language:
     return "sv" if best["sv"] > best["en"] else "en"
 
 
+def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
+    """The media type of those offered that is most welcome, the first if all are alike; ``None`` if none is.
+
+    What is named counts for more than what ``*`` stands for, and of those named alike the last: who names what is
+    not offered first wants it.
+    """
+    if not accept or accept == "*/*":
+        return offers[0]
+    named = dict(_welcome(accept))
+    found, best = None, (0.0, 0, 0)
+    for place, offer in enumerate(offers):
+        for narrow, name in enumerate(("*/*", f"{offer.partition('/')[0]}/*", offer)[::-1]):
+            if (weight := named.get(name)) is not None:
+                rank = (weight, -narrow, place if narrow == 0 else -place)
+                if weight > 0 and (found is None or rank > best):
+                    found, best = offer, rank
+                break
+    return found
+
+
 def prefers(accept: str | None, media_type: str) -> bool:
-    """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
-    weights = dict(_welcome(accept or ""))
-    wanted = weights.get(media_type, 0.0)
-    return wanted > 0 and wanted >= weights.get("application/json", 0.0)
+    """Whether ``media_type`` is more welcome than JSON, or named beside it."""
+    return chosen(accept, ("application/json", media_type)) == media_type
+
+
+def takes_gzip(request: Req) -> bool:
+    """Whether the reader can unpack gzip."""
+    accepted = header(request, b"accept-encoding")
+    if accepted is None:
+        return False
+    weights = dict(_welcome(accepted))
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 def version_of(tag: str) -> int | None:
-    """The version that an ETag of ours names."""
+    """The version that an ETag of a match names."""
     found = _TAG.fullmatch(tag.strip())
     return int(found[1]) if found else None
 
 
-def tag_of(version: int) -> str:
-    """The ETag of a match at this version."""
-    return f'"{version}"'
+def tag_of(version: int, *kinds: str) -> str:
+    """The ETag of a match at this version. ``kinds`` tell apart what the same address gives otherwise than as plain
+    JSON in English: an ETag names one sequence of bytes (RFC 9110, 8.8.3)."""
+    return f'"{"-".join((str(version), *kinds))}"'
 
 
-def same_version(if_none_match: str | None, version: int) -> bool:
-    """Whether the caller has this version already; what cannot be read matches nothing."""
-    if if_none_match is None:
-        return False
-    if if_none_match.strip() == "*":
-        return True
-    return version in (version_of(tag.strip().removeprefix("W/")) for tag in if_none_match.split(","))
+def tag_in(version: int, language: Language) -> str:
+    """The ETag of an answer with sentences in this language."""
+    return tag_of(version) if language == "en" else tag_of(version, language)
+
+
+def tag_by(body: bytes) -> str:
+    """The ETag of what has no version: by what it says."""
+    return f'"{blake2b(body, digest_size=12).hexdigest()}"'
+
+
+def packed_tag(tag: str) -> str:
+    """The ETag of the same, compressed."""
+    return f'{tag[:-1]}-gzip"'
+
+
+def held(request: Req, tag: str) -> str | None:
+    """The ETag under which the caller has this answer already, as it is or compressed, if he does.
+
+    The comparison is the weak one; what cannot be read matches nothing.
+    """
+    given = header(request, b"if-none-match")
+    if given is None:
+        return None
+    if given.strip() == "*":
+        return tag
+    ours = (tag, packed_tag(tag))
+    return next((one for part in given.split(",") if (one := part.strip().removeprefix("W/")) in ours), None)

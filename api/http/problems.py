@@ -3,6 +3,7 @@
 import logging
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -22,7 +23,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.http.cors import Cors
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
-from referee import sentences, told
+from referee import rulebook, sentences, told
+from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
 from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
@@ -98,23 +100,40 @@ class Problem(Exception):
 
 
 def _said(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
 STATUS = {"state": 409, "rule": 422}
 """The status of a refusal, by ``Refused.status``."""
 
 
+@lru_cache(maxsize=512)
+def rule_page(rule: str) -> str | None:
+    """Where a rule or a reading can be read, if a game has it: the ids of no two games begin alike."""
+    for key in RULESETS:
+        with suppress(KeyError):
+            return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
+    return None
+
+
 def _answer(
     request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
     request.scope["problem"] = code  # type: ignore[typeddict-unknown-key]
-    headers = {**(headers or {}), **_headers(language)}
+    headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
     return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
 
 
 def _headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
+
+
+def _described(told: Document) -> str:
+    """Where more is said: of the problem, and of the rule."""
+    links = [told.type]
+    if isinstance(told.rule, str) and (page := rule_page(told.rule)):
+        links.append(page)
+    return ", ".join(f'<{target}>; rel="describedby"' for target in links)
 
 
 def _told(problem: Problem, instance: str, language: Language) -> Document:

@@ -9,11 +9,11 @@ from msgspec import Meta
 
 from api.access.tokens import must_be_official, must_be_seat, required_token
 from api.http.bodies import Body
-from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import Req, header, language_of, same_version
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.headers import Req, header, held, language_of, tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, Problem, told_of
-from api.http.replies import PRIVATE, Reply, not_modified, of_match, reply
+from api.http.replies import DESCRIBED, PRIVATE, Reply, not_modified, of_match, reply
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
@@ -79,10 +79,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     security=TOKEN,
     operation_class=described(
         gives=Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)],
-        headers=("ETag",),
-        takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
-        empty={304: "The match is at this version still."},
     ),
 )
 async def list_legal_acts(
@@ -106,9 +103,9 @@ async def list_legal_acts(
         raise Problem("not_your_seat", seat=whose, yours=viewer)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    if same_version(header(request, b"if-none-match"), seen.version):
-        return not_modified(seen.version)
-    return of_match(seen.rules.legal(seen.state, whose), seen.version)
+    if tag := held(request, tag_of(seen.version)):
+        return not_modified(tag)
+    return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
 
 
 def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:

@@ -8,18 +8,20 @@ from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
-from litestar.response.streaming import ASGIStreamingResponse
 
 from api.access.tickets import TICKET_LENGTH
 from api.access.tokens import hash_of, holder_of, token_of
+from api.http.asked import more
 from api.http.describe import described, in_header, text_of
-from api.http.headers import Req, header, prefers, tag_of
+from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
+from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import CHALLENGE, Problem
-from api.http.replies import PRIVATE, Reply, encode, written_of_match
+from api.http.replies import GZIP, PRIVATE, Reply, encode, named, not_modified, streamed
 from api.http.schemas import schema_of
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
+from api.reading import long_reply
 from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee import told
@@ -92,9 +94,12 @@ def _seen(match: Match, row: StoredEvent, recorded: Recorded, viewer: Viewer) ->
 def read_page(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> bytes:
     """An :class:`EventPage`, encoded. Touches the database."""
     events = read_events(service, match, viewer, after, limit)
-    last = events[-1]["number"] if events else after
-    page = {"events": events, "next": last if last < match.version else None, "version": match.version}
-    return encode(page)
+    return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
+
+
+def next_after(match: Match, after: int, limit: int) -> int | None:
+    """The number after which there are more events than on a page."""
+    return after + limit if after + limit < match.version else None
 
 
 Form = Callable[[dict[str, Any]], bytes]
@@ -119,7 +124,6 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
-        headers=("ETag",),
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
         others={NDJSON: text_of("One event a line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
@@ -135,18 +139,39 @@ async def list_events(
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
+    seen, viewer = await service.seen(request, match, max(min_version, after))
     seen = await service.later(request, seen, wait, lambda now: now.version <= after)
-    vary = {"Vary": "Authorization, Accept"}
-    if prefers(header(request, b"accept"), NDJSON):
-        end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
-        headers = {"ETag": tag_of(seen.version), **PRIVATE, **vary}
-        # The first lines before the answer begins, which may still be a problem.
-        first = await in_thread(read_piece, service, seen, viewer, after, end, _line)
-        lines = _lines(service, seen, viewer, first, end)
-        return ASGIStreamingResponse(iterator=lines, headers=headers, media_type=NDJSON)
+    lined = prefers(header(request, b"accept"), NDJSON)
+    tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
+    if following is not None:
+        headers |= more(request, after=following, limit=limit)
+    if lined:
+        return await _lined(request, seen, viewer, after, following or seen.version, tag, headers)
     page = await in_thread(read_page, service, seen, viewer, after, limit)
-    return written_of_match(page, seen.version, headers=vary)
+    return await long_reply(request, page, tag, headers=headers)
+
+
+async def _lined(
+    request: Req, match: Match, viewer: Viewer, after: int, end: int, tag: str, headers: dict[str, str]
+) -> ASGIResponse:
+    """Events as lines, sent as they are read."""
+    service = service_of(request)
+    # The first lines before the answer begins, which may still be a problem.
+    first = await in_thread(read_piece, service, match, viewer, after, end, _line)
+    lines = _lines(service, match, viewer, first, end)
+    if len(first[0]) >= PACK_FROM and takes_gzip(request):
+        lines, tag, headers = _packed(lines, first[0]), packed_tag(tag), headers | GZIP
+    return streamed(request, lines, headers=named(tag, headers), media_type=NDJSON)
+
+
+async def _packed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
+    packer = Packer(first)
+    async for piece in pieces:
+        yield await in_stream_thread(packer.take, piece)
+    yield packer.end()
 
 
 async def _lines(
@@ -182,7 +207,8 @@ def _line(event: dict[str, Any]) -> bytes:
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
-        errors=(400, 401, 404, 503),
+        errors=(400, 401, 404, 409, 503),
+        tagged=False,
         empty={204: "The match is over and all its events have been sent."},
     ),
 )
@@ -202,25 +228,25 @@ async def stream_events(
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
+    start = after if last is None else last
     if ticket is None:
         token = token_of(request)
-        seen, viewer = await service.seen(request, match)
+        seen, viewer = await service.seen(request, match, start)
         hashed = None if token is None else hash_of(token)
     else:
-        seen = await service.match(match)
+        seen = await service.match(match, start)
         hashed = await in_thread(service.tickets.take, match, ticket)
         by = None if hashed is None else holder_of(seen, hashed)
         if by is None:
             raise Problem("ticket_unknown", headers=CHALLENGE)
         viewer = by
-    start = after if last is None else last
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(service, match, viewer, hashed, start)
-    return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
+    return streamed(request, stream, headers=headers, media_type="text/event-stream")
 
 
 def _last_event_id(request: Req) -> int | None:

@@ -8,14 +8,16 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token
+from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import Req, header, language_of
+from api.http.headers import Req, header, held, language_of, tag_in
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
-from api.http.problems import Problem
-from api.http.replies import Reply, encode, of_match, written_of_match
+from api.http.problems import Problem, rule_page
+from api.http.replies import PRIVATE, Reply, encode, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.cases import Case, case_of, ruling_seen
+from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told
 from referee.acts import Knock
@@ -64,12 +66,19 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     fine = fine_in(outcome.events, ruling)
     seen = ruling_seen(ruling, viewer, public=False)
     case = case_of(match_of(outcome.aggregate), seen, ruling.originator_version, fine, version, language)
-    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_in(language), **replayed(outcome)}
+    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_ruled_by(case)}
+    headers |= {"ETag": tag_in(version, language), **_in(language), **replayed(outcome)}
     return of_match(case, version, status=201, headers=headers)
 
 
 def _in(language: Language) -> dict[str, str]:
-    return {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
+    return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
+
+
+def _ruled_by(case: Case) -> dict[str, str]:
+    """Where the rule is."""
+    page = rule_page(case.rule)
+    return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
 @get(
@@ -81,7 +90,7 @@ def _in(language: Language) -> dict[str, str]:
     tags=["Knocks"],
     operation_class=described(
         gives=Annotated[tuple[Case, ...], told.at_most(LIMIT_MAX)],
-        headers=("ETag", "Content-Language", "Link"),
+        headers=("Content-Language",),
         takes=(LANGUAGE,),
         errors=(400, 401, 404, 409, 503),
     ),
@@ -97,17 +106,21 @@ async def list_knocks(
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
+    tag, headers = tag_in(seen.version, language), _in(language)
+    if has := held(request, tag):
+        return not_modified(has, headers)
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
+        if after > (last := book.last(connection, match_id)):
+            raise Problem("no_such_case", last=last)
         found = book.answer(connection, match_id, viewer, after, limit + 1)
         cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in found[:limit]]
         if len(found) <= limit:
             return encode(cases), {}
-        more = f"/v1/matches/{match_id}/knocks?after={cases[-1].case}&limit={limit}"
-        return encode(cases), {"Link": f'<{more}>; rel="next"'}
+        return encode(cases), more(request, after=cases[-1].case, limit=limit)
 
-    page, more = await service.books.ask_of(book, match, seen.version, read_page)
-    return written_of_match(page, seen.version, headers=_in(language) | more)
+    page, link = await service.books.ask_of(book, match, seen.version, read_page)
+    return await long_reply(request, page, tag, headers=headers | link)
 
 
 @get(
@@ -118,7 +131,7 @@ async def list_knocks(
     tags=["Knocks"],
     operation_class=described(
         gives=Case,
-        headers=("ETag", "Content-Language"),
+        headers=("Content-Language",),
         takes=(LANGUAGE,),
         errors=(400, 401, 404, 409, 503),
     ),
@@ -128,6 +141,7 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
+    tag, headers = tag_in(seen.version, language), _in(language)
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
@@ -137,4 +151,6 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
         return case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
 
     answer = await service.books.ask_of(book, match, seen.version, read)
-    return of_match(answer, seen.version, headers=_in(language))
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, encode(answer), tag, headers=headers | _ruled_by(answer))

@@ -9,12 +9,14 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
+from api.http.asked import more
 from api.http.describe import described
-from api.http.headers import Req
+from api.http.headers import Req, held, tag_by
 from api.http.params import RULESET_KEY
 from api.http.problems import Problem
-from api.http.replies import Reply, reply
+from api.http.replies import LISTED, Reply, encode, not_modified
 from api.matches.shown import RulesetSeen
+from api.reading import long_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
@@ -114,7 +116,7 @@ async def list_matches(
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
     books = service_of(request).books
     try:
-        (found, more), behind = await books.ask_of_all(
+        (found, following), behind = await books.ask_of_all(
             books.matches,
             lambda connection: books.matches.page(
                 connection,
@@ -130,4 +132,9 @@ async def list_matches(
         )
     except ValueError:
         raise Problem("bad_cursor") from None
-    return reply(MatchPage(matches=tuple(map(_listed, found)), next=more, behind=behind))
+    page = encode(MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind))
+    headers = LISTED | (more(request, cursor=following) if following else {})
+    tag = tag_by(page)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, page, tag, headers=headers)

@@ -2,10 +2,10 @@
 
 from litestar import get
 
-from api.http.describe import IF_NONE_MATCH, described
-from api.http.headers import Req, header, same_version
+from api.http.describe import described
+from api.http.headers import Req, held, tag_of
 from api.http.params import MatchId, MinVersion, Wait
-from api.http.replies import Reply, not_modified, of_match
+from api.http.replies import DESCRIBED, Reply, not_modified, of_match
 from api.matches.shown import MatchSeen, seen_fields
 from api.service import service_of
 
@@ -20,17 +20,14 @@ from api.service import service_of
     tags=["Matches"],
     operation_class=described(
         gives=MatchSeen,
-        headers=("ETag",),
-        takes=(IF_NONE_MATCH,),
         errors=(400, 401, 404, 409, 503),
-        empty={304: "The match is at this version still."},
     ),
 )
 async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     """The match as the caller may see it."""
-    service, tag = service_of(request), header(request, b"if-none-match")
+    service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    seen = await service.later(request, seen, wait, lambda now: same_version(tag, now.version))
-    if same_version(tag, seen.version):
-        return not_modified(seen.version)
-    return of_match(seen_fields(seen, viewer), seen.version)
+    seen = await service.later(request, seen, wait, lambda now: held(request, tag_of(now.version)) is not None)
+    if tag := held(request, tag_of(seen.version)):
+        return not_modified(tag)
+    return of_match(seen_fields(seen, viewer), seen.version, headers={"Link": DESCRIBED})

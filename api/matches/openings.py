@@ -15,6 +15,7 @@ from api.http.describe import described, link
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
+from api.http.strict import told_apart
 from api.matches.shown import RulesetSeen
 from api.service import match_of, service_of
 from referee import told
@@ -115,6 +116,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
     options, seats = options_of(rules, body.options), len(body.players)
     if not rules.players_min <= seats <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
+    told_apart([player.name for player in body.players])
     if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
         raise Problem("no_such_first_dealer", last=seats - 1)
     points, pot = (rules.start_points,) * seats, 0

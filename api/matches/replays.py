@@ -6,11 +6,12 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.http.describe import described
-from api.http.headers import Req
+from api.http.headers import Req, held, tag_of
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, encode, written_of_match
+from api.http.replies import Reply, encode, not_modified
 from api.matches.shown import ActSeen, MatchSeen, seen_fields
+from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
 from referee import told
@@ -53,7 +54,7 @@ def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
     "what each seat could do then (a seat sees its own, the official all), and for the official which breaches stood "
     "open. When the deal of that event is over, its hands lie open for everybody.",
     tags=["Events"],
-    operation_class=described(gives=Replayed, headers=("ETag",), errors=(400, 401, 404, 409, 503)),
+    operation_class=described(gives=Replayed, errors=(400, 401, 404, 409, 503)),
 )
 async def replay_match(
     request: Req,
@@ -71,5 +72,7 @@ async def replay_match(
     now, viewer = await service.seen(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
-    replayed = await in_long_thread(read_replay, service, now, at, viewer)
-    return written_of_match(replayed, now.version)
+    tag = tag_of(now.version)
+    if has := held(request, tag):
+        return not_modified(has)
+    return await long_reply(request, await in_long_thread(read_replay, service, now, at, viewer), tag)

@@ -3,12 +3,13 @@
 import asyncio
 from typing import Literal
 
-from litestar import Router, get
+from litestar import get
 
 from api.http.describe import described
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
+from api.http.routes import routed
 from api.service import service_of
 from api.threads import in_probe_thread
 from referee import told
@@ -30,7 +31,7 @@ class Health(Value):
     operation_id="health_live",
     summary="Is the process up",
     description="200 as long as the process answers at all. Restart it if it does not.",
-    operation_class=described(gives=Health),
+    operation_class=described(gives=Health, tagged=False),
 )
 async def health_live(request: Req) -> Reply:
     """Is the process up."""
@@ -43,7 +44,7 @@ async def health_live(request: Req) -> Reply:
     summary="Can it take requests",
     description="200 if the store answers and takes what it is given, the desk decides, and all books go on. Send no "
     "requests if not; what is wrong is in the detail. The answer comes within two seconds, whatever is the matter.",
-    operation_class=described(gives=Health, errors=(503,)),
+    operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: Req) -> Reply:
     """Can it take requests."""
@@ -59,4 +60,4 @@ async def health_ready(request: Req) -> Reply:
     return reply(Health(status="up", follower_lag=lag))
 
 
-ROUTER = Router("/", route_handlers=[health_live, health_ready], tags=["Operators"])
+ROUTER = routed("/", [health_live, health_ready], tags=["Operators"])

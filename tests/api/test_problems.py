@@ -224,8 +224,8 @@ class TestNoSuchThing:
     def test_a_method(self, client: Client, table: Table) -> None:
         answer = client.delete(table.path)
         problem(answer, 405, "method-not-allowed")
-        assert answer.headers["allow"] == "GET, OPTIONS"
-        assert client.put("/v1/matches", json={}).headers["allow"] == "GET, OPTIONS, POST"
+        assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+        assert client.put("/v1/matches", json={}).headers["allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 class TestOpeningAgainstTheRules:

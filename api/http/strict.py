@@ -1,0 +1,87 @@
+"""What JSON lets pass, and would hurt in silence: a key that is there twice, and characters that nobody sees."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from api.http.problems import Problem
+
+_HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Controls, line ends among them, and what turns the direction of all that follows."""
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What by itself shows nothing (Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille)."""
+
+
+def strictly(body: bytes, decoded: Any, *, tagged: bool) -> None:
+    """400 for a key that is twice in an object, 422 for a text with a character that harms. ``decoded``: what the
+    body was read as; ``tagged``: by a tag among its keys.
+
+    A body has a colon for each key, and others only within texts: where there are no more of them than what was read
+    must have keys, none is there twice. So it is with most acts, and looking closer takes three times as long as
+    reading.
+    """
+    kind: Any = type(decoded)
+    if body.count(b":") > _keys_of(kind) + tagged:
+        _OBJECTS.decode(body.decode())
+    if b"\\" in body or b"\x7f" in body or not body.isascii():
+        for place, text in _texts(msgspec.json.decode(body), ""):
+            if found := _HARMFUL.search(text):
+                name = unicodedata.name(found[0], "a control character")
+                raise Problem(
+                    "harmful_character",
+                    field=place,
+                    place=found.start() + 1,
+                    character=f"U+{ord(found[0]):04X}",
+                    name=name,
+                )
+
+
+@cache
+def _keys_of(kind: type) -> int:
+    """How many keys an object has at the least to be read as this."""
+    if not issubclass(kind, msgspec.Struct):
+        return 0
+    return sum(field.required for field in msgspec.structs.fields(kind))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise Problem("repeated_key", key=next(name for name in names if names.count(name) > 1))
+    return found
+
+
+_OBJECTS = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=str)
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """All texts in a value, each with where it stands, as a JSON pointer."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{place}/{name.replace('~', '~0').replace('/', '~1')}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{place}/{number}")
+
+
+def told_apart(names: list[str]) -> None:
+    """422 for a player whose name shows nothing, or reads like another's."""
+    seen: dict[str, int] = {}
+    for seat, name in enumerate(names):
+        shown = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
+        if not shown:
+            raise Problem("unseen_name", seat=seat)
+        if shown in seen:
+            raise Problem("same_name", name=name, seats=[seen[shown], seat])
+        seen[shown] = seat

@@ -1,0 +1,280 @@
+"""What every read has in common: HEAD, ETags, gzip, and links to more and to what it is."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.routes import HTTPRoute
+from litestar.testing import TestClient
+
+from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
+from api.matches import events
+from tests.api.conftest import client_of
+from tests.api.serving import served
+from tests.api.table import KORTOXEN, Table
+from tests.api.test_security_headers import requests
+
+Client = TestClient[Litestar]
+NDJSON = "application/x-ndjson"
+UNPACKED = {"Accept-Encoding": "identity"}
+OF_MATCH = ("", "/legal-acts", "/events", "/replay?at=1", "/protocol", "/knocks", "/knocks/1", "/deals/1")
+FIXED = (
+    "/openapi.json",
+    "/docs",
+    "/docs/openapi.json",
+    "/v1/rulesets",
+    f"/v1/rulesets/{KORTOXEN}",
+    f"/v1/rulesets/{KORTOXEN}/rules",
+    f"/v1/rulesets/{KORTOXEN}/rules/B42",
+)
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A service in which nothing happens but what is done here, so that its list stays as it is."""
+    with client_of(f"sqlite:///{tmp_path_factory.mktemp('reads')}/knacka.db") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def match(own: Client) -> Table:
+    """A match in which a deal has been scored and somebody has knocked."""
+    table = Table(own)
+    table.deal()
+    table.finish_deal()
+    assert table.post("/knocks", {"seat": 0, "accused": 2}, 0).status_code == 201
+    assert table.get(f"/knocks?min_version={table.version()}").status_code == 200
+    return table
+
+
+@pytest.fixture(scope="module")
+def money(own: Client) -> Table:
+    """A match with a pot."""
+    return Table(own, ruleset="rams-english", options={}, dealing="house", enforcement="refuse")
+
+
+@pytest.fixture(scope="module")
+def pages(match: Table, money: Table) -> list[str]:
+    """Every read that there is but the stream, with an answer of 200 for the official."""
+    return [*(match.path + page for page in OF_MATCH), f"{money.path}/pot", "/v1/matches?fresh=true", *FIXED]
+
+
+def asked(path: str, *tables: Table, **headers: str) -> dict[str, Any]:
+    """A request by who may see it."""
+    whose = next((table for table in tables if path.startswith(table.path)), None)
+    who = 0 if "legal-acts" in path else "official"
+    return {"url": path, "headers": (whose.bearer(who) if whose else {}) | headers}
+
+
+class TestHead:
+    def test_wherever_there_is_get(self, client: Client) -> None:
+        for route in client.app.routes:
+            assert isinstance(route, HTTPRoute)
+            if not route.path.startswith("/openapi/") and route.path != "/openapi":  # nothing is there
+                assert "GET" not in route.methods or "HEAD" in route.methods, route.path
+
+    def test_is_told_by_options(self, client: Client, table: Table) -> None:
+        for method, path in requests(client, table):
+            if method == "OPTIONS" and not path.startswith("/openapi/") and path != "/openapi":
+                allowed = set(client.options(path).headers["allow"].split(", "))
+                assert allowed == {name for name, other in requests(client, table) if other == path}, path
+
+    def test_is_the_answer_to_get_without_its_body(
+        self, own: Client, match: Table, money: Table, pages: list[str]
+    ) -> None:
+        lines = asked(f"{match.path}/events", match, Accept=NDJSON)
+        for one in [*(asked(path, match, money) for path in pages), lines, {"url": "/nowhere"}]:
+            told, whole = own.head(**one), own.get(**one)
+            assert (told.status_code, told.content) == (whole.status_code, b""), one
+            assert told.headers == whole.headers, one
+        assert own.head("/health/live").status_code == 200
+
+    def test_over_a_connection_that_goes_on(self, store_url: str) -> None:
+        """No body is sent that would pass for the next answer, and a stream is none."""
+        with served(store_url) as address, httpx.Client(base_url=address) as client:
+            table = Table(client)
+            for path in ("/v1/rulesets", table.path, "/nowhere", f"{table.path}/events/stream"):
+                told = client.head(path)
+                assert (told.content, told.status_code) == (b"", 404 if path == "/nowhere" else 200), path
+            assert told.headers["content-type"].startswith("text/event-stream")
+            assert client.head(f"{table.path}/events", headers={"Accept": NDJSON}).content == b""
+            assert client.get(table.path).json()["version"] == 1
+
+
+class TestTags:
+    def test_every_read_is_not_modified_until_it_is(
+        self, own: Client, match: Table, money: Table, pages: list[str]
+    ) -> None:
+        for path in pages:
+            for encoding in ("identity", "gzip"):
+                first = own.get(**asked(path, match, money, **{"Accept-Encoding": encoding}))
+                assert first.status_code == 200, path
+                tag = first.headers["etag"]
+                again = own.get(**asked(path, match, money, **{"If-None-Match": tag, "Accept-Encoding": encoding}))
+                assert (again.status_code, again.content) == (304, b""), path
+                for name in ("etag", "cache-control"):
+                    assert again.headers[name] == first.headers[name], path
+                assert set(first.headers["vary"].split(", ")) <= set(again.headers["vary"].split(", ")), path
+                other = own.get(**asked(path, match, money, **{"If-None-Match": '"x", W/"0"'}))
+                assert other.status_code == 200, path
+
+    def test_what_does_not_change_is_kept(self, own: Client) -> None:
+        for path in FIXED:
+            assert re.fullmatch(r"public, max-age=\d+", own.get(path).headers["cache-control"])
+            assert own.get(path).headers["etag"] == own.get(path).headers["etag"]
+
+    def test_each_form_has_its_own(self, own: Client, match: Table) -> None:
+        """A tag names one sequence of bytes: of a media type, of a language, of an encoding."""
+        for page, headers in (
+            ("/protocol", {"Accept": "text/csv"}),
+            ("/events", {"Accept": NDJSON}),
+            ("/deals/1", {"Accept": "text/plain"}),
+            ("/deals/1", {"Accept-Language": "sv"}),
+            ("/knocks", {"Accept-Language": "sv"}),
+            ("/knocks/1", {"Accept-Language": "sv"}),
+        ):
+            plain, other = match.get(page), match.get(page, None, **headers)
+            assert plain.content != other.content or page == "/deals/1"  # nobody knocked in it
+            assert plain.headers["etag"] != other.headers["etag"]
+            assert match.get(page, None, **headers, **{"If-None-Match": plain.headers["etag"]}).status_code == 200
+            assert match.get(page, None, **headers, **{"If-None-Match": other.headers["etag"]}).status_code == 304
+        english, swedish = (own.get(FIXED[4], headers={"Accept-Language": name}) for name in ("en", "sv"))
+        assert english.headers["etag"] != swedish.headers["etag"]
+
+    def test_of_any_form_it_names_the_version_to_act_on(self, own: Client) -> None:
+        table = Table(own)
+        table.deal()
+        table.bid(2, "pass", 3)
+        tag = table.get("/events", "official").headers["etag"]
+        assert tag == f'"{table.version()}-gzip"'
+        play = {"act": "play", "seat": 0, "card": "SA"}
+        assert table.post("/acts", play, 0, **{"If-Match": '"2-gzip"'}).status_code == 412
+        assert table.post("/acts", play, 0, **{"If-Match": tag}).status_code == 201
+        assert table.get("/events", "official", **{"If-None-Match": tag}).status_code == 200
+
+    def test_a_version_decides_before_anything_is_read(self, match: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        tag = match.get("/events").headers["etag"]
+
+        def read(*_: Any) -> Any:
+            raise AssertionError("there was nothing to read")
+
+        monkeypatch.setattr(events, "read_events", read)
+        assert match.get("/events", None, **{"If-None-Match": tag}).status_code == 304
+        assert match.get("/events").status_code == 500
+
+    def test_the_list(self, own: Client, match: Table) -> None:
+        first = own.get("/v1/matches?fresh=true")
+        held = {"If-None-Match": first.headers["etag"]}
+        assert own.get("/v1/matches?fresh=true", headers=held).status_code == 304
+        Table(own)
+        assert own.get("/v1/matches?fresh=true", headers=held).status_code == 200
+
+
+class TestGzip:
+    def test_long_answers_are_packed_for_who_takes_it(
+        self, own: Client, match: Table, money: Table, pages: list[str]
+    ) -> None:
+        long = set()
+        for path in pages:
+            plain = own.get(**asked(path, match, money, **UNPACKED))
+            assert "content-encoding" not in plain.headers
+            with_gzip = own.get(**asked(path, match, money, **{"Accept-Encoding": "br, gzip;q=0.5"}))
+            assert with_gzip.content == plain.content, path
+            if with_gzip.headers.get("content-encoding") == "gzip":
+                long.add(path)
+                assert len(plain.content) >= PACK_FROM
+                assert int(with_gzip.headers["content-length"]) < len(plain.content)
+                assert "Accept-Encoding" in plain.headers["vary"]
+                assert with_gzip.headers["etag"] != plain.headers["etag"]
+        assert {
+            f"{match.path}/events",
+            "/openapi.json",
+            "/v1/rulesets",
+            FIXED[5],
+        } <= long
+        assert match.path not in long
+
+    @pytest.mark.parametrize("accepted", ["gzip;q=0", "br", "identity", "gzip;q=0, *"])
+    def test_nobody_else(self, own: Client, match: Table, accepted: str) -> None:
+        for path in ("/openapi.json", f"{match.path}/events"):
+            assert "content-encoding" not in own.get(path, headers={"Accept-Encoding": accepted}).headers
+
+    def test_lines_too(self, match: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        """However many pieces they are read in."""
+        monkeypatch.setattr(events, "PAGE", 10)
+        plain = match.get("/events", "official", Accept=NDJSON, **UNPACKED)
+        answer = match.get("/events", "official", Accept=NDJSON)
+        assert answer.headers["content-encoding"] == "gzip"
+        assert answer.content == plain.content
+        assert len(plain.text.splitlines()) == match.version() > 10
+
+    def test_never_a_stream_of_events(self, own: Client) -> None:
+        table = Table(own, dealing="house", opening={"points": [2, 2, 2]})
+        table.finish()
+        assert "content-encoding" not in table.get("/events/stream").headers
+
+    def test_what_is_packed_is_gzip(self) -> None:
+        for body in (b"", b"x", bytes(range(256)) * 5000):
+            assert gzip.decompress(packed(body)) == body
+            packer = Packer(body[:100])
+            pieces = [packer.take(body[start : start + 7000]) for start in range(0, len(body), 7000)]
+            assert gzip.decompress(b"".join([*pieces, packer.end()])) == body
+
+    def test_its_length_does_not_tell_how_well_two_texts_agree(self) -> None:
+        """What repeats a secret packs shorter; the name in the header hides it, and to ask again tells no more."""
+        answers = [json.dumps({"note": f"{number}", "hand": "SASKSQ"}).encode() * 50 for number in range(100, 200)]
+        lengths = {len(packed(answer)) for answer in answers}
+        assert max(lengths) - min(lengths) > PAD_MAX / 2
+        assert all(packed(answer) == packed(answer) for answer in answers)
+
+
+class TestLinks:
+    def test_every_read_names_the_description(
+        self, own: Client, match: Table, money: Table, pages: list[str]
+    ) -> None:
+        for path in pages:
+            link = own.get(**asked(path, match, money)).headers["link"]
+            assert '</openapi.json>; rel="describedby"' in link, path
+
+    def test_pages_name_the_next_to_the_last(self, own: Client, match: Table) -> None:
+        """Each list is had whole by its links alone, whatever the form."""
+        for path, field, headers in (
+            (f"{match.path}/events?limit=7", "events", {}),
+            (f"{match.path}/events?limit=7", None, {"Accept": NDJSON}),
+            ("/v1/matches?limit=1&player=Anna&status=any", "matches", {}),
+        ):
+            found, pages, url = [], 0, path
+            while url:
+                page = own.get(url, headers=headers)
+                lines = page.text.splitlines()
+                found += page.json()[field] if field else [json.loads(line) for line in lines]
+                url, pages = page.links.get("next", {}).get("url"), pages + 1
+                if field:
+                    assert (url is None) == (page.json()["next"] is None)
+            assert pages > 1
+            if "events" in path:
+                assert [event["number"] for event in found] == list(range(1, match.version() + 1))
+            else:
+                assert len({one["id"] for one in found}) == len(found) == pages
+        assert "next" not in own.get(f"{match.path}/events?limit=1000").links
+
+    def test_a_case_names_its_rule(self, match: Table) -> None:
+        case = match.get("/knocks/1")
+        page = f"/v1/rulesets/{KORTOXEN}/rules/{case.json()['rule']}"
+        assert f'<{page}>; rel="describedby"' in case.headers["link"]
+        assert match.client.get(page).status_code == 200
+
+    def test_a_problem_names_its_page_and_its_rule(self, dealt: Table) -> None:
+        answer = dealt.send("bid", 2, bid=1)
+        document = answer.json()
+        rule = f"/v1/rulesets/{KORTOXEN}/rules/{document['rule']}"
+        expected = [f'<{document["type"]}>; rel="describedby"', f'<{rule}>; rel="describedby"']
+        assert answer.headers["link"].split(", ") == expected
+        assert dealt.client.get(rule).status_code == 200
+        missing = dealt.client.get("/nowhere")
+        assert missing.headers["link"] == f'<{missing.json()["type"]}>; rel="describedby"'
