@@ -108,7 +108,8 @@ def _headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
 
 
-def _told(problem: Problem, instance: str, language: Language) -> Document:
+def document_of(problem: Problem, instance: str, language: Language) -> Document:
+    """A problem as it is told."""
     text, facts = TEXTS[problem.code], {name: _said(value) for name, value in problem.facts.items()}
     errors = tuple(said(fault, language) for fault in problem.faults)
     if errors:
@@ -126,14 +127,14 @@ def _told(problem: Problem, instance: str, language: Language) -> Document:
 
 def _problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    told = _told(problem, request.scope["path"], language)
+    told = document_of(problem, request.scope["path"], language)
     return _answer(request, problem.code, language, told, problem.headers)
 
 
 def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tuple[int, Headers, bytes]:
     """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed."""
     language = language_of(accept_language)
-    told = _told(problem, instance, language)
+    told = document_of(problem, instance, language)
     body = encode(told)
     headers = {
         **problem.headers,
@@ -146,18 +147,22 @@ def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tup
     return told.status, [*raw, *SECURE, POLICY], body
 
 
-def _refused(request: Req, refused: Refused) -> Response[bytes]:
-    language = language_of(header(request, b"accept-language"))
-    told = Document(
+def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
+    """A refusal as it is told."""
+    return Document(
         type=problem_type(refused.code),
         title=sentences.title(refused.code, language),
         status=STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
-        instance=request.scope["path"],
+        instance=instance,
         rule=refused.rule,
         facts=refused.facts,
     )
-    return _answer(request, refused.code, language, told)
+
+
+def _refused(request: Req, refused: Refused) -> Response[bytes]:
+    language = language_of(header(request, b"accept-language"))
+    return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
