@@ -14,13 +14,13 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme, Tag
 
+from api import VERSION
 from api.http.describe import schema_of, schemas
 from api.http.headers import Req
 from api.http.replies import Reply
 from api.matches.shown import EventSeen
 from referee.store.match import Match
 
-VERSION = "1.0.0"
 ABOUT = (
     "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock; the "
     "referee judges it by the numbered rules of the game, stores it for ever, and keeps the books.\n\n"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -54,8 +54,15 @@ def served(url: str) -> Iterator[str]:
 class Process:
     """``knacka serve`` in a process of its own."""
 
-    def __init__(self, url: str, port: int = 0, log: IO[bytes] | None = None) -> None:
-        """``port``: 0 for a free one. ``log``: where it writes, if not where we do."""
+    def __init__(
+        self,
+        url: str,
+        port: int = 0,
+        log: IO[bytes] | None = None,
+        knacka: Sequence[str] = (sys.executable, "-m", "api.cli"),
+        folder: Path = ROOT,
+    ) -> None:
+        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``folder``: where it starts."""
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
@@ -68,8 +75,8 @@ class Process:
             "PYTHONFAULTHANDLER": "1",  # a crash says where it was
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
-        command = [sys.executable, "-m", "api.cli", "serve"]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, umask=0o022, stdout=log, stderr=log)
+        command = [*knacka, "serve"]
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, umask=0o022, stdout=log, stderr=log)
         try:
             self._wait_until_ready()
         except BaseException:
