@@ -10,7 +10,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-Card = Annotated[str, Meta(pattern="^[SHDC][2-9TJQKA]$", description="Suit then rank: SA, HT, D7.")]
+Card = Annotated[
+    str, Meta(pattern="^[SHDC][2-9TJQKA]$", max_length=2, description="Suit then rank: SA, HT, D7.")
+]  # to Python $ is also before a line end
 Seat = Annotated[int, Meta(ge=0, le=7, description="0 to n-1, clockwise.")]
 Cards = int
 """A set of cards: one bit each."""

@@ -44,7 +44,7 @@ class Player(Value, forbid_unknown_fields=True):
 class StakesSet(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"])]
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 

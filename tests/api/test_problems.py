@@ -87,6 +87,8 @@ class TestUnreadable:
                 'A card is suit then rank: `SA`, `HT`, `D7`; this is `"S1"`',
                 None,
             ),
+            (b'{"act":"play","seat":1,"card":"S2\\n"}', "/card", "suit then rank", None),
+            (b'{"act":"declare","seat":1,"top":"A\\n"}', "/top", "a digit or a letter", None),
             (b'{"act":"play","seat":1,"card":"sa"}', "/card", "suit then rank", None),
             (b'{"act":"void","reason":"\\ud800"}', "/reason", "half a character", None),
             (b'{"act":"report","seat":1,"accused":0,"fault":"yawning"}', "/fault", "yawning", "misdeal"),
