@@ -13,7 +13,7 @@ from api.access.limits import Limits
 from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
-from api.docs import reference, rulesets
+from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
 from api.http.headers import Headers, Req, secure
@@ -100,7 +100,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER],
+        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, *problem_pages.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=strictly if limits is None else limited,

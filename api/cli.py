@@ -16,6 +16,7 @@ from uuid import UUID
 import uvicorn
 from litestar import Litestar
 
+from api import VERSION
 from api.app import create_app
 from api.bookkeeping import Books
 from api.docs import reference
@@ -158,6 +159,7 @@ def verify(settings: Settings, match: str | None) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="knacka", description="A referee for Swedish card games. Set by KNACKA_….")
+    parser.add_argument("--version", action="version", version=f"knacka {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("serve", help="serve the REST interface")
     commands.add_parser("openapi", help="print the OpenAPI description")

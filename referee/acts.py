@@ -164,7 +164,7 @@ class Declare(SeatAct, tag="declare"):
     """State one thing of a sequence: its class, top rank, or whether it is in trumps; with closed hands its cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
-    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", extra_json_schema={"maxLength": 1})] | None = None
+    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)] | None = None
     trumps: bool | None = None
     cards: Hand | None = None
 

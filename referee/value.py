@@ -44,7 +44,7 @@ _CARD = "^[SHDC][2-9TJQKA]$"
 _CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."
 Card = Annotated[
     str,
-    Meta(title="Card", pattern=_CARD, description=_CARD_SAYS, examples=["SA"], extra_json_schema={"maxLength": 2}),
+    Meta(title="Card", pattern=_CARD, description=_CARD_SAYS, examples=["SA"], max_length=2),
 ]
 CardText = Annotated[
     str,

@@ -13,13 +13,13 @@ from litestar.exceptions import NotFoundException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
+from api import VERSION
 from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
 from api.http.replies import Fixed, Reply
 from api.http.routes import routed
 from api.http.schemas import named_schemas, with_formats
 
-VERSION = "1.0.0"
 ABOUT = (
     "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock; the "
     "referee judges it by the numbered rules of the game, stores it for ever, and keeps the books.\n\n"

@@ -89,9 +89,9 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     return found
 
 
-def prefers(accept: str | None, media_type: str) -> bool:
-    """Whether ``media_type`` is more welcome than JSON, or named beside it."""
-    return chosen(accept, ("application/json", media_type)) == media_type
+def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
+    """Whether ``media_type`` is more welcome than the other, or named beside it."""
+    return chosen(accept, (to, media_type)) == media_type
 
 
 def takes_gzip(request: Req) -> bool:

@@ -10,6 +10,7 @@ from msgspec import Meta
 from api.access.tokens import must_be_official, must_be_seat, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.faults import Fault, type_of
 from api.http.headers import Req, header, held, language_of, tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, Problem, told_of
@@ -22,7 +23,7 @@ from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
 from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
-from referee.value import Value, Version
+from referee.value import Seat, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
@@ -96,7 +97,7 @@ async def list_legal_acts(
     """What a seat may do now."""
     required_token(request)
     if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
-        raise Problem("bad_parameter", reason="seat: Expected `int`, got `null`")
+        raise Problem("bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(Seat), given=None),))
     seen, viewer = await service_of(request).seen(request, match, min_version)
     whose: Viewer = viewer if seat is None else seat
     if viewer not in (whose, "official"):

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from api.http.asked import more
 from api.http.describe import described
+from api.http.faults import Fault, type_of
 from api.http.headers import Req, held, tag_by
 from api.http.params import RULESET_KEY
 from api.http.problems import Problem
@@ -29,6 +30,7 @@ TIME_MAX = 64
 """Letters of a time with its offset, and more of its fraction than anybody has."""
 _NAME: dict[str, Any] = {"maxLength": told.NAME_MAX, "pattern": r"\S"}
 _CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
+MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -67,10 +69,11 @@ def _moment(name: str, text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        moment: datetime = msgspec.convert(text, Annotated[datetime, Meta(tz=True)])
+        moment: datetime = msgspec.convert(text, MOMENT)
         return moment.astimezone(UTC)
-    except msgspec.ValidationError as error:
-        raise Problem("bad_parameter", reason=f"{name}: {error}") from None
+    except msgspec.ValidationError:
+        fault = Fault("wrong", parameter=name, expected=type_of(MOMENT), given=text)
+        raise Problem("bad_parameter", faults=(fault,)) from None
     except OverflowError:
         return EARLIEST if text.startswith("0001") else LATEST
 

@@ -1,6 +1,6 @@
 """Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
 
-import re
+from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -12,6 +12,7 @@ from api.access.tokens import hash_of, new_token
 from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import described, link
+from api.http.faults import FAULTS_MAX, faults_in, type_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
@@ -38,7 +39,7 @@ class Player(Value, forbid_unknown_fields=True):
 class StakesSet(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
 
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", examples=["SEK"], extra_json_schema={"maxLength": 3})]
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
     unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
 
 
@@ -97,14 +98,12 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
             raise Problem("unknown_option", option=name, allowed=list(known))
     try:
         resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
-    except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$.")
-        name = re.split(r"[.\[`]", path)[0]
-        schema = options_schema(rules.key)["properties"].get(name, {})
+    except msgspec.ValidationError:
+        faults = tuple(islice(faults_in(type_of(rules.options), given, ("options",)), FAULTS_MAX))
+        name = str(faults[0].at[1])
+        schema = options_schema(rules.key)["properties"][name]
         allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}
-        if "enum" in allowed:
-            reason += f"; it is one of {', '.join(map(str, allowed['enum']))}"
-        raise Problem("bad_option", option=name, reason=reason, allowed=allowed) from None
+        raise Problem("bad_option", faults=faults, option=name, allowed=allowed) from None
     return resolved
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -54,8 +54,17 @@ def served(url: str, **settings: Any) -> Iterator[str]:
 class Process:
     """``knacka serve`` in a process of its own."""
 
-    def __init__(self, url: str, port: int = 0, log: IO[bytes] | None = None, **more: str) -> None:
-        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``more``: settings by name."""
+    def __init__(
+        self,
+        url: str,
+        port: int = 0,
+        log: IO[bytes] | None = None,
+        knacka: Sequence[str] = (sys.executable, "-m", "api.cli"),
+        folder: Path = ROOT,
+        **more: str,
+    ) -> None:
+        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``folder``: where it starts.
+        ``more``: settings by name."""
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
@@ -69,8 +78,8 @@ class Process:
             **more,
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
-        command = [sys.executable, "-m", "api.cli", "serve"]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, umask=0o022, stdout=log, stderr=log)
+        command = [*knacka, "serve"]
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, umask=0o022, stdout=log, stderr=log)
         try:
             self._wait_until_ready()
         except BaseException:
