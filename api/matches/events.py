@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.access.tokens import holder_of, token_of
+from api.access.tokens import held_by, holder_of
 from api.http.describe import ANYBODY, described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
@@ -177,7 +177,7 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    stream = _stream(service, match, viewer, token_of(request), start)
+    stream = _stream(service, match, viewer, held_by(request), start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
 
 
@@ -191,7 +191,7 @@ def _last_event_id(request: Req) -> int | None:
 
 
 async def _stream(
-    service: Service, match_id: UUID, viewer: Viewer, token: str | None, after: int
+    service: Service, match_id: UUID, viewer: Viewer, held: str | None, after: int
 ) -> AsyncIterator[bytes]:
     """Sends what there is, then waits to be woken; a comment now and then keeps the connection open. Ends where the
     token is the viewer's no more."""
@@ -199,7 +199,7 @@ async def _stream(
     with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
-            if holder_of(match, token) != viewer:
+            if holder_of(match, held) != viewer:
                 return
             while after < match.version:
                 end = match.version
