@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tickets import Tickets
-from api.access.tokens import hash_of, holder_of, token_of, viewer_of
+from api.access.tokens import hash_of, held_by, holder_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem
@@ -91,26 +91,25 @@ class Service:
 
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
         """The match, and who is asking. 404, 401."""
-        token = token_of(request)
-        match, viewer = await self._looked_up(await self.match(match_id), token)
+        held = held_by(request)
+        match = await self.match(match_id)
+        if holder_of(match, held) is None:
+            match = await self._newest(match)
+        viewer = viewer_of(match, held)
         if match.version < min_version:
             match = await self.match(match_id, min_version)
-            viewer = viewer_of(match, token)
+            viewer = viewer_of(match, held)
         return match, viewer
 
     async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
-        """Who wants to act, and the hash of the token, for the desk to hold against the match as it is then: here it
-        may be as it was. 404, 401."""
-        _, viewer = await self._looked_up(await self.opened(match_id), token)
-        return viewer, hash_of(token)
+        """Who wants to act, and what the desk shall know the token by: here the match may be as it was. 404, 401."""
+        held, match = hash_of(token), await self.opened(match_id)
+        viewer = holder_of(match, held)
+        return (viewer_of(await self._newest(match), held) if viewer is None else viewer), held
 
-    async def _looked_up(self, match: Match, token: str | None) -> tuple[Match, Viewer]:
-        """Whose token it is, and the match by which it is that; what is unknown may have just been made elsewhere."""
-        viewer = holder_of(match, None if token is None else hash_of(token))
-        if viewer is None:
-            match = match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
-            viewer = viewer_of(match, token)
-        return match, viewer
+    async def _newest(self, match: Match) -> Match:
+        """The match as it is stored: a token that is unknown may just have been made by another process."""
+        return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
 
     async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many

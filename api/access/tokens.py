@@ -51,6 +51,12 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
+def held_by(request: Req) -> str | None:
+    """What is kept of the token that came with the request, or ``None`` where none came."""
+    token = token_of(request)
+    return None if token is None else hash_of(token)
+
+
 def token_of(request: Req) -> str | None:
     """The bearer token that came with the request, or ``None`` without an Authorization header."""
     given = header(request, b"authorization")
@@ -70,21 +76,21 @@ def required_token(request: Req) -> str:
     return token
 
 
-def viewer_of(match: Match, token: str | None) -> Viewer:
-    """Whose token it is; a spectator has none. 401 for one that is not of this match."""
-    found = holder_of(match, None if token is None else hash_of(token))
+def viewer_of(match: Match, held: str | None) -> Viewer:
+    """Whose token it is, by what is kept of it; a spectator has none. 401 for one that is not of this match."""
+    found = holder_of(match, held)
     if found is None:
         raise Problem("token_unknown", headers=CHALLENGE)
     return found
 
 
-def holder_of(match: Match, hashed: str | None) -> Viewer | None:
-    """Whose token it is that has this hash, as the match stands; ``None`` where it is nobody's."""
-    if hashed is None:
+def holder_of(match: Match, held: str | None) -> Viewer | None:
+    """Whose token it is as the match stands; ``None`` where it is nobody's."""
+    if held is None:
         return "spectator"
-    found: Viewer | None = "official" if compare_digest(hashed, match.opened.official) else None
+    found: Viewer | None = "official" if compare_digest(held, match.opened.official) else None
     for seat, known in enumerate(match.state.table.tokens):
-        if compare_digest(hashed, known):
+        if compare_digest(held, known):
             found = seat
     return found
 

@@ -18,6 +18,18 @@ def key_of(request: Req) -> str | None:
     return key
 
 
+OPENING_KEY_MIN = 16
+"""Characters of a key that opens a match: whoever knows it can have the tokens."""
+
+
+def opening_key_of(request: Req) -> str | None:
+    """The Idempotency-Key of a request to open a match, if it has one; 400 if it could be guessed."""
+    key = key_of(request)
+    if key is not None and len(key) < OPENING_KEY_MIN:
+        raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
+    return key
+
+
 def expected_by(request: Req) -> int | None:
     """The version that If-Match names, if the request has it; 400 if it names none."""
     tag = header(request, b"if-match")

@@ -10,7 +10,7 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 
 from api.access.tickets import TICKET_LENGTH
-from api.access.tokens import hash_of, holder_of, token_of
+from api.access.tokens import held_by, holder_of
 from api.http.asked import more
 from api.http.describe import described, in_header, text_of
 from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
@@ -230,9 +230,8 @@ async def stream_events(
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
-        token = token_of(request)
         seen, viewer = await service.seen(request, match, start)
-        hashed = None if token is None else hash_of(token)
+        hashed = held_by(request)
     else:
         seen = await service.match(match, start)
         hashed = await in_thread(service.tickets.take, match, ticket)

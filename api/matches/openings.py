@@ -1,5 +1,7 @@
 """Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
 
+from datetime import UTC, datetime, timedelta
+from hmac import compare_digest
 from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -8,26 +10,33 @@ import msgspec
 from litestar import post
 from msgspec import Meta
 
+from api.access.derived import Derived
 from api.access.tokens import hash_of, new_token
 from api.docs.options import options_schema
 from api.http.bodies import Body
-from api.http.describe import described, link
+from api.http.describe import OPENING_KEY, described, link
 from api.http.faults import FAULTS_MAX, faults_in, type_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.strict import told_apart
+from api.http.writes import opening_key_of
 from api.matches.shown import RulesetSeen
-from api.service import match_of, service_of
+from api.service import Service, match_of, service_of
+from api.threads import in_thread
 from referee import told
 from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
-from referee.store.desk import Command
+from referee.store.desk import Command, KeyReused
+from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
 
 POINTS_MAX = 1_000_000
 """More than any match comes to, and small enough to be added up anywhere."""
+
+REPEATED_FOR = timedelta(hours=24)
+"""So long a key that opened a match is answered with its tokens."""
 
 
 class Player(Value, forbid_unknown_fields=True):
@@ -160,40 +169,76 @@ def _match_links() -> dict[str, Any]:
     "`dealing`: the server deals (`house`), or cards lie on a real table (`table`). `enforcement`: what the rules "
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
-    "set, else tricks.",
+    "set, else tricks.\n\n"
+    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
+    "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
+    "another body 422. Whoever knows the key and the body can have the tokens, so make it a random UUID and keep it "
+    "as you keep them. It is not stored: in the audit trail the match's own id stands for it.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
         gives=MatchMade,
         status=201,
         says="The match is open.",
-        headers=("Location", "ETag"),
+        headers=("Location", "ETag", "Idempotency-Replayed"),
+        takes=(OPENING_KEY,),
         errors=(400, 413, 415, 422, 503),
         links=_match_links(),
     ),
 )
 async def open_match(request: Req) -> Reply:
     """Opens a match."""
-    body = await BODY.read(request)
-    tokens, official = tuple(new_token() for _ in body.players), new_token()
+    service, key, body = service_of(request), opening_key_of(request), await BODY.read(request)
+    match_id: UUID
+    if key is None:
+        match_id, tokens, official = uuid4(), tuple(new_token() for _ in body.players), new_token()
+    else:
+        derived = Derived(await in_thread(_secret, service), key, msgspec.json.encode(body, order="deterministic"))
+        match_id, official = derived.match_id, derived.token("official")
+        tokens = tuple(derived.token(f"seat {seat}") for seat, _ in enumerate(body.players))
     opened = opened_by(body, tokens, official)
-    match_id: UUID = uuid4()
-    outcome = await service_of(request).do(Command(id=match_id, actor="official", request=opened))
-    match = match_of(outcome.aggregate)
+    match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
     made = MatchMade(
         id=match_id,
-        version=match.version,
-        ruleset=opened.ruleset,
-        edition=opened.edition,
-        options=opened.options,
-        dealing=opened.dealing,
-        enforcement=opened.enforcement,
+        version=version,
+        ruleset=match.opened.ruleset,
+        edition=match.opened.edition,
+        options=match.opened.options,
+        dealing=match.opened.dealing,
+        enforcement=match.opened.enforcement,
         seats=tuple(
             SeatGiven(seat=seat, name=name, token=token)
-            for seat, (name, token) in enumerate(zip(opened.players, tokens, strict=True))
+            for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
         ),
         official_token=official,
         opened_at=match.opened_at,
     )
-    headers = {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
-    return of_match(made, match.version, status=201, headers=headers)
+    headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
+    return of_match(made, version, status=201, headers=headers)
+
+
+def _secret(service: Service) -> bytes:
+    return service.referee.secret
+
+
+async def _opened(
+    service: Service, match_id: UUID, opened: MatchOpened, *, keyed: bool
+) -> tuple[Match, int, dict[str, str]]:
+    """The match, its version when it had been opened, and the headers that tell whether that was done before."""
+    own_key = str(match_id) if keyed else None  # the client's is nowhere stored
+    before = await in_thread(service.referee.act, match_id, "official", own_key) if own_key else None
+    if before is None:
+        outcome = await service.do(Command(id=match_id, actor="official", request=opened, key=own_key))
+        match, version, repeated = (
+            match_of(outcome.aggregate),
+            outcome.events[-1].originator_version,
+            outcome.repeated,
+        )
+    else:
+        match, version, repeated = await service.opened(match_id), before.last, True
+    if repeated:
+        if not compare_digest(match.opened.official, opened.official):  # which the body goes into
+            raise KeyReused
+        if datetime.now(UTC) - match.opened_at > REPEATED_FOR:
+            raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
+    return match, version, {"Idempotency-Replayed": "true"} if repeated else {}

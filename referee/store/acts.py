@@ -41,8 +41,15 @@ class Store(Protocol):
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         """Those of the acts that are stored."""
 
+    def select_secret(self) -> bytes:
+        """What only this store knows: made when its tables were, the same for all who use it."""
+
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""
+
+
+SECRET_BYTES = 32
+"""Of the secret of a store."""
 
 
 def key_of(actor: Actor, key: str) -> bytes:

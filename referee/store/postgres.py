@@ -12,6 +12,7 @@ Beside the events, and in the same statement, it keeps the keyed acts.
 And tables are created by one process at a time, so that several can be started at once.
 """
 
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -29,7 +30,7 @@ from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
-from referee.store.acts import KeyedAct, keyed_acts
+from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 from referee.store.pool import Pool, again
 from referee.store.reach import SILENCE_SECONDS, Opener, Postgres, place_of
 
@@ -58,6 +59,13 @@ class Recorder(PostgresApplicationRecorder):
                 "CREATE TABLE IF NOT EXISTS {acts} (originator_id uuid, key bytea, first bigint NOT NULL,"
                 " last bigint NOT NULL, PRIMARY KEY (originator_id, key))"
             ).format(acts=self._acts)
+        )
+        self._secret = Identifier(schema, f"{self.events_table_name.removesuffix('events')}secret")
+        self.sql_create_statements.append(
+            SQL(
+                "CREATE TABLE IF NOT EXISTS {secret} (one boolean PRIMARY KEY DEFAULT true CHECK (one),"
+                " secret bytea NOT NULL)"
+            ).format(secret=self._secret)
         )
         function = Identifier(schema, f"{self.events_table_name}_insert")
         create = SQL(
@@ -99,6 +107,8 @@ class Recorder(PostgresApplicationRecorder):
         """Where there are events and no acts, as in a store restored without them, acts are made from events."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
+        make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
+        curs.execute(make_secret, [secrets.token_bytes(SECRET_BYTES)])
         if known == {"known": None}:
             curs.execute(SQL("SELECT pg_advisory_xact_lock({})").format(self._turn))
             insert = SQL(
@@ -144,6 +154,13 @@ class Recorder(PostgresApplicationRecorder):
         with self._tuples() as cursor:
             cursor.execute(statement, [list(column) for column in zip(*keys, strict=True)], prepare=True)
             return [KeyedAct(*row) for row in cursor.fetchall()]
+
+    @again
+    def select_secret(self) -> bytes:
+        """What only this store knows."""
+        with self._tuples() as cursor:
+            ((secret,),) = cursor.execute(SQL("SELECT secret FROM {}").format(self._secret)).fetchall()
+        return bytes(secret)
 
     @again
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:

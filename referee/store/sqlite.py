@@ -1,5 +1,6 @@
 """The library's SQLite store, with the keyed acts beside the events."""
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -7,20 +8,22 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteFactory
 
-from referee.store.acts import KeyedAct, keyed_acts
+from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 
 ACTS = "stored_acts"
+SECRET = "stored_secret"
 
 
 class Recorder(SQLiteApplicationRecorder):
     """Stores events and the acts that made them."""
 
     def construct_create_table_statements(self) -> list[str]:
-        """The library's, and that of the keyed acts."""
+        """The library's, and those of the keyed acts and the secret."""
         return [
             *super().construct_create_table_statements(),
             f"CREATE TABLE IF NOT EXISTS {ACTS} (originator_id TEXT, key BLOB, first INTEGER, last INTEGER,"
             " PRIMARY KEY (originator_id, key)) WITHOUT ROWID",
+            f"CREATE TABLE IF NOT EXISTS {SECRET} (one INTEGER PRIMARY KEY CHECK (one = 1), secret BLOB NOT NULL)",
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
@@ -28,6 +31,7 @@ class Recorder(SQLiteApplicationRecorder):
         c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [ACTS])
         (known,) = c.fetchone()
         super()._create_table(c)
+        c.execute(f"INSERT OR IGNORE INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
         if not known:
             rows = c.sqlite_cursor.connection.cursor()
             rows.row_factory = None
@@ -62,6 +66,14 @@ class Recorder(SQLiteApplicationRecorder):
                 )
                 found += [KeyedAct(aggregate_id, key, *numbers) for numbers in c.fetchall()]
         return found
+
+    def select_secret(self) -> bytes:
+        """What only this store knows."""
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(f"SELECT secret FROM {SECRET}")
+            (secret,) = c.fetchone()
+        assert isinstance(secret, bytes)
+        return secret
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""

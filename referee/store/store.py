@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
@@ -14,8 +14,9 @@ import msgspec
 from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
+from referee.actors import Actor
 from referee.events import Recorded
-from referee.store.acts import KeyedAct, Store
+from referee.store.acts import KeyedAct, Store, key_of
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import JsonRows, from_row, row_hash
@@ -163,6 +164,16 @@ class Referee(Application[UUID]):
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
         """Those of the keyed acts that are stored."""
         return {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
+
+    def act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
+        """The events that an actor's act of this key made, if it is stored."""
+        name = aggregate_id, key_of(actor, key)
+        return self.acts([name]).get(name)
+
+    @cached_property
+    def secret(self) -> bytes:
+        """What only this store knows: the same in every process and after a restart. Touches the database once."""
+        return self._store.select_secret()
 
     def insert(self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct]) -> None:
         """Stores rows and the keyed acts that made some of them, or nothing."""
