@@ -14,7 +14,7 @@ from referee.value import Seat
 
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
 
-Actor = (
+Actor = Annotated[
     Seat
     | Annotated[
         str,
@@ -23,8 +23,9 @@ Actor = (
             pattern=rf"^({_NAMED})$(?!\n)",
             description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`.",
         ),
-    ]
-)
+    ],
+    Meta(title="Actor", description="Who did something: a seat by its number, else by name."),
+]
 """In JSON a number or a text."""
 
 WRITTEN = rf"P[1-8]|{_NAMED}"

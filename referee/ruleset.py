@@ -26,6 +26,12 @@ DueAct = Annotated[
 ]
 
 
+SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="Who bid, and then what.")]
+SeatAndCard = Annotated[
+    tuple[Seat, CardText], Meta(title="SeatAndCard", description="Who played it, and then the card.")
+]
+
+
 class OpenBreach(TypedDict):
     """An offence that stands open, and the event in which it happened (:class:`~referee.events.Breach`)."""
 
@@ -68,11 +74,11 @@ class Shown(Value):
     cards_left: tuple[int, ...] | None = None
     picked_up: tuple[Seat, ...] | None = None
     """Seats that have taken up their cards."""
-    bids: tuple[tuple[Seat, BidSeen], ...] | None = None
+    bids: tuple[SeatAndBid, ...] | None = None
     """Seat and bid, as they were spoken."""
     contract: BidSeen | None = None
     declarer: Seat | None = None
-    trick: tuple[tuple[Seat, CardText], ...] | None = None
+    trick: tuple[SeatAndCard, ...] | None = None
     """Seat and card, as they were played."""
     tricks: tuple[int, ...] | None = None
     answers: tuple[AnswerSeen | None, ...] | None = None

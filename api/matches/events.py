@@ -37,10 +37,10 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event."},
         "event": {"type": "string", "description": "The topic."},
         "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
-        "retry": {"type": "string"},
+        "retry": {"type": "string", "description": "Milliseconds to wait before connecting again."},
     },
 }
 
