@@ -10,12 +10,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from referee.value import Seat
+from referee.value import SeatSent
 
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
 
 Actor = Annotated[
-    Seat
+    SeatSent
     | Annotated[
         str,
         Meta(

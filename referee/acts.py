@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.value import OFFENCE_SAYS, Card, Seat, Value
+from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
@@ -42,7 +42,7 @@ class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"
 class SeatAct(Act):
     """An act by a seat."""
 
-    seat: Seat
+    seat: SeatSent
 
 
 class Draw(SeatAct, tag="draw"):
@@ -115,7 +115,7 @@ class Play(SeatAct, tag="play"):
 class Report(SeatAct, tag="report"):
     """Report at a real table what the cards cannot show."""
 
-    accused: Seat
+    accused: SeatSent
     fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
 
 
@@ -214,8 +214,8 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     ``offence`` names it; without it the referee looks for the oldest that stands open.
     """
 
-    seat: Seat
-    accused: Seat
+    seat: SeatSent
+    accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Annotated[str, Meta(max_length=500)] = ""
 

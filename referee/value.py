@@ -32,7 +32,10 @@ def tied(by: str, what: str) -> Meta:
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
-Seat = Annotated[int, Meta(title="Seat", ge=0, le=7, description="The number of a seat: 0 to n-1, clockwise.")]
+_SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
+Seat = Annotated[int, Meta(title="Seat", description=_SEAT_SAYS, extra_json_schema={"minimum": 0, "maximum": 7})]
+SeatSent = Annotated[int, Meta(title="Seat", ge=0, le=7, description=_SEAT_SAYS)]
+"""A seat as somebody sends it."""
 
 _CARD = "^[SHDC][2-9TJQKA]$"
 _CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."
