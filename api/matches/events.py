@@ -64,7 +64,12 @@ SENT = {
             "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
             "description": "An `EventSeen`; a `StateSeen` where `event` is `state`.",
         },
-        "retry": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
+        "retry": {
+            "type": "string",
+            "pattern": "^[0-9]{1,9}$",
+            "maxLength": 9,
+            "description": "Milliseconds to wait before connecting again.",
+        },
     },
 }
 

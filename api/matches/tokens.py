@@ -22,7 +22,7 @@ from referee.value import Seat, Value, Version
 class TokenLost(Value, forbid_unknown_fields=True):
     """Who is to have another token."""
 
-    seat: Seat
+    seat: SeatSent
     """Whose token was lost."""
     role: Annotated[Role, Meta(description="What the token is for: to act for the seat.")] = "seat"
 
