@@ -54,7 +54,8 @@ def hash_of(token: str) -> str:
 
 
 def token_of(request: Req) -> str | None:
-    """The bearer token that came with the request, or ``None`` without an Authorization header."""
+    """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
+    no token, also where none is needed: whoever sends it means to be somebody."""
     given = header(request, b"authorization")
     if given is None:
         return None

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from litestar import Router, get
 
+from api.access.tokens import token_of
 from api.docs.options import options_schema
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
@@ -127,6 +128,7 @@ def _in_language(body: Any, language: Language) -> Reply:
 )
 async def list_rulesets(request: Req) -> Reply:
     """All games."""
+    token_of(request)
     language = language_of(header(request, b"accept-language"))
     return _in_language([_shown(name, language) for name in RULESETS], language)
 
@@ -147,6 +149,7 @@ async def list_rulesets(request: Req) -> Reply:
 )
 async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
     """One game."""
+    token_of(request)
     language = language_of(header(request, b"accept-language"))
     return _in_language(_shown(ruleset_named(ruleset).key, language), language)
 
@@ -168,6 +171,7 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
 )
 async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
     """The rules of a game."""
+    token_of(request)
     language = language_of(header(request, b"accept-language"))
     return _in_language(_rules(ruleset_named(ruleset).key, language), language)
 
@@ -181,6 +185,7 @@ async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
 )
 async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     """One rule."""
+    token_of(request)
     key, language = ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))
     try:
         entry = rulebook.load(key).rule(rule_id)

@@ -8,7 +8,7 @@ import msgspec
 from litestar import post
 from msgspec import Meta
 
-from api.access.tokens import hash_of, new_token
+from api.access.tokens import hash_of, new_token, token_of
 from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import described, link
@@ -173,6 +173,7 @@ def _match_links() -> dict[str, Any]:
 )
 async def open_match(request: Req) -> Reply:
     """Opens a match."""
+    token_of(request)
     body = await BODY.read(request)
     tokens, official = tuple(new_token() for _ in body.players), new_token()
     opened = opened_by(body, tokens, official)
