@@ -58,7 +58,8 @@ def held_by(request: Req) -> str | None:
 
 
 def token_of(request: Req) -> str | None:
-    """The bearer token that came with the request, or ``None`` without an Authorization header."""
+    """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
+    no token, also where none is needed: whoever sends it means to be somebody."""
     given = header(request, b"authorization")
     if given is None:
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from api.http.schemas import with_formats
 from referee.games import RULESETS
 
 _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
@@ -41,4 +42,5 @@ def options_schema(name: str) -> dict[str, Any]:
     properties = {}
     for option, described_as in schema["properties"].items():
         properties[option] = {**described_as, "x-rules": _rules_named(described_as.get("description", ""))}
-    return {**schema, "title": f"Options of {name}", "properties": properties}
+    whole: dict[str, Any] = with_formats({**schema, "title": f"Options of {name}", "properties": properties})
+    return whole

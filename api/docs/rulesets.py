@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from litestar import get
 
+from api.access.tokens import token_of
 from api.docs.options import options_schema
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
@@ -152,6 +153,7 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
 )
 async def list_rulesets(request: Req) -> Reply:
     """All games."""
+    token_of(request)
     return _all_in(language_of(header(request, b"accept-language"))).reply(request)
 
 
@@ -171,6 +173,7 @@ async def list_rulesets(request: Req) -> Reply:
 )
 async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
     """One game."""
+    token_of(request)
     return _ruleset_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
 
 
@@ -191,6 +194,7 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
 )
 async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
     """The rules of a game."""
+    token_of(request)
     return _rules_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
 
 
@@ -203,6 +207,7 @@ async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
 )
 async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     """One rule."""
+    token_of(request)
     key, language = ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))
     return _rule_in(key, rule_id, language).reply(request)
 

@@ -11,7 +11,7 @@ from litestar import post
 from msgspec import Meta
 
 from api.access.derived import Derived
-from api.access.tokens import hash_of, new_token
+from api.access.tokens import hash_of, new_token, token_of
 from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
@@ -188,6 +188,7 @@ def _match_links() -> dict[str, Any]:
 )
 async def open_match(request: Req) -> Reply:
     """Opens a match."""
+    token_of(request)
     service, key, body = service_of(request), opening_key_of(request), await BODY.read(request)
     match_id: UUID
     if key is None:

@@ -16,7 +16,7 @@ from api.http.writes import expected_by
 from api.service import service_of
 from referee.acts import IssueToken, Role
 from referee.store.desk import Command
-from referee.value import Seat, Value, Version
+from referee.value import Seat, SeatSent, Value, Version
 
 
 class TokenLost(Value, forbid_unknown_fields=True):
