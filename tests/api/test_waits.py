@@ -1,6 +1,7 @@
 """Long polls: answers held back until there is something to tell, so long, so many, and for nobody who has left."""
 
 import asyncio
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -15,8 +16,9 @@ from litestar.testing import TestClient
 
 from api import hub
 from api.app import create_app
+from api.http.params import WAIT_MAX
 from api.settings import Settings
-from tests.api.serving import running, served
+from tests.api.serving import ROOT, running, served
 from tests.api.table import Table
 from tests.api.test_problems import problem
 from tests.api.test_protocol import PATIENCE, Wire, wire
@@ -24,7 +26,7 @@ from tests.api.test_readers import come_true
 
 Client = TestClient[Litestar]
 Ask = Callable[..., Awaitable[httpx.Response]]
-WAIT = 25
+WAIT = WAIT_MAX
 
 
 @asynccontextmanager
@@ -138,6 +140,11 @@ def test_a_match_that_is_over_is_not_waited_for(client: Client) -> None:
     assert table.get(f"/events?after={version}&wait={WAIT}").json()["events"] == []
     assert table.get(f"?wait={WAIT}", **{"If-None-Match": f'"{version}"'}).status_code == 304
     assert time.monotonic() - began < WAIT
+
+
+def test_the_proxy_in_deploy_waits_longer() -> None:
+    conf = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    assert min(map(int, re.findall(r"proxy_read_timeout (\d+)s", conf))) > WAIT_MAX
 
 
 @pytest.fixture
