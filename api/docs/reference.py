@@ -33,6 +33,7 @@ TOKEN = SecurityScheme(
     scheme="bearer",
     description="The token of a seat or of the official, from the answer that opened the match.",
 )
+SCRIPTS = ("code.js", "page.js", "parts.js", "search.js", "tryit.js")
 TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 
 
@@ -94,10 +95,10 @@ async def openapi_json(request: Req) -> Reply:
     return Reply(_encoded(request.app))
 
 
-@get("/docs.js", include_in_schema=False)
-async def docs_js(request: Req) -> Reply:
-    """The script that shows the description as a page."""
-    return Reply(_static("docs.js"), media_type="text/javascript")
+@get([f"/docs/{name}" for name in SCRIPTS], include_in_schema=False)
+async def script(request: Req) -> Reply:
+    """A part of the script that shows the description as a page."""
+    return Reply(_static(request.scope["path"].rpartition("/")[2]), media_type="text/javascript")
 
 
 async def _page(response: Response[Any]) -> Response[Any]:
@@ -136,4 +137,4 @@ def config() -> OpenAPIConfig:
     )
 
 
-HANDLERS = [openapi_json, docs_js]
+HANDLERS = [openapi_json, script]
