@@ -13,7 +13,7 @@ from litestar.types import Message, Scope
 from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
-from api.docs import reference, rulesets
+from api.docs import problem_pages, reference, rulesets
 from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
@@ -94,7 +94,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS],
+        [rulesets.ROUTER, v1, health.ROUTER, *reference.HANDLERS, *problem_pages.HANDLERS],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_send=[begun],

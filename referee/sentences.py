@@ -88,7 +88,7 @@ def fields(template: str) -> set[str]:
     return set(_FIELD.findall(template))
 
 
-def _filled(template: str, facts: Mapping[str, str]) -> str:
+def filled(template: str, facts: Mapping[str, str]) -> str:
     """The template with its facts, in one pass: nothing in a fact is read as a template."""
 
     def put(slot: re.Match[str]) -> str:
@@ -97,7 +97,12 @@ def _filled(template: str, facts: Mapping[str, str]) -> str:
         choices = (choice for choice in slot[1].split("|") if fields(choice) <= facts.keys())
         return _FIELD.sub(lambda field: facts[field[1]], next(choices, ""))
 
-    said = _SLOT.sub(put, template)
+    return _SLOT.sub(put, template)
+
+
+def sentence(template: str, facts: Mapping[str, str]) -> str:
+    """The same, beginning with a capital letter."""
+    said = filled(template, facts)
     return said[:1].upper() + said[1:]
 
 
@@ -135,7 +140,7 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
     if text is None:
         return f"{title(code, language)}."
     present = {name: fact for name, fact in facts.items() if fact is not None and fact != () and fact != []}
-    return _filled(text.in_(language), {name: _shown(name, fact, language) for name, fact in present.items()})
+    return sentence(text.in_(language), {name: _shown(name, fact, language) for name, fact in present.items()})
 
 
 # Rulings
@@ -161,10 +166,10 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
             facts["penalty"] = _points(event.penalty, language)
         if event.payer != event.accused:
             facts["payer"] = name(event.payer)
-        return _filled(TEXTS.rulings["upheld"].in_(language), facts)
+        return sentence(TEXTS.rulings["upheld"].in_(language), facts)
     if fine:
         facts["fine"] = _points(fine, language)
-    return _filled(TEXTS.rulings[event.reason].in_(language), facts)
+    return sentence(TEXTS.rulings[event.reason].in_(language), facts)
 
 
 # Single words; a code that stands in stored events keeps its text for ever

@@ -67,11 +67,11 @@ def language_of(accept: str | None) -> Language:
     return "sv" if best["sv"] > best["en"] else "en"
 
 
-def prefers(accept: str | None, media_type: str) -> bool:
-    """Whether ``media_type`` is named in Accept, at least as welcome as JSON."""
+def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
+    """Whether ``media_type`` is named in Accept, at least as welcome as the other."""
     weights = dict(_welcome(accept or ""))
     wanted = weights.get(media_type, 0.0)
-    return wanted > 0 and wanted >= weights.get("application/json", 0.0)
+    return wanted > 0 and wanted >= weights.get(to, 0.0)
 
 
 def version_of(tag: str) -> int | None:

@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -13,12 +13,15 @@ import msgspec
 import psycopg
 from eventsourcing.persistence import PersistenceError
 from litestar import Response
-from litestar.exceptions import HTTPException, ValidationException
+from litestar.exceptions import HTTPException
+from litestar.params import QueryParameter
 from litestar.types import ExceptionHandlersMap
+from litestar.typing import FieldDefinition
 from msgspec import Meta
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
 from referee import sentences
@@ -45,7 +48,8 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
 
 
 class Document(Value, omit_defaults=True):
-    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know."""
+    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know.
+    ``errors`` names all that is wrong with a body or with parameters, as far as it is not too much at once."""
 
     type: str
     title: str
@@ -54,6 +58,7 @@ class Document(Value, omit_defaults=True):
     instance: str
     rule: str | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ProblemText(RefusalText, forbid_unknown_fields=True):
@@ -67,11 +72,14 @@ TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), 
 
 
 class Problem(Exception):
-    """An error of the interface itself, with a ``code`` of :data:`TEXTS`."""
+    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
+    the ``faults``."""
 
-    def __init__(self, code: str, *, headers: Mapping[str, str] | None = None, **facts: Any) -> None:
+    def __init__(
+        self, code: str, *, headers: Mapping[str, str] | None = None, faults: Sequence[Fault] = (), **facts: Any
+    ) -> None:
         super().__init__(code)
-        self.code, self.facts, self.headers = code, facts, dict(headers or {})
+        self.code, self.facts, self.faults, self.headers = code, facts, faults, dict(headers or {})
 
 
 def _said(value: Any) -> str:
@@ -100,28 +108,33 @@ def _headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
 
 
-def _told(problem: Problem, instance: str, language: Language) -> Document:
-    text = TEXTS[problem.code]
+def document_of(problem: Problem, instance: str, language: Language) -> Document:
+    """A problem as it is told."""
+    text, facts = TEXTS[problem.code], {name: _said(value) for name, value in problem.facts.items()}
+    errors = tuple(said(fault, language) for fault in problem.faults)
+    if errors:
+        facts["reason"] = first_of(errors, language)
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),
         status=text.status,
-        detail=text.in_(language).format_map({name: _said(value) for name, value in problem.facts.items()}),
+        detail=text.in_(language).format_map(facts),
         instance=instance,
         facts=problem.facts or msgspec.UNSET,
+        errors=errors or msgspec.UNSET,
     )
 
 
 def _problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    told = _told(problem, request.scope["path"], language)
+    told = document_of(problem, request.scope["path"], language)
     return _answer(request, problem.code, language, told, problem.headers)
 
 
 def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tuple[int, Headers, bytes]:
     """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed."""
     language = language_of(accept_language)
-    told = _told(problem, instance, language)
+    told = document_of(problem, instance, language)
     body = encode(told)
     headers = {
         **problem.headers,
@@ -134,18 +147,22 @@ def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tup
     return told.status, [*raw, *SECURE, POLICY], body
 
 
-def _refused(request: Req, refused: Refused) -> Response[bytes]:
-    language = language_of(header(request, b"accept-language"))
-    told = Document(
+def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
+    """A refusal as it is told."""
+    return Document(
         type=problem_type(refused.code),
         title=sentences.title(refused.code, language),
         status=STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
-        instance=request.scope["path"],
+        instance=instance,
         rule=refused.rule,
         facts=refused.facts,
     )
-    return _answer(request, refused.code, language, told)
+
+
+def _refused(request: Req, refused: Refused) -> Response[bytes]:
+    language = language_of(header(request, b"accept-language"))
+    return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
@@ -165,17 +182,28 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
         )
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return _problem(request, Problem("too_large", limit_bytes=request.app.request_max_body_size))
-    if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        reasons = [f"{item.get('key', 'request')}: {_plain(item['message'])}" for item in error.extra]
-        return _problem(request, Problem("bad_parameter", reason="; ".join(reasons)))
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _problem(request, Problem("bad_parameter", reason=error.detail.rstrip(".") or "The request is wrong"))
+        return _problem(request, Problem("bad_parameter", faults=_parameters(request, error)))
     return _unforeseen(request, error)
 
 
-def _plain(message: str) -> str:
-    """A parameter is left out, never null."""
-    return message.replace(" | null", "")
+def _parameters(request: Req, error: HTTPException) -> list[Fault]:
+    """The parameters that Litestar could not read, or missed: it names them, and says the rest in its own words."""
+    unread = {item.get("key") for item in error.extra} if isinstance(error.extra, list) else set()
+    handler = request.route_handler
+    faults = []
+    for name, parameter in handler.parsed_fn_signature.parameters.items():
+        expected = handler.signature_model.__annotations__[name]
+        if name in unread:
+            given = request.query_params.get(name)
+            faults.append(Fault("wrong", parameter=name, expected=type_of(expected), given=given))
+        elif name not in request.query_params and _must_be_asked(parameter):
+            faults.append(Fault("missing", parameter=name, expected=type_of(expected), facts={"name": name}))
+    return faults or [Fault("unlike")]
+
+
+def _must_be_asked(parameter: FieldDefinition) -> bool:
+    return isinstance(parameter.kwarg_definition, QueryParameter) and parameter.is_required
 
 
 def _no_match(path: str) -> bool:

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from api.access.tokens import must_be_official, must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, IF_NONE_MATCH, TOKEN, described
+from api.http.faults import Fault, type_of
 from api.http.headers import Req, header, same_version
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
@@ -16,6 +17,7 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import EventSeen, event_seen
 from api.service import service_of
 from referee.acts import AnyAct, SeatAct
+from referee.cards import Seat
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
 from referee.store.desk import Command
@@ -83,7 +85,7 @@ async def list_legal_acts(
     """What a seat may do now."""
     required_token(request)
     if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
-        raise Problem("bad_parameter", reason="seat: Expected `int`, got `null`")
+        raise Problem("bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(Seat), given=None),))
     seen, viewer = await service_of(request).seen(request, match, min_version)
     whose: Viewer = viewer if seat is None else seat
     if viewer not in (whose, "official"):

@@ -10,6 +10,7 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.http.describe import described
+from api.http.faults import Fault, type_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
@@ -19,6 +20,7 @@ from referee.games import RULESETS
 from referee.value import Value
 
 LIMIT_MAX = 200
+MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
@@ -57,10 +59,11 @@ def _moment(name: str, text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        moment: datetime = msgspec.convert(text, Annotated[datetime, Meta(tz=True)])
+        moment: datetime = msgspec.convert(text, MOMENT)
         return moment.astimezone(UTC)
-    except msgspec.ValidationError as error:
-        raise Problem("bad_parameter", reason=f"{name}: {error}") from None
+    except msgspec.ValidationError:
+        fault = Fault("wrong", parameter=name, expected=type_of(MOMENT), given=text)
+        raise Problem("bad_parameter", faults=(fault,)) from None
     except OverflowError:
         return EARLIEST if text.startswith("0001") else LATEST
 

@@ -1,7 +1,7 @@
 """Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
 
-import re
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -13,6 +13,7 @@ from api.access.tokens import hash_of, new_token
 from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import described, link
+from api.http.faults import FAULTS_MAX, faults_in, type_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
@@ -130,14 +131,12 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
             raise Problem("unknown_option", option=name, allowed=list(known))
     try:
         resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
-    except msgspec.ValidationError as error:
-        reason, _, path = str(error).partition(" - at `$.")
-        name = re.split(r"[.\[`]", path)[0]
-        schema = options_schema(rules.key)["properties"].get(name, {})
+    except msgspec.ValidationError:
+        faults = tuple(islice(faults_in(type_of(rules.options), given, ("options",)), FAULTS_MAX))
+        name = str(faults[0].at[1])
+        schema = options_schema(rules.key)["properties"][name]
         allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}
-        if "enum" in allowed:
-            reason += f"; it is one of {', '.join(map(str, allowed['enum']))}"
-        raise Problem("bad_option", option=name, reason=reason, allowed=allowed) from None
+        raise Problem("bad_option", faults=faults, option=name, allowed=allowed) from None
     return resolved
 
 

@@ -28,7 +28,15 @@ def secure(answer: httpx.Response, policy: str = POLICY[1].decode()) -> None:
 
 def requests(client: Client, table: Table) -> Iterator[tuple[str, str]]:
     """A method and path for each call that there is."""
-    values = {"match": table.id, "ruleset": KORTOXEN, "rule_id": "B1", "deal": "1", "case": "1", "event": "1"}
+    values = {
+        "match": table.id,
+        "ruleset": KORTOXEN,
+        "rule_id": "B1",
+        "deal": "1",
+        "case": "1",
+        "event": "1",
+        "name": "stale",
+    }
     for route in client.app.routes:
         assert isinstance(route, HTTPRoute)
         path = re.sub(r"\{(\w+)(:\w+)?\}", lambda found: values.get(found[1], "1"), route.path)

@@ -1,0 +1,106 @@
+"""The pages that the ``type`` of a problem names: Markdown, or HTML for a browser, in the reader's language."""
+
+import asyncio
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+
+from litestar import get
+from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
+
+from api.docs.problem_list import code_of, page_markdown, problems_markdown
+from api.http.headers import Req, header, language_of, prefers
+from api.http.replies import Reply
+from referee.sentences import Language
+
+MARKDOWN, HTML = "text/markdown", "text/html"
+
+_INLINE = re.compile(r"\[(?P<text>[^]]*)\]\((?P<to>/[\w/-]*)\)|`(?P<code>[^`]*)`")
+_CELLS = re.compile(r"(?<!\\)\|")
+
+
+@cache
+def _frame() -> str:
+    return (files("api.docs") / "static" / "problem.html").read_text("utf-8")
+
+
+@cache
+def problem_policy() -> str:
+    """What a page may load: nothing but its style, which stands in it and is named by its hash."""
+    style = _frame().partition("<style>")[2].partition("</style>")[0]
+    known = b64encode(sha256(style.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+@cache
+def _page(code: str | None, language: Language, media_type: str) -> bytes:
+    markdown = problems_markdown(language, served=True) if code is None else page_markdown(code, language)
+    if media_type == MARKDOWN:
+        return markdown.encode()
+    title = markdown.partition("\n")[0].removeprefix("# ")
+    parts = {"language": language, "title": escape(title), "body": "\n".join(map(_block, markdown.split("\n\n")))}
+    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], _frame()).encode()
+
+
+def _block(block: str) -> str:
+    """A block of our Markdown as HTML: a heading, a table, an example or a paragraph."""
+    block = block.strip("\n")
+    if block.startswith("#"):
+        marks, _, text = block.partition(" ")
+        return f"<h{len(marks)}>{_inline(text)}</h{len(marks)}>"
+    if block.startswith("```"):
+        return f"<pre>{escape(block.partition(chr(10))[2].removesuffix('```'))}</pre>"
+    if block.startswith("|"):
+        head, _, *rows = block.splitlines()
+        return f"<table>{_row(head, 'th')}{''.join(_row(row, 'td') for row in rows)}</table>"
+    return f"<p>{_inline(block)}</p>"
+
+
+def _row(line: str, cell: str) -> str:
+    cells = (_inline(text.strip().replace("\\|", "|")) for text in _CELLS.split(line)[1:-1])
+    return f"<tr>{''.join(f'<{cell}>{text}</{cell}>' for text in cells)}</tr>"
+
+
+def _inline(text: str) -> str:
+    """A text with its references and its code; nothing else in it is read as more than text."""
+
+    def put(found: re.Match[str]) -> str:
+        if found["to"]:
+            return f'<a href="{found["to"]}">{_inline(found["text"])}</a>'
+        return f"<code>{found['code']}</code>"
+
+    return _INLINE.sub(put, escape(text))
+
+
+async def _answer(request: Req, code: str | None) -> Reply:
+    language, accept = language_of(header(request, b"accept-language")), header(request, b"accept")
+    media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
+    page = await asyncio.to_thread(_page, code, language, media_type)  # the first reads the source of the referee
+    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
+    if media_type == HTML:
+        headers["Content-Security-Policy"] = problem_policy()
+    return Reply(page, media_type=media_type, headers=headers)
+
+
+@get("/problems", include_in_schema=False)
+async def list_problems(request: Req) -> Reply:
+    """All problem types."""
+    return await _answer(request, None)
+
+
+@get("/problems/{name:str}", include_in_schema=False)
+async def get_problem(request: Req, name: FromPath[str]) -> Reply:
+    """One problem type: what it says, what to do about it, and an answer as an example."""
+    code = code_of(name)
+    if code is None:
+        raise NotFoundException
+    return await _answer(request, code)
+
+
+HANDLERS = [list_problems, get_problem]

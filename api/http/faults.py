@@ -1,0 +1,370 @@
+"""What is wrong with a body or a parameter: all of it, in the words of the interface.
+
+Nothing is looked for here before the decoder has refused, so that what is right is read but once.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import islice
+from typing import Annotated, Any, NamedTuple, NoReturn
+
+import msgspec
+from msgspec import Meta
+from msgspec import inspect as types
+
+from referee.sentences import Language, Text, filled, sentence
+from referee.value import Value
+
+FAULTS_MAX = 20
+"""So many are named at once; who mends them is told of the rest."""
+SHOWN_MAX = 40
+"""A longer text is not shown to who sent it, only counted."""
+DIGITS_MAX = 400
+"""A number of more is none to the decoder."""
+
+_NOTHING: Any = object()
+_HALF = re.compile("[\ud800-\udfff]")
+_LISTS = (types.ListType, types.VarTupleType, types.SetType, types.FrozenSetType)
+
+
+class Texts(Value, forbid_unknown_fields=True):
+    """All texts: of faults, of what belongs somewhere, and of what has a pattern."""
+
+    faults: dict[str, Text]
+    said: dict[str, Text]
+    phrases: dict[str, Text]
+    patterns: dict[str, Text]
+
+
+TEXTS = msgspec.toml.decode((files("api.http") / "faults.toml").read_bytes(), type=Texts)
+"""``faults.toml`` is for a translator to read and change."""
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong: by its ``code``, at a place in the body or in a parameter."""
+
+    code: str
+    at: tuple[str | int, ...] = ()
+    parameter: str | None = None
+    expected: types.Type | None = None
+    given: Any = _NOTHING
+    facts: Mapping[str, Any] = {}
+
+
+class Wrong(Value, omit_defaults=True):
+    """One thing that is wrong with a request: at a place in its body, or in a parameter."""
+
+    detail: Annotated[str, Meta(description="What belongs there and what stands there, in the reader's language.")]
+    pointer: (
+        Annotated[
+            str,
+            Meta(
+                description="Where in the body, as a JSON Pointer (RFC 6901): empty for the whole body; where a "
+                "field is missing, the place that it would have. Left out where a parameter is wrong.",
+                examples=["/players/3/name"],
+            ),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    parameter: (
+        Annotated[str, Meta(description="The name of the parameter that is wrong.", examples=["limit"])]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    allowed: (
+        Annotated[
+            tuple[str | int, ...],
+            Meta(description="The values or the names of fields that belong there, where they can be listed."),
+        ]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+
+
+@cache
+def type_of(kind: Any) -> types.Type:
+    """A type as msgspec reads it."""
+    return types.type_info(kind)
+
+
+# Finding
+
+
+def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
+    """All that is wrong with a body that could not be read as one of this kind."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        before = body[: error.start].decode()
+        return (Fault("not_utf_8", facts=_place(before)),)
+    try:
+        value = json.loads(text, parse_int=_whole, parse_constant=_no_number)
+        found = tuple(islice(faults_in(type_of(kind), value), FAULTS_MAX))
+    except json.JSONDecodeError as error:
+        return (Fault("not_json", facts=_place(text[: error.pos])),)
+    except RecursionError:
+        return (Fault("too_deep"),)
+    except ValueError:
+        return (Fault("not_json"),)
+    return found or (Fault("unlike"),)
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= DIGITS_MAX else math.inf
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _place(before: str) -> dict[str, int]:
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return {"line": line, "column": column}
+
+
+def faults_in(here: types.Type, value: Any, at: tuple[str | int, ...] = ()) -> Iterator[Fault]:
+    """What is wrong with a value of JSON that stands where one of this type belongs."""
+    if isinstance(value, float) and math.isinf(value):
+        yield Fault("too_big", at, expected=here)
+        return
+    if isinstance(value, str) and _HALF.search(value):
+        yield Fault("half_character", at, expected=here)
+        return
+    members = [member for member in _members(here) if _is_of(member, value)]
+    if isinstance(value, dict) and (tagged := [one for one in members if isinstance(one, types.StructType)]):
+        yield from _in_object(tagged, value, at)
+    elif not members or not any(_holds(member, value) for member in members):
+        yield Fault("wrong", at, expected=here, given=value)
+    else:
+        yield from _within(members[0], value, at)
+
+
+def _members(here: types.Type) -> list[types.Type]:
+    """What a value may be, one by one."""
+    while isinstance(here, types.Metadata):
+        here = here.type
+    if isinstance(here, types.UnionType):
+        return [one for member in here.types for one in _members(member)]
+    return [here]
+
+
+def _is_of(member: types.Type, value: Any) -> bool:
+    """Whether the value is of the kind of JSON that the type is written in."""
+    match member:
+        case types.AnyType():
+            return True
+        case types.NoneType():
+            return value is None
+        case types.BoolType():
+            return isinstance(value, bool)
+        case types.IntType():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case types.FloatType():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case types.LiteralType():
+            return any(type(one) is type(value) and one == value for one in member.values)
+        case types.StructType() | types.DictType():
+            return isinstance(value, dict)
+        case types.TupleType() | types.ListType() | types.VarTupleType() | types.SetType() | types.FrozenSetType():
+            return isinstance(value, list)
+    return isinstance(value, str)
+
+
+def _holds(member: types.Type, value: Any) -> bool:
+    """Whether a value of the right kind is within the limits of the type; what it is made of is another thing."""
+    match member:
+        case types.IntType() | types.FloatType():
+            return (
+                (member.ge is None or value >= member.ge)
+                and (member.gt is None or value > member.gt)
+                and (member.le is None or value <= member.le)
+                and (member.lt is None or value < member.lt)
+                and (member.multiple_of is None or value % member.multiple_of == 0)
+            )
+        case types.TupleType():
+            return len(value) == len(member.item_types)
+        case types.StrType():
+            return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
+        case _ if isinstance(member, (*_LISTS, types.DictType)):
+            return _long_enough(member, value)
+    return True
+
+
+def _long_enough(member: Any, value: Any) -> bool:
+    return (member.min_length or 0) <= len(value) and (member.max_length is None or len(value) <= member.max_length)
+
+
+def _within(member: types.Type, value: Any, at: tuple[str | int, ...]) -> Iterator[Fault]:
+    """What is wrong with the parts of a value."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
+            yield from faults_in(kind, item, (*at, number))
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from faults_in(_part(member, "value_type"), item, (*at, name))
+
+
+def _part(member: types.Type, name: str) -> types.Type:
+    part: types.Type = getattr(member, name, types.AnyType())
+    return part
+
+
+def _in_object(structs: list[types.StructType], value: dict[str, Any], at: tuple[str | int, ...]) -> Iterator[Fault]:
+    """What is wrong with an object: one of these, as its tag tells."""
+    struct, tag_field = structs[0], structs[0].tag_field
+    if tag_field is not None:
+        tags = types.LiteralType(tuple(one.tag for one in structs))
+        if tag_field not in value:
+            if len(structs) > 1:
+                yield Fault("missing", (*at, tag_field), expected=tags, facts={"name": tag_field})
+                return
+        elif not _is_of(tags, value[tag_field]):
+            yield Fault("wrong", (*at, tag_field), expected=tags, given=value[tag_field])
+            if len(structs) > 1:
+                return
+        else:
+            struct = next(one for one in structs if one.tag == value[tag_field])
+    fields = {field.encode_name: field for field in struct.fields}
+    for name, item in value.items():
+        if name in fields:
+            yield from faults_in(fields[name].type, item, (*at, name))
+        elif struct.forbid_unknown_fields and name != tag_field:
+            names = [*([tag_field] if tag_field else []), *fields]
+            yield Fault("unknown", (*at, name), facts={"name": name, "fields": names})
+    for name, field in fields.items():
+        if field.required and name not in value:
+            yield Fault("missing", (*at, name), expected=field.type, facts={"name": name})
+
+
+# Saying
+
+
+def said(fault: Fault, language: Language) -> Wrong:
+    """A fault in words."""
+    facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
+    if not _can_be_shown(facts.get("name", "")):
+        del facts["name"]
+    if fault.expected is not None:
+        facts["what"] = _clause(fault.expected, language)
+    if fault.given is not _NOTHING:
+        facts["given"] = _given(fault.given, language)
+    return Wrong(
+        detail=sentence(TEXTS.faults[fault.code].in_(language), facts),
+        pointer=msgspec.UNSET if fault.parameter is not None else pointer(fault.at),
+        parameter=fault.parameter or msgspec.UNSET,
+        allowed=_allowed(fault),
+    )
+
+
+def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
+    """The first of them, where it is, and how many there are besides; without the full stop."""
+    one = wrong[0]
+    facts = {"said": one.detail.rstrip(".")}
+    if where := one.parameter or one.pointer:
+        facts["where"] = where
+    if len(wrong) > 1:
+        facts["more"] = str(len(wrong) - 1)
+    return filled(TEXTS.said["first"].in_(language), facts)
+
+
+def pointer(at: tuple[str | int, ...]) -> str:
+    """A place as a JSON Pointer."""
+    return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
+
+
+def _clause(here: types.Type, language: Language) -> str:
+    """What belongs where this type is, as a clause that begins a sentence. Where something else than nothing belongs,
+    that nothing would do as well goes without saying."""
+    members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
+    forms = [member.pattern for member in members if isinstance(member, types.StrType)]
+    if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
+        return sentence(TEXTS.patterns[forms[0]].in_(language), {})
+    phrases = list(dict.fromkeys(phrase for member in members for phrase in _phrases(member, language)))
+    return sentence(TEXTS.said["belongs"].in_(language), {"phrase": _either(phrases, language)})
+
+
+def _listed(here: types.Type) -> types.Type:
+    """The type, or what it may be if only the description lists it."""
+    if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
+        return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
+    return here
+
+
+def _phrases(member: types.Type, language: Language) -> list[str]:
+    def phrase(name: str, **facts: Any) -> list[str]:
+        told = {key: str(fact) for key, fact in facts.items() if fact not in (None, "")}
+        return [filled(TEXTS.phrases[name].in_(language), told)]
+
+    match member:
+        case types.LiteralType():
+            return [f"`{_json(value)}`" if not isinstance(value, str) else f"`{value}`" for value in member.values]
+        case types.BoolType():
+            return phrase("boolean")
+        case types.IntType() | types.FloatType():
+            whole = isinstance(member, types.IntType)
+            low = member.ge if member.gt is None else member.gt + 1
+            high = member.le if member.lt is None else member.lt - 1
+            return phrase("whole" if whole else "number", min=low, max=high)
+        case types.StrType() if member.pattern is not None:
+            return phrase("formed")
+        case types.StrType():
+            return phrase("text", min=member.min_length, max=member.max_length)
+        case types.DateTimeType():
+            return phrase("moment")
+        case types.StructType():
+            required = [field.encode_name for field in member.fields if field.required]
+            return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))
+        case types.DictType():
+            return phrase("object")
+        case types.TupleType():
+            return phrase("list", min=len(member.item_types), max=len(member.item_types))
+        case _ if isinstance(member, _LISTS):
+            return phrase("list", min=member.min_length, max=member.max_length)
+    return phrase("anything")
+
+
+def _either(phrases: list[str], language: Language) -> str:
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return filled(TEXTS.said["or"].in_(language), {"most": ", ".join(phrases[:-1]), "last": phrases[-1]})
+
+
+def _quoted(names: Any) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _given(value: Any, language: Language) -> str:
+    """What stands there, shown if it is short."""
+    if isinstance(value, list):
+        return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
+    if isinstance(value, dict):
+        return TEXTS.phrases["some_object"].in_(language)
+    if isinstance(value, str):
+        if _can_be_shown(value):
+            return f"`{_json(value)}`"
+        return filled(TEXTS.phrases["long_text"].in_(language), {"count": str(len(value))})
+    shown = _json(value)
+    return f"`{shown}`" if len(shown) <= SHOWN_MAX else TEXTS.phrases["long_number"].in_(language)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _can_be_shown(text: str) -> bool:
+    """Whether a text of the caller's is short, and nothing in it is hidden or ends the quotation."""
+    return len(text) <= SHOWN_MAX and text.isprintable() and "`" not in text
+
+
+def _allowed(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
+    if fault.code == "unknown":
+        return tuple(fault.facts["fields"])
+    if fault.expected is None:
+        return msgspec.UNSET
+    members = [one for one in _members(_listed(fault.expected)) if not isinstance(one, types.NoneType)]
+    listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in one.values)
+    whole = all(isinstance(one, types.LiteralType) for one in members)
+    return listed if listed and (whole or isinstance(fault.given, str)) else msgspec.UNSET
