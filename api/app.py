@@ -14,11 +14,12 @@ from api.access.tokens import RefusedTokens
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import problem_pages, reference, rulesets
+from api.http.cors import cors_of
 from api.http.headers import Req, secure
 from api.http.problems import HANDLERS
 from api.http.replies import Reply
 from api.hub import Hub
-from api.matches import acts, events, knocks, listing, match, openings, replays
+from api.matches import acts, events, knocks, listing, match, openings, replays, tickets
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -44,7 +45,7 @@ def _options(path: str, *methods: str) -> HTTPRouteHandler:
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
-    metrics, refused_tokens = Metrics(), RefusedTokens()
+    metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
 
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
@@ -60,6 +61,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.callback(hub.close)
             app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)
             await asyncio.to_thread(kept.start)
+            await asyncio.to_thread(service.tickets.prepare)
             if settings.metrics_port:
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
@@ -67,6 +69,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
             secure(message)
+            if cors is not None:
+                told = cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
+                message["headers"] = [*message["headers"], *told]
             problem: str | None = scope.get("problem")  # type: ignore[assignment]
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
@@ -87,6 +92,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             knocks.get_knock,
             events.list_events,
             events.stream_events,
+            tickets.get_ticket,
             replays.replay_match,
             deals.get_deal,
             protocol.get_protocol,
@@ -98,7 +104,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_send=[begun],
-        state=State({"count": metrics.answered}),
+        state=State({"count": metrics.answered, "cors": cors}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),

@@ -107,15 +107,15 @@ class Books:
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
-        self._engine = engine_for(url)
+        self.engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = books = all_books()
         self.by_name = {book.name: book for book in books}
         self._log = log_of(referee)
-        self.follower = Follower(self._log, self._engine, books, seen=seen, listen=url, in_thread=in_thread)
+        self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
         """Creates what tables are missing."""
-        prepare(self._engine, self.follower.books)
+        prepare(self.engine, self.follower.books)
 
     def start(self) -> None:
         """Creates what tables are missing, and follows."""
@@ -132,7 +132,7 @@ class Books:
     def close(self) -> None:
         """Ends the follower."""
         self.follower.close()
-        self._engine.dispose()
+        self.engine.dispose()
 
     def head(self) -> int:
         """The position of the last event of the log."""
@@ -176,7 +176,7 @@ class Books:
         return self._asked(question), behind
 
     def _asked(self, question: Callable[[Connection], T]) -> T:
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return question(connection)
 
 

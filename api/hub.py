@@ -6,6 +6,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
+from referee.store.desk import Busy
+
+POLLS_MAX = 5000
+"""Answers that may be held back at a time, each of which takes some 16 kB."""
+
 
 class Hub:
     """One for each process, on the loop that serves."""
@@ -13,6 +18,8 @@ class Hub:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: dict[UUID, set[asyncio.Event]] = defaultdict(set)
+        self.polls = 0
+        """Answers that are held back now."""
         self.closed = False
 
     def wake(self, matches: Iterable[UUID]) -> None:
@@ -37,6 +44,19 @@ class Hub:
             self._waiting[match_id].discard(changed)
             if not self._waiting[match_id]:
                 del self._waiting[match_id]
+
+    @contextmanager
+    def polling(self, match_id: UUID) -> Iterator[asyncio.Event]:
+        """The same for an answer that is held back meanwhile. Raises :class:`~referee.store.desk.Busy` when too many
+        are."""
+        if self.polls >= POLLS_MAX:
+            raise Busy
+        self.polls += 1
+        try:
+            with self.waiting(match_id) as changed:
+                yield changed
+        finally:
+            self.polls -= 1
 
     def close(self) -> None:
         """The service ends: wakes everybody, for the last time. On the loop."""

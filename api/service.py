@@ -1,11 +1,12 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
+from api.access.tickets import Tickets
 from api.access.tokens import token_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
@@ -15,6 +16,7 @@ from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
 from referee.events import Recorded, Viewer
+from referee.phases import Over
 from referee.store.aggregate import Aggregate
 from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome
 from referee.store.match import Match
@@ -37,7 +39,7 @@ class Service:
         self, referee: Referee, desk: Desk, hub: Hub, books: Books, metrics: Metrics, wait_seconds: float
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.wait_seconds = wait_seconds
+        self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:
@@ -96,6 +98,24 @@ class Service:
             match = await self.match(match_id, min_version)
         return match, viewer
 
+    async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
+        """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many
+        seconds. Does not wait for what cannot come, nor for a caller who has gone. Raises
+        :class:`~referee.store.desk.Busy` when too many wait."""
+        if not (seconds and known(match)):
+            return match
+        deadline = asyncio.get_running_loop().time() + seconds
+        with self.hub.polling(match.id) as changed:
+            gone = asyncio.create_task(_gone(request, changed))
+            try:
+                while known(match := await self.match(match.id)) and not (is_over(match) or gone.done()):
+                    left = deadline - asyncio.get_running_loop().time()
+                    if left <= 0 or self.hub.closed or not await set_within(changed, left):
+                        break
+            finally:
+                gone.cancel()
+        return match
+
     def committed(self, recorded: Iterable[Recorded]) -> None:
         """What the desk calls on its own thread after a commit."""
         recorded = tuple(recorded)
@@ -143,6 +163,18 @@ class Service:
             "book_set_aside_at": ("The event at which a book has set a match aside.", named),
             "books_standing_still": ("Books that cannot go on.", len(self.books.standing_still())),
         }
+
+
+async def _gone(request: Req, told: asyncio.Event) -> None:
+    """Ends, and says so, when the caller waits for no answer any more."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    told.set()
+
+
+def is_over(match: Match) -> bool:
+    """Nothing more can happen in it."""
+    return isinstance(match.state, Over)
 
 
 def match_of(aggregate: Aggregate) -> Match:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from api.http.cors import cors_of
 from projections.follow.engine import books_file
 from referee.store.reach import SqliteFile, place_of
 from referee.value import Value
@@ -30,6 +31,7 @@ class Settings(Value, forbid_unknown_fields=True):
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
     cache_megabytes: Annotated[int, Meta(ge=1)] = 32
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
+    cors_origins: str = ""
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -54,4 +56,8 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
             books_file(settings.database_url)
     except ValueError as error:
         raise SettingsError(f"{PREFIX}DATABASE_URL: {error}") from None
+    try:
+        cors_of(settings.cors_origins)
+    except ValueError as error:
+        raise SettingsError(f"{PREFIX}CORS_ORIGINS: {error}") from None
     return settings

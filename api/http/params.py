@@ -8,6 +8,9 @@ from litestar.params import PathParameter, QueryParameter
 NUMBER_MAX = 1_000_000_000
 """More events than a match will have; small enough for any database."""
 
+WAIT_MAX = 25
+"""Seconds. Proxies give up on an answer that does not begin after 30 or 60."""
+
 MatchId = Annotated[UUID, PathParameter(description="The id of a match.")]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.")]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.")]
@@ -21,5 +24,9 @@ MinVersion = Annotated[
         le=NUMBER_MAX,
         description="Wait briefly for the match to reach this version, to read what was just written. 409 if not.",
     ),
+]
+Wait = Annotated[
+    int,
+    QueryParameter(ge=0, le=WAIT_MAX, description="So many seconds to wait where there is nothing new to tell."),
 ]
 After = Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only events after this number.")]

@@ -2,7 +2,7 @@
 
 import logging
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
@@ -21,6 +21,7 @@ from msgspec import Meta
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
@@ -131,9 +132,16 @@ def _problem(request: Req, problem: Problem) -> Response[bytes]:
     return _answer(request, problem.code, language, told, problem.headers)
 
 
-def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed."""
-    language = language_of(accept_language)
+def as_sent(
+    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None
+) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed.
+
+    ``asked``: the headers of what was asked, as far as they have come.
+    """
+    language = language_of(
+        next((value.decode("latin-1") for name, value in asked if name == b"accept-language"), None)
+    )
     told = document_of(problem, instance, language)
     body = encode(told)
     headers = {
@@ -144,7 +152,8 @@ def as_sent(problem: Problem, instance: str, accept_language: str | None) -> tup
         "Connection": "close",
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    return told.status, [*raw, *SECURE, POLICY], body
+    allowed = [] if cors is None else cors.headers(asked)
+    return told.status, [*raw, *SECURE, POLICY, *allowed], body
 
 
 def document_of_refusal(refused: Refused, instance: str, language: Language) -> Document:
@@ -169,6 +178,8 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
     """What Litestar itself finds wrong."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
+        if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
+            return Response(b"", status_code=204)  # so that the page may then ask, and be told that there is nothing
         path = request.scope["path"]
         within = path.startswith("/v1/matches/")
         return _problem(

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 import resource
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallab
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from api.http.cors import Cors
 from api.http.problems import RETRY_AFTER, Problem, as_sent
 
 log = logging.getLogger(__name__)
@@ -82,6 +83,7 @@ class Protocol(HttpToolsProtocol):
         assert isinstance(app, Litestar)
         assert isinstance(app.request_max_body_size, int)
         self._body_max = app.request_max_body_size
+        self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
@@ -223,7 +225,7 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
-        super()._start_asgi_task(cycle, partial(_answered, cycle, app))
+        super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
 
     def on_response_complete(self) -> None:
         """An answer has been given: the next in line is begun, or what was refused is said."""
@@ -273,7 +275,7 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         instance = self.url.partition(b"?")[0].decode("ascii", "replace") if len(self.url) <= URL_MAX else ""
-        status, headers, body = as_sent(problem, instance, _accept_language(self.headers))
+        status, headers, body = as_sent(problem, instance, self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
         lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
@@ -313,13 +315,10 @@ def _headers_too_large() -> Problem:
     return Problem("headers_too_large", headers_max=HEADERS_MAX, value_bytes=VALUE_MAX, limit_bytes=HEAD_MAX)
 
 
-def _accept_language(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
-    return next((value.decode("latin-1") for name, value in headers if name == b"accept-language"), None)
-
-
 async def _answered(
     cycle: RequestResponseCycle,
     app: ASGI3Application,
+    cors: Cors | None,
     scope: Scope,
     receive: ASGIReceiveCallable,
     send: ASGISendCallable,
@@ -342,6 +341,6 @@ async def _answered(
     if cycle.response_started:
         cycle.transport.close()
         return
-    status, headers, body = as_sent(problem, cycle.scope["path"], _accept_language(cycle.scope["headers"]))
+    status, headers, body = as_sent(problem, cycle.scope["path"], cycle.scope["headers"], cors)
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -4,22 +4,25 @@ from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 from uuid import UUID
 
+from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.http.describe import ANYBODY, described, in_header
+from api.access.tickets import TICKET_LENGTH
+from api.access.tokens import CHALLENGE
+from api.http.describe import ANYBODY, described, in_header, schema_of
 from api.http.headers import Req, header, prefers, tag_of
-from api.http.params import After, MatchId, MinVersion
+from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, written_of_match
 from api.hub import set_within
-from api.matches.shown import EventSeen, event_seen
-from api.service import Service, service_of
+from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
+from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
-from referee.events import Viewer
-from referee.phases import Over
+from referee.events import Recorded, Viewer
+from referee.store.aggregate import fold
 from referee.store.desk import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
@@ -37,9 +40,14 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$"},
-        "event": {"type": "string", "description": "The topic."},
-        "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event; a state has none."},
+        "event": {"type": "string", "description": "The topic, or `state`."},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
+            "description": "An `EventSeen`; a `StateSeen` where `event` is `state`.",
+        },
         "retry": {"type": "string"},
     },
 }
@@ -59,13 +67,12 @@ def read_events(service: Service, match: Match, viewer: Viewer, after: int, limi
     if after >= last:
         return []
     rows = service.referee.rows(match.id, after=after, to=last)
-    official = viewer == "official"
-    return [
-        event_seen(
-            from_row(row), viewer, row.originator_version <= match.public_to, row_hash(row) if official else None
-        )
-        for row in rows
-    ]
+    return [_seen(match, row, from_row(row), viewer) for row in rows]
+
+
+def _seen(match: Match, row: StoredEvent, recorded: Recorded, viewer: Viewer) -> dict[str, Any]:
+    hashed = row_hash(row) if viewer == "official" else None
+    return event_seen(recorded, viewer, recorded.originator_version <= match.public_to, hashed)
 
 
 def read_page(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> bytes:
@@ -92,6 +99,8 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     summary="The audit trail",
     description="What happened, in order, as the caller may see it. Cards that lay face down are shown when their "
     "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
+    "With `wait` the answer waits for an event after `after`, so many seconds at most; then the page is empty. Where "
+    "the match is over it does not wait.\n\n"
     "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
     tags=["Events"],
     security=ANYBODY,
@@ -109,10 +118,12 @@ async def list_events(
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
+    wait: Wait = 0,
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
+    seen = await service.later(request, seen, wait, lambda now: now.version <= after)
     vary = {"Vary": "Authorization, Accept"}
     if prefers(header(request, b"accept"), NDJSON):
         end = min(seen.version, after + limit) if "limit" in request.query_params else seen.version
@@ -139,11 +150,6 @@ def _line(event: dict[str, Any]) -> bytes:
     return encode(event) + b"\n"
 
 
-def is_over(match: Match) -> bool:
-    """Nothing more can happen in it."""
-    return isinstance(match.state, Over)
-
-
 @get(
     "/matches/{match:uuid}/events/stream",
     operation_id="stream_events",
@@ -151,7 +157,10 @@ def is_over(match: Match) -> bool:
     description="Server-sent events: `id` is the event's number, `event` its topic, `data` the same JSON as in the "
     "list. Begins after `Last-Event-ID`, else after `after`, else with the first event; nothing is left out or "
     "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
-    "which tells an EventSource not to connect again.",
+    "which tells an EventSource not to connect again.\n\n"
+    "When the events at hand have been sent, and then after the last event of each act, an event `state` tells who "
+    "is awaited now, as `get_match` would: nobody need ask whether it is their turn. It has no `id`, and is not one "
+    "of the events that are numbered and resumed.",
     tags=["Events"],
     security=ANYBODY,
     operation_class=described(
@@ -165,11 +174,26 @@ def is_over(match: Match) -> bool:
         empty={204: "The match is over and all its events have been sent."},
     ),
 )
-async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIResponse:
+async def stream_events(
+    request: Req,
+    match: MatchId,
+    after: After = 0,
+    ticket: Annotated[
+        str | None,
+        QueryParameter(
+            min_length=TICKET_LENGTH,
+            max_length=TICKET_LENGTH,
+            description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
+        ),
+    ] = None,
+) -> ASGIResponse:
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)
-    seen, viewer = await service.seen(request, match)
+    if ticket is None:
+        seen, viewer = await service.seen(request, match)
+    else:
+        seen, viewer = await service.match(match), await _viewer_by(service, match, ticket)
     start = after if last is None else last
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
@@ -178,6 +202,13 @@ async def stream_events(request: Req, match: MatchId, after: After = 0) -> ASGIR
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     stream = _stream(service, match, viewer, start)
     return ASGIStreamingResponse(iterator=stream, headers=headers, media_type="text/event-stream")
+
+
+async def _viewer_by(service: Service, match_id: UUID, ticket: str) -> Viewer:
+    viewer = await in_thread(service.tickets.take, match_id, ticket)
+    if viewer is None:
+        raise Problem("ticket_unknown", headers=CHALLENGE)
+    return viewer
 
 
 def _last_event_id(request: Req) -> int | None:
@@ -190,20 +221,49 @@ def _last_event_id(request: Req) -> int | None:
 
 
 async def _stream(service: Service, match_id: UUID, viewer: Viewer, after: int) -> AsyncIterator[bytes]:
-    """Sends what there is, then waits to be woken; a comment now and then keeps the connection open."""
+    """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
+    keeps the connection open."""
     yield b"retry: 1000\n\n"
+    told: Match | None = None
     with service.hub.waiting(match_id) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
-            while after < match.version:
-                end = match.version
-                piece, after = await in_stream_thread(read_piece, service, match, viewer, after, end, _framed)
-                yield piece
+            if told is not None and told.version == after >= match.version - PAGE:
+                if after < match.version:
+                    yield await in_stream_thread(read_acts, service, told, match, viewer)
+                    after = match.version
+            elif told is None or told.version < match.version:  # it begins, or has fallen far behind
+                while after < match.version:
+                    end = match.version
+                    piece, after = await in_stream_thread(read_piece, service, match, viewer, after, end, _framed)
+                    yield piece
+                yield _framed_state(match, viewer)
+            told = match
             if is_over(match):
                 return
             if not await set_within(changed, KEEP_ALIVE_SECONDS):
                 yield b": keep-alive\n\n"
 
 
+def read_acts(service: Service, told: Match, match: Match, viewer: Viewer) -> bytes:
+    """What has happened since ``told``: the events of each act and the state after it. Touches the database."""
+    pieces: list[bytes] = []
+    act: list[Recorded] = []
+    for row in service.referee.rows(match.id, after=told.version, to=match.version):
+        recorded = from_row(row)
+        if recorded.request is not None and act:  # the first event of another
+            told = fold(told, act)
+            pieces.append(_framed_state(told, viewer))
+            act = []
+        act.append(recorded)
+        pieces.append(_framed(_seen(match, row, recorded, viewer)))
+    return b"".join([*pieces, _framed_state(match, viewer)])
+
+
 def _framed(event: dict[str, Any]) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(event))
+
+
+def _framed_state(match: Match, viewer: Viewer) -> bytes:
+    """Without an id: an EventSource that resumes names the last event."""
+    return b"event: state\ndata: %s\n\n" % encode(state_seen(match, viewer))

@@ -4,7 +4,7 @@ from litestar import get
 
 from api.http.describe import ANYBODY, IF_NONE_MATCH, described
 from api.http.headers import Req, header, same_version
-from api.http.params import MatchId, MinVersion
+from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import Reply, not_modified, of_match
 from api.matches.shown import MatchSeen, seen_fields
 from api.service import service_of
@@ -15,7 +15,8 @@ from api.service import service_of
     operation_id="get_match",
     summary="The match as the caller may see it",
     description="A seat sees its own hand, the official everything, and anybody what lies on the table. "
-    "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened.",
+    "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened, and with `wait` as well the "
+    "answer waits for something to happen, so many seconds at most. Where the match is over it does not wait.",
     tags=["Matches"],
     security=ANYBODY,
     operation_class=described(
@@ -26,9 +27,11 @@ from api.service import service_of
         empty={304: "The match is at this version still."},
     ),
 )
-async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     """The match as the caller may see it."""
-    seen, viewer = await service_of(request).seen(request, match, min_version)
-    if same_version(header(request, b"if-none-match"), seen.version):
+    service, tag = service_of(request), header(request, b"if-none-match")
+    seen, viewer = await service.seen(request, match, min_version)
+    seen = await service.later(request, seen, wait, lambda now: same_version(tag, now.version))
+    if same_version(tag, seen.version):
         return not_modified(seen.version)
     return of_match(seen_fields(seen, viewer), seen.version)

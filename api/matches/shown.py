@@ -63,6 +63,21 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
     }
 
 
+class StateSeen(Value):
+    """Who is awaited, as the caller may see it: ``version``, ``phase``, ``to_act`` and ``due`` of the match."""
+
+    version: int
+    phase: str
+    to_act: tuple[int, ...]
+    due: tuple[str, ...]
+
+
+def state_seen(match: Match, viewer: Viewer) -> StateSeen:
+    """Who is awaited in the match as it stands."""
+    shown = match.rules.view(match.state, viewer)
+    return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
+
+
 class EventSeen(Value, omit_defaults=True):
     """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
 

@@ -125,7 +125,7 @@ _MOVE = (
 def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
     """Creates what tables are missing; where each book stands. A book that lacks one begins anew."""
     with writer(engine).begin() as connection:
-        _alone(connection)
+        alone(connection)
         _metadata.create_all(connection)
         for book in books:
             there = inspect(connection).get_table_names()
@@ -137,20 +137,20 @@ def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
 def begin_anew(engine: Engine, book: Book, position: int) -> None:
     """Empties a book that stands at a position which the log does not have, unless another process was first."""
     with writer(engine).begin() as connection:
-        _alone(connection)
+        alone(connection)
         if (place := _place(connection, book.key)) is not None and place.position == position:
             _clear(connection, book, book.key)
 
 
-def _alone(connection: Connection) -> None:
-    """Until this transaction ends nobody else creates or drops: on SQLite that is so by itself."""
+def alone(connection: Connection) -> None:
+    """Until this transaction ends nobody else creates or drops tables here: on SQLite that is so by itself."""
     patient(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
 
 def _clear(connection: Connection, book: Book, key: str) -> None:
-    _alone(connection)
+    alone(connection)
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     book.metadata.drop_all(connection)

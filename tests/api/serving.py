@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import httpx
 
@@ -31,9 +31,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(url: str) -> Iterator[str]:
+def served(url: str, **settings: Any) -> Iterator[str]:
     """The address of a service in a thread."""
-    app = create_app(Settings(database_url=url), wait_seconds=1)
+    app = create_app(Settings(database_url=url, **settings), wait_seconds=1)
     server = Server(config_of(app, "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -54,8 +54,8 @@ def served(url: str) -> Iterator[str]:
 class Process:
     """``knacka serve`` in a process of its own."""
 
-    def __init__(self, url: str, port: int = 0, log: IO[bytes] | None = None) -> None:
-        """``port``: 0 for a free one. ``log``: where it writes, if not where we do."""
+    def __init__(self, url: str, port: int = 0, log: IO[bytes] | None = None, **more: str) -> None:
+        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``more``: settings by name."""
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
@@ -66,6 +66,7 @@ class Process:
             "KNACKA_METRICS_PORT": str(metrics_port),
             "KNACKA_LOG_LEVEL": "warning",
             "PYTHONFAULTHANDLER": "1",  # a crash says where it was
+            **more,
         }
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
         command = [sys.executable, "-m", "api.cli", "serve"]
@@ -97,9 +98,9 @@ class Process:
 
 
 @contextmanager
-def running(url: str) -> Iterator[Process]:
+def running(url: str, **settings: str) -> Iterator[Process]:
     """A process that is gone afterwards."""
-    process = Process(url)
+    process = Process(url, **settings)
     try:
         yield process
     finally:

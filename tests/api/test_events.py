@@ -1,18 +1,23 @@
 """The audit trail: pages, lines and streams, without a gap and without a repeat."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from api.matches import events
 from tests.api.serving import served, sse
 from tests.api.table import HANDS, Table
+
+PATIENCE_SECONDS = 20
+"""For what happens at once on a machine that has time."""
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +34,17 @@ def playing(http: httpx.Client) -> Table:
     table.deal()
     table.bid(2, "pass", 3)
     return table
+
+
+def state(table: Table, who: int | str | None = None) -> dict[str, Any]:
+    """What a stream has to tell of the match as it stands."""
+    shown = table.get("", who).json()
+    return {"event": "state", "data": {name: shown[name] for name in ("version", "phase", "to_act", "due")}}
+
+
+def read(event: dict[str, str]) -> dict[str, Any]:
+    """An event of a stream with its data decoded."""
+    return {**event, "data": json.loads(event["data"])}
 
 
 def data(events: list[dict[str, str]]) -> list[dict[str, Any]]:
@@ -83,6 +99,77 @@ class TestPages:
             assert b'"request"' not in playing.get("/events", who, Accept="application/x-ndjson").content
 
 
+class TestState:
+    """Whose turn it is, told by the stream."""
+
+    @pytest.mark.parametrize("who", [None, 1, "official"])
+    def test_it_is_told_after_what_is_at_hand_and_then_after_each_act(
+        self, playing: Table, http: httpx.Client, who: int | str | None
+    ) -> None:
+        version = playing.version()
+        with http.stream("GET", f"{playing.path}/events/stream", headers=playing.bearer(who)) as response:
+            events = sse(response)
+            assert next(events) == {"retry": "1000"}
+            assert [int(event["id"]) for event in islice(events, version)] == list(range(1, version + 1))
+            assert read(next(events)) == state(playing, who)
+            for seat, card in enumerate(("SA", "S2", "S4")):
+                playing.play(card, first=seat)
+                before, version = version, playing.version()
+                made = islice(events, version - before)
+                assert [int(event["id"]) for event in made] == list(range(before + 1, version + 1))
+                assert read(next(events)) == state(playing, who)
+        assert version - before > 1, "the last of these acts made several events"
+
+    def test_it_is_told_when_nothing_is_at_hand(self, playing: Table, http: httpx.Client) -> None:
+        for headers, query in (({"Last-Event-ID": str(playing.version())}, ""), ({}, "?after=1000")):
+            with http.stream("GET", f"{playing.path}/events/stream{query}", headers=headers) as response:
+                retry, told = islice(sse(response), 2)
+            assert (retry, read(told)) == ({"retry": "1000"}, state(playing))
+
+    @pytest.mark.parametrize(("page", "states"), [(500, 3), (2, 2)])
+    def test_acts_that_it_finds_together_are_told_apart_unless_it_has_fallen_behind(
+        self, playing: Table, http: httpx.Client, monkeypatch: pytest.MonkeyPatch, page: int, states: int
+    ) -> None:
+        held, go_on, in_stream_thread = threading.Event(), threading.Event(), events.in_stream_thread
+
+        async def later(call: Any, *args: Any) -> Any:
+            if call is events.read_acts and not held.is_set():
+                held.set()
+                await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
+            return await in_stream_thread(call, *args)
+
+        monkeypatch.setattr(events, "PAGE", page)
+        monkeypatch.setattr(events, "in_stream_thread", later)
+        version, told = playing.version(), []
+        with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
+            sent = sse(response)
+            assert [event.get("event") for event in islice(sent, 2)] == [None, "state"]
+            playing.play("SA", first=0)
+            assert held.wait(PATIENCE_SECONDS)
+            told.append(state(playing))
+            playing.play("S2", first=1)
+            told.append(state(playing))
+            playing.play("S4", first=2)
+            told.append(state(playing))
+            go_on.set()
+            got = [read(event) for event in islice(sent, playing.version() - version + states)]
+        assert [one["data"]["number"] for one in got if "id" in one] == list(
+            range(version + 1, playing.version() + 1)
+        )
+        assert [one for one in got if "id" not in one] == (told if states == 3 else [told[0], told[2]])
+        for before, one in pairwise(got):
+            if "id" not in one:
+                assert int(before["id"]) == one["data"]["version"], "it comes after the last event of its act"
+
+    def test_the_last_one_says_that_the_match_is_over(self, http: httpx.Client) -> None:
+        table = Table(http, dealing="house", opening={"points": [2, 2, 2]})
+        table.finish()
+        with http.stream("GET", f"{table.path}/events/stream") as response:
+            *_, told = sse(response)
+        assert read(told) == state(table)
+        assert read(told)["data"]["phase"] == "over"
+
+
 class TestStream:
     def test_what_happened_comes_first_and_then_what_happens(self, playing: Table, http: httpx.Client) -> None:
         version = playing.version()
@@ -91,6 +178,7 @@ class TestStream:
             events = sse(response)
             assert next(events) == {"retry": "1000"}
             old = list(islice(events, version))
+            assert next(events)["event"] == "state"
             timer = threading.Timer(0.05, lambda: playing.play("SA", first=0))
             timer.start()
             new = next(events)
@@ -135,8 +223,9 @@ class TestStream:
     ) -> None:
         monkeypatch.setattr("api.matches.events.KEEP_ALIVE_SECONDS", 0.02)
         with http.stream("GET", f"{playing.path}/events/stream?after={playing.version()}") as response:
-            lines = list(islice((line for line in response.iter_lines() if line), 3))
-        assert lines == ["retry: 1000", ": keep-alive", ": keep-alive"]
+            lines = list(islice((line for line in response.iter_lines() if line), 5))
+        assert lines[:2] == ["retry: 1000", "event: state"]
+        assert lines[3:] == [": keep-alive", ": keep-alive"]
 
     def test_a_listener_who_goes_away_is_forgotten(self, playing: Table, http: httpx.Client) -> None:
         with http.stream("GET", f"{playing.path}/events/stream") as response:

@@ -1,6 +1,7 @@
 """Two services over one PostgreSQL: what one has stored, the other shows, streams and builds on."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import httpx
@@ -44,6 +45,22 @@ def test_a_stream_of_one_carries_what_came_through_the_other(two: tuple[httpx.Cl
         table.bid(2)
         table.bid("pass", first=2)
         assert [event["id"] for event in islice(events, 2)] == ["3", "4"]
+
+
+def test_who_waits_at_one_hears_of_what_came_through_the_other(two: tuple[httpx.Client, httpx.Client]) -> None:
+    first, second = two
+    table = Table(first)
+    table.deal()
+    after, tag = table.version(), table.get().headers["etag"]
+    asked = (
+        lambda: second.get(f"{table.path}/events?after={after}&wait=25", timeout=40).json()["version"],
+        lambda: second.get(f"{table.path}?wait=25", headers={"If-None-Match": tag}, timeout=40).json()["version"],
+    )
+    assert second.get(table.path).json()["version"] == after, "it has the match at hand"
+    with ThreadPoolExecutor() as pool:
+        waiting = [pool.submit(one) for one in asked]
+        table.bid(2)
+        assert [one.result() for one in waiting] == [after + 1] * 2
 
 
 def test_a_repeat_through_the_other_is_recognised(two: tuple[httpx.Client, httpx.Client]) -> None:

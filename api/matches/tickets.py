@@ -1,0 +1,41 @@
+"""A ticket for a stream, for who cannot send a token with it."""
+
+from datetime import datetime
+
+from litestar import post
+
+from api.access.tokens import required_token, viewer_of
+from api.http.describe import TOKEN, described
+from api.http.headers import Req
+from api.http.params import MatchId
+from api.http.replies import Reply, reply
+from api.service import service_of
+from api.threads import in_thread
+from referee.value import Value
+
+
+class Ticket(Value):
+    """What stands for a token in the address of one stream, asked for before ``expires``."""
+
+    ticket: str
+    expires: datetime
+
+
+@post(
+    "/matches/{match:uuid}/tickets",
+    operation_id="get_ticket",
+    summary="A ticket for a stream",
+    description="A browser's EventSource cannot send a token. With one, ask for a ticket here and open "
+    "`…/events/stream?ticket=` with it within 30 seconds: the stream shows what the token shows. The ticket is good "
+    "for one stream: an EventSource that has lost its connection asks again with the same address, is told 401, and "
+    "gives up; then ask for another ticket, and name the last event that came in `after`. A spectator needs none.",
+    tags=["Events"],
+    security=TOKEN,
+    operation_class=described(gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503)),
+)
+async def get_ticket(request: Req, match: MatchId) -> Reply:
+    """A ticket for a stream."""
+    service, token = service_of(request), required_token(request)
+    viewer = viewer_of(await service.opened(match), token)
+    ticket, expires = await in_thread(service.tickets.give, match, viewer)
+    return reply(Ticket(ticket=ticket, expires=expires), status=201, headers={"Cache-Control": "no-store"})
