@@ -68,6 +68,17 @@ class TestContents:
             for rule in (*book["rules"], *book["readings"]):
                 assert rule["text"].replace("`", "") in said[f"rule-{rule['id']}"]
 
+    def test_every_problem(self, open_page: OpenPage, http: httpx.Client) -> None:
+        page = open_page()
+        said = page.evaluate(SAID)
+        types = set(re.findall(r"\(/problems/([^)]+)\)", http.get("/problems").text))
+        assert {"bid-too-low", "stale"} < types
+        for name in types:
+            assert f"/problems/{name}" in said[f"problem-{name}"]
+        by_id(page, "problem-bid-too-low").get_by_role("link").click()
+        expect(page).to_have_url(re.compile("/problems/bid-too-low$"))
+        expect(page.locator("body")).to_contain_text("/problems/bid-too-low")
+
 
 class TestSearch:
     def test_finds_and_leads_there(self, open_page: OpenPage) -> None:
@@ -80,6 +91,8 @@ class TestSearch:
             ("knock_window kortoxen", "option", f"option-{KORTOXEN}-knock_window"),
             ("B42", "rule", "rule-B42"),
             ("late trick A45", "rule", "rule-A45"),
+            ("bid-too-low", "problem", "problem-bid-too-low"),
+            ("If-Match names an old version", "problem", "problem-stale"),
             ("kalabrias", "game", "ruleset-kalabrias"),
         ):
             page.get_by_role("searchbox").fill(words)

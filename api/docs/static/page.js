@@ -7,10 +7,10 @@ import { examplesOf, tryIt } from "./tryit.js";
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const entries = [];
 
-async function read(path) {
-  const answer = await fetch(path, { headers: { Accept: "application/json", "Accept-Language": "en" } });
+async function read(path, type = "application/json") {
+  const answer = await fetch(path, { headers: { Accept: type, "Accept-Language": "en" } });
   if (!answer.ok) throw new Error(`${path} answers ${answer.status}`);
-  return answer.json();
+  return type === "application/json" ? answer.json() : answer.text();
 }
 
 function fold(id, title, ...parts) {
@@ -124,6 +124,19 @@ async function rulesetSections(schemas) {
   return games.map((game, place) => rulesetSection(game, books[place], schemas));
 }
 
+// The list of problems is a table of Markdown: type, status, title, facts, example.
+async function problemRows() {
+  const lines = (await read("/problems", "text/markdown")).split("\n");
+  return lines.filter((line) => line.startsWith("| [`/problems/")).map((line) => {
+    const [type, status, title, facts, said] = line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+    const path = /\(([^)]+)\)/.exec(type)[1];
+    const name = path.split("/").pop();
+    const id = `problem-${name}`;
+    entries.push(entry("problem", name, `${status} ${title}`, `${path} ${said}`, id));
+    return [[element("a", { href: path }, path), ` ${status} ${title}`], [inline(said), facts ? [" Facts: ", inline(facts), "."] : null], id];
+  });
+}
+
 function section(id, title, ...parts) {
   return element("section", { "aria-labelledby": id }, element("h2", { id }, title), parts);
 }
@@ -132,7 +145,7 @@ async function render() {
   const main = document.querySelector("main");
   const description = await read("/openapi.json");
   const schemas = new Schemas(description);
-  const games = await rulesetSections(schemas);
+  const [games, problems] = await Promise.all([rulesetSections(schemas), problemRows()]);
   const calls = Object.entries(description.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => [path, method, item[method]]));
   const sections = description.tags.map(({ name, description: said }) => {
@@ -142,6 +155,7 @@ async function render() {
   sections.push(
     ["Games", [], games],
     ["Topics", prose("Each event in `GET …/events` has a `topic`, and by it an `event` of one of these shapes."), eventSections(schemas)],
+    ["Problems", prose("What goes wrong is told as one of these. Each is a page that says what to do."), definitions(problems)],
     ["Schemas", [], Object.entries(schemas.named).map(([name, schema]) => schemaSection(name, schema, schemas))],
   );
   main.replaceChildren(element("div", {},
