@@ -40,7 +40,7 @@ coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
 
 browser: $(BROWSER) ## the reference page in Chromium, with axe (CHROMIUM=/path/to/it names one)
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest -n 2 tests/browser
 
 mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME=rams_english for one)
 	$(BIN)/python -m tests.mutants $(GAME)

@@ -225,4 +225,5 @@ class TestSettings:
 
 
 def test_static_files_are_part_of_the_package() -> None:
-    assert {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()} == {"docs.html", *SCRIPTS}
+    files = {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()}
+    assert files == {"docs.html", "problem.html", *SCRIPTS}

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.api.serving import Process, running
 
@@ -18,6 +18,7 @@ FROM_NPM = 'import chromium from "@sparticuz/chromium"; console.log(await chromi
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 FLAGS_MORE = ("--disable-component-update", "--disable-sync")
 WIDE, NARROW = 1280, 390
+expect.set_options(timeout=30_000)  # for a loaded machine
 
 OpenPage = Callable[..., Page]
 """Opens the reference page: ``width``, ``scheme`` (light or dark) and what stands after ``#``."""

@@ -43,13 +43,14 @@ function answers(call, schemas) {
 function callSection(path, method, call, schemas) {
   const parameters = schemas.parameters(call);
   const body = call.requestBody && schemas.requestBody(call);
-  const open = !call.security?.length || call.security.some((one) => !Object.keys(one).length);
+  const security = schemas.security(call);
+  const open = security.some((one) => !Object.keys(one).length);
   entries.push(entry("call", call.operationId, `${method.toUpperCase()} ${path}: ${call.summary}`,
     [call.description, ...parameters.map((one) => `${one.name} ${one.description}`)].join(" "), call.operationId));
   return fold(call.operationId,
     [element("span", { class: "method" }, method.toUpperCase()), " ", code(path), " ", call.summary],
     prose(call.description),
-    element("p", {}, code(call.operationId), call.security?.length
+    element("p", {}, code(call.operationId), security.length
       ? open ? ": with a token as a seat or the official, without one as a spectator." : ": needs a token." : null),
     parameters.length ? [element("h4", {}, "Parameters"), definitions(parameters.map((one) => [
       [code(one.name), ` ${one.in}${one.required ? ", required" : ""} `, element("span", { class: "kind" }, schemas.kind(one.schema))],

@@ -68,6 +68,11 @@ export class Schemas {
     return (call.parameters || []).map((one) => this.part(one));
   }
 
+  // Who may call; what a call does not say holds for all.
+  security(call) {
+    return call.security || this.description.security || [];
+  }
+
   requestBody(call) {
     return this.part(call.requestBody);
   }

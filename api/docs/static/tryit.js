@@ -7,8 +7,8 @@ import { block, code, element, inline, nameOf, pretty } from "./parts.js";
 const chosen = { language: "curl" };
 const HEADERS_SHOWN = ["content-type", "etag", "location", "link", "retry-after", "content-language", "idempotency-replayed"];
 
-function takesToken(call) {
-  return (call.security || []).some((one) => Object.keys(one).length);
+function takesToken(call, schemas) {
+  return schemas.security(call).some((one) => Object.keys(one).length);
 }
 
 function fill(selector, value) {
@@ -179,7 +179,7 @@ export function tryIt(path, method, call, schemas) {
   const body = call.requestBody && schemas.requestBody(call).content["application/json"];
   const types = schemas.answerTypes(call);
   const form = element("form", { class: "try", "aria-label": `Try ${call.summary}`, "data-accept": types[0] });
-  if (takesToken(call)) {
+  if (takesToken(call, schemas)) {
     const input = element("input", { name: "token", type: "text", autocomplete: "off", spellcheck: "false" });
     input.addEventListener("input", () => fill("input[name=token]", input.value));
     form.append(field(`${name}-token`, "Token", input, "From the answer that opened the match. It is kept only in this page."));
