@@ -6,10 +6,11 @@ BIN := .venv/bin
 RUN := .venv/.installed
 DEV := .venv/.installed-dev
 BENCH := .venv/.installed-bench
+BROWSER := .venv/.installed-browser
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 
-.PHONY: help run demo test check lint examples openapi coverage mutants bench soak faults lock clean
+.PHONY: help run demo test check lint examples openapi coverage browser mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -47,6 +48,9 @@ examples: $(DEV) ## take the examples of the description anew from matches playe
 coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered
 
+browser: $(BROWSER) ## the reference page in Chromium, with axe (CHROMIUM=/path/to/it names one)
+	$(BIN)/pytest -n 2 tests/browser
+
 mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME=rams_english for one)
 	$(BIN)/python -m tests.mutants $(GAME)
 
@@ -63,12 +67,13 @@ faults: $(DEV) ## kill the service and its store under load, cut its connections
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra browser -c requirements-dev.lock -o requirements-browser.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra bench -c requirements-dev.lock -o requirements-bench.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra mutants -c requirements-dev.lock -o requirements-mutants.lock pyproject.toml
 	@! grep -nE '://|^-' requirements*.lock
 
 clean: ## remove what can be made again; databases stay
-	rm -rf .venv build tests/clients/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv build tests/clients/node_modules tests/browser/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN): pyproject.toml requirements.lock
@@ -85,6 +90,14 @@ $(DEV): $(RUN) requirements-dev.lock
 
 $(BENCH): $(DEV) requirements-bench.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	@touch $@
+
+$(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/browser/package-lock.json
+	@command -v npm > /dev/null || { echo "Node.js 20 or later with npm is missing: apt-get install nodejs npm"; exit 1; }
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-browser.lock
+	@command -v $${CHROMIUM:-chromium} > /dev/null || { apt-get update -qq && apt-get install -qq -y chromium; } > /dev/null 2>&1 || \
+		echo "Debian's Chromium cannot be installed here: the one from npm is taken"
+	cd tests/browser && npm ci --no-progress --loglevel=error $$(command -v $${CHROMIUM:-chromium} > /dev/null && echo --omit=optional)
 	@touch $@
 
 $(MUTANTS): $(DEV) requirements-mutants.lock

@@ -33,6 +33,7 @@ TOKEN = SecurityScheme(
     scheme="bearer",
     description="The token of a seat or of the official, from the answer that opened the match.",
 )
+SCRIPTS = ("code.js", "page.js", "parts.js", "search.js", "tryit.js")
 TAGS = {
     "Matches": "Opening matches, finding them, seeing how they stand, and acting in them.",
     "Knocks": "Knocks on the table, and the case files that they leave.",
@@ -83,8 +84,8 @@ def _page() -> Fixed:
 
 
 @cache
-def _script() -> Fixed:
-    return Fixed(_static("docs.js"), media_type="text/javascript")
+def _script(name: str) -> Fixed:
+    return Fixed(_static(name), media_type="text/javascript")
 
 
 @get(["/openapi.json", "/docs/openapi.json"], include_in_schema=False)
@@ -103,10 +104,10 @@ async def docs(request: Req) -> Reply:
     return _page().reply(request)
 
 
-@get("/docs.js", include_in_schema=False)
-async def docs_js(request: Req) -> Reply:
-    """Its script."""
-    return _script().reply(request)
+@get([f"/docs/{name}" for name in SCRIPTS], include_in_schema=False)
+async def script(request: Req) -> Reply:
+    """A part of the script that shows the description as a page."""
+    return _script(request.scope["path"].rpartition("/")[2]).reply(request)
 
 
 @cache
@@ -139,4 +140,4 @@ async def _not_here(_: Req) -> None:
     raise NotFoundException
 
 
-ROUTER = routed("/", [openapi_json, docs, docs_js])
+ROUTER = routed("/", [openapi_json, docs, script])

@@ -31,7 +31,9 @@ class Ticket(Value):
     "gives up; then ask for another ticket, and name the last event that came in `after`. A spectator needs none.",
     tags=["Events"],
     security=TOKEN,
-    operation_class=described(gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503)),
+    operation_class=described(
+        gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503), tagged=False
+    ),
 )
 async def get_ticket(request: Req, match: MatchId) -> Reply:
     """A ticket for a stream."""

@@ -11,6 +11,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.docs.reference import SCRIPTS
 from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
@@ -135,12 +136,16 @@ class TestReference:
     def test_the_page_and_all_that_it_needs_come_from_here(self, client: Client) -> None:
         page = client.get("/docs")
         assert page.headers["content-type"].startswith("text/html")
-        sources = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        sources = re.findall(r'(?:src|href)="([^"#]+)"', page.text)
         assert sources
         for source in sources:
             assert source.startswith("/"), "nothing from elsewhere"
             assert client.get(source).status_code == 200
-        assert "//" not in re.sub(r"^\s*//.*$", "", client.get("/docs.js").text, flags=re.MULTILINE)
+        for name in SCRIPTS:
+            script = client.get(f"/docs/{name}").text
+            assert "//" not in re.sub(r"^\s*//.*$", "", script, flags=re.MULTILINE)
+            for other in re.findall(r'^import .* from "\./([^"]+)";$', script, re.MULTILINE):
+                assert other in SCRIPTS
 
     def test_the_description_is_served_as_it_is_kept(self, client: Client) -> None:
         kept = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))
@@ -220,4 +225,5 @@ class TestSettings:
 
 
 def test_static_files_are_part_of_the_package() -> None:
-    assert {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()} == {"docs.html", "docs.js"}
+    files = {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()}
+    assert files == {"docs.html", "problem.html", *SCRIPTS}

@@ -12,7 +12,7 @@ from litestar import Litestar
 from litestar.routes import HTTPRoute
 from litestar.testing import TestClient
 
-from api.docs.reference import page_policy
+from api.docs.reference import SCRIPTS, page_policy
 from api.http.headers import POLICY, SECURE
 from tests.api.table import KORTOXEN, Table
 
@@ -45,7 +45,9 @@ def requests(client: Client, table: Table) -> Iterator[tuple[str, str]]:
 
 def test_all_routes(client: Client, table: Table) -> None:
     asked = set(requests(client, table))
-    assert {"/openapi.json", "/docs.js", "/health/live", f"{table.path}/events/stream"} <= {path for _, path in asked}
+    assert {"/openapi.json", "/docs/page.js", "/health/live", f"{table.path}/events/stream"} <= {
+        path for _, path in asked
+    }
     statuses, pages = set(), set()
     for method, path in sorted(asked):
         if path.endswith("/stream"):
@@ -98,7 +100,8 @@ def test_the_page_may_load_what_it_needs_and_nothing_else(client: Client) -> Non
     page = client.get("/docs")
     secure(page, page_policy())
     assert re.findall(r"<style", page.text) == ["<style"]
-    assert re.findall(r"<script[^>]*>", page.text) == ['<script src="/docs.js">']
+    assert re.findall(r"<script[^>]*>", page.text) == ['<script type="module" src="/docs/page.js">']
     assert not re.search(r"\sstyle=|\son\w+=|javascript:", page.text)
-    script = client.get("/docs.js").text
-    assert not re.search(r"\beval\(|new Function|\.style\b|setAttribute\(.style", script)
+    for name in SCRIPTS:
+        script = client.get(f"/docs/{name}").text
+        assert not re.search(r"\beval\(|new Function|innerHTML|\.style\b|setAttribute\(.style", script)

@@ -1,0 +1,89 @@
+"""Chromium on the reference page of a running service. ``make browser`` installs both and runs these tests."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.api.serving import Process, running
+
+HERE = Path(__file__).parent
+FROM_NPM = 'import chromium from "@sparticuz/chromium"; console.log(await chromium.executablePath())'
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+FLAGS_MORE = ("--disable-component-update", "--disable-sync")
+WIDE, NARROW = 1280, 390
+expect.set_options(timeout=30_000)  # for a loaded machine
+
+OpenPage = Callable[..., Page]
+"""Opens the reference page: ``width``, ``scheme`` (light or dark) and what stands after ``#``."""
+
+
+def executable() -> str:
+    """Where Chromium is: as ``CHROMIUM`` says, the system's, or that of the npm package."""
+    found = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    if found:
+        return found
+    command = ["node", "--input-type=module", "--eval", FROM_NPM]
+    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.exit("Chromium is missing: apt-get install chromium, or name it: make browser CHROMIUM=...", 1)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=[*FLAGS, *FLAGS_MORE])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    with running(f"sqlite:///{tmp_path_factory.mktemp('service')}/knacka.db") as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def http(service: Process) -> Iterator[httpx.Client]:
+    """The same service as a client sees it."""
+    with httpx.Client(base_url=service.address) as client:
+        yield client
+
+
+@pytest.fixture
+def open_page(browser: Browser, service: Process) -> Iterator[OpenPage]:
+    """What it opens asks nobody else, keeps to its policy, and has no error in its scripts: seen to at the end."""
+    contexts: list[BrowserContext] = []
+    wrong: list[str] = []
+
+    def opened(width: int = WIDE, scheme: str = "light", at: str = "") -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("request", lambda request: _ours(request.url, service.address) or wrong.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: _fine(message.type, message.text) or wrong.append(message.text))
+        page.goto(f"{service.address}/docs{at and '#'}{at}")
+        page.locator("main h2").first.wait_for()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def _ours(url: str, address: str) -> bool:
+    return urlsplit(url)[:2] == urlsplit(address)[:2]
+
+
+def _fine(kind: str, text: str) -> bool:
+    """An answer that is a problem is told of in the console; it is shown in the page."""
+    return kind not in ("error", "warning") or text.startswith("Failed to load resource: the server responded")
