@@ -145,6 +145,16 @@ class TestKeys:
         ):
             problem(client.post("/v1/matches", content=body, headers=JSON), 400, "repeated-key")
 
+    @pytest.mark.parametrize("inner", ['"\\n"', '{"a": 1, "a": 2}'])
+    def test_far_within(self, client: Client, inner: str) -> None:
+        """What is nested too deeply to be looked at is unreadable, and no fault of ours."""
+        statuses = set()
+        for depth in range(800, 1000):
+            nested = '{"a": ' * depth + inner + "}" * depth
+            body = json.dumps(opening("A", "B", "C"))[:-1] + f', "options": {nested}}}'
+            statuses.add(client.post("/v1/matches", content=body.encode(), headers=JSON).status_code)
+        assert statuses <= {400, 422}
+
     def test_in_a_knock_which_may_leave_some_out(self, dealt: Table) -> None:
         document = problem(send(dealt, "/knocks", b'{"seat": 0, "accused": 2, "accused": 1}', 0), 400, "repeated-key")
         assert document["facts"] == {"key": "accused"}
