@@ -1,0 +1,50 @@
+// Plays one seat at random: node bot.js http://127.0.0.1:8000 MATCH SEAT TOKEN
+import { randomUUID } from "node:crypto";
+import createClient from "openapi-fetch";
+import type { components, paths } from "./knacka.js"; // npx openapi-typescript openapi.json -o knacka.d.ts
+
+type State = components["schemas"]["MatchState"];
+
+const [base, match, seat, token] = process.argv.slice(2) as [string, string, string, string];
+const headers = { Authorization: `Bearer ${token}` };
+const client = createClient<paths>({ baseUrl: base, headers });
+const path = { match };
+
+/** What the stream says of whose turn it is, after a break from where it broke off, until the match is over. */
+async function* states(): AsyncGenerator<State> {
+  for (let last = "0"; ; ) {
+    const url = `${base}/v1/matches/${match}/events/stream`;
+    const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
+    if (answer.status === 204 || answer.body === null) return;
+    let rest = "";
+    for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+      const messages = (rest + piece).split("\n\n");
+      rest = messages.pop() ?? "";
+      for (const message of messages) {
+        const fields = new Map<string, string>();
+        for (const line of message.split("\n")) {
+          const colon = line.indexOf(": ");
+          if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+        }
+        last = fields.get("id") ?? last;
+        if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
+      }
+    }
+  }
+}
+
+for await (const state of states()) {
+  if (!state.to_act.includes(Number(seat))) continue;
+  const legal = await client.GET("/v1/matches/{match}/legal-acts", {
+    params: { path, query: { min_version: state.version } },
+  });
+  const act = legal.data?.[Math.floor(Math.random() * legal.data.length)];
+  if (act === undefined) throw new Error(JSON.stringify(legal.error));
+  const header = { "Idempotency-Key": randomUUID(), "If-Match": `"${state.version}"` };
+  for (;;) {
+    const done = await client.POST("/v1/matches/{match}/acts", { params: { path, header }, body: act });
+    const status = done.response.status;
+    if (status === 201 || status === 412) break; // 412: somebody else was first, and the next state is on its way
+    if (status !== 429 && status !== 503) throw new Error(JSON.stringify(done.error));
+  } // repeated with the same key nothing happens twice
+}

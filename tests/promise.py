@@ -1,0 +1,151 @@
+"""What of a released description of the interface a later one does not keep.
+
+``broken(old, new)`` names each: what could be sent has to be taken still, and what is answered has to be read still
+by those who read it before. More may come: calls, optional fields of requests, fields and values of answers.
+"""
+
+from collections.abc import Iterator
+from operator import gt, lt
+from typing import Any
+
+Json = dict[str, Any]
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+LEAST, MOST = ("minimum", "minLength", "minItems"), ("maximum", "maxLength", "maxItems")
+
+
+def broken(old: Json, new: Json) -> list[str]:
+    """A line for each promise that is not kept."""
+    return sorted(set(_Pair(old, new).calls()))
+
+
+class _Pair:
+    def __init__(self, old: Json, new: Json) -> None:
+        self._old, self._new = old, new
+        self._under_way: set[tuple[str, str, bool]] = set()
+
+    def calls(self) -> Iterator[str]:
+        for path, methods in self._old["paths"].items():
+            for method in methods.keys() & METHODS:
+                call = self._new["paths"].get(path, {}).get(method)
+                name = f"{method.upper()} {path}"
+                if call is None:
+                    yield f"{name} is gone"
+                else:
+                    yield from self._call(name, methods[method], call)
+
+    def _call(self, name: str, old: Json, new: Json) -> Iterator[str]:
+        if old["operationId"] != new["operationId"]:
+            yield f"{name} is called {new['operationId']}"
+        was, now = ({(one["name"], one["in"]): one for one in call.get("parameters", ())} for call in (old, new))
+        yield from (f"{name}: parameter {key[0]} is gone" for key in was.keys() - now.keys())
+        for key, parameter in now.items():
+            if parameter.get("required") and not was.get(key, {}).get("required"):
+                yield f"{name}: parameter {key[0]} has become required"
+            if key in was:
+                yield from self._schema(f"{name}: {key[0]}", was[key]["schema"], parameter["schema"], sent=True)
+        body, before = (call.get("requestBody", {}) for call in (new, old))
+        if body.get("required") and not before.get("required"):
+            yield f"{name}: a body has become required"
+        yield from self._content(f"{name}: body", before, body, sent=True)
+        for status, answer in old["responses"].items():
+            there = new["responses"].get(status)
+            if there is None:
+                yield f"{name}: {status} is gone"
+                continue
+            gone = answer.get("headers", {}).keys() - there.get("headers", {}).keys()
+            yield from (f"{name}: {status}: header {header} is gone" for header in gone)
+            yield from self._content(f"{name}: {status}", answer, there, sent=False)
+
+    def _content(self, where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
+        for media_type, was in old.get("content", {}).items():
+            now = new.get("content", {}).get(media_type)
+            if now is None:
+                yield f"{where}: {media_type} is gone"
+            else:
+                yield from self._schema(where, was.get("schema", {}), now.get("schema", {}), sent=sent)
+
+    def _schema(self, where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
+        pair = (old.get("$ref", ""), new.get("$ref", ""), sent)
+        if all(pair[:2]):
+            if pair in self._under_way:
+                return
+            self._under_way.add(pair)
+        old, new = _resolved(self._old, old), _resolved(self._new, new)
+        if "oneOf" in old or "anyOf" in old or "oneOf" in new or "anyOf" in new:
+            yield from self._members(where, old, new, sent=sent)
+            return
+        yield from _values(where, old, new, sent=sent)
+        if sent:
+            yield from _bounds(where, old, new)
+        was, now = old.get("properties", {}), new.get("properties", {})
+        if was.keys() - now.keys() and not (sent and new.get("additionalProperties", True)):
+            yield from (f"{where}.{name} is gone" for name in was.keys() - now.keys())
+        must, had = (set(one.get("required", ())) for one in ((new, old) if sent else (old, new)))
+        word = "has become required" if sent else "may be missing"
+        yield from (f"{where}.{name} {word}" for name in must - had)
+        for name in was.keys() & now.keys():
+            yield from self._schema(f"{where}.{name}", was[name], now[name], sent=sent)
+        for word in ("items", "additionalProperties"):
+            if isinstance(old.get(word), dict) and isinstance(new.get(word), dict):
+                yield from self._schema(f"{where}[]", old[word], new[word], sent=sent)
+
+    def _members(self, where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
+        """Of a union: each that was there is there, and what is answered is nothing of a new kind of value."""
+        was = {_name_of(self._old, one): one for one in _members(old)}
+        now = {_name_of(self._new, one): one for one in _members(new)}
+        if sent:
+            yield from (f"{where}: {name} is gone" for name in was.keys() - now.keys())
+        else:
+            kinds = {_kind(self._new, one) for one in now.values()} - {_kind(self._old, one) for one in was.values()}
+            yield from (f"{where} may be {kind}" for kind in kinds)
+        for name in was.keys() & now.keys():
+            yield from self._schema(f"{where}({name})", was[name], now[name], sent=sent)
+
+
+def _resolved(root: Json, schema: Json) -> Json:
+    while "$ref" in schema:
+        place: Any = root
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            place = place[step]
+        schema = place
+    return schema
+
+
+def _members(schema: Json) -> list[Json]:
+    found: list[Json] = schema.get("oneOf") or schema.get("anyOf") or [schema]
+    return found
+
+
+def _kind(root: Json, schema: Json) -> str:
+    return str(_resolved(root, schema).get("type", "object"))
+
+
+def _name_of(root: Json, schema: Json) -> str:
+    return str(schema["$ref"]).rpartition("/")[2] if "$ref" in schema else _kind(root, schema)
+
+
+def _values(where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
+    was, now = (set(_types(one)) for one in (old, new))
+    if was and now and not (was <= now if sent else now <= was):
+        yield f"{where} was {'/'.join(sorted(was))} and is {'/'.join(sorted(now))}"
+    if "const" in new and new["const"] != old.get("const"):
+        yield f"{where} may only be {new['const']}"
+    if sent and "enum" in new:
+        gone = [one for one in old.get("enum", ["all that it was"]) if one not in new["enum"]]
+        yield from (f"{where} may not be {one}" for one in gone)
+
+
+def _types(schema: Json) -> list[str]:
+    kind = schema.get("type", [])
+    kinds = [kind] if isinstance(kind, str) else kind
+    return [*kinds, "integer"] if "number" in kinds else kinds
+
+
+def _bounds(where: str, old: Json, new: Json) -> Iterator[str]:
+    for words, narrower in ((LEAST, gt), (MOST, lt)):
+        for word in words:
+            if word in new and (word not in old or narrower(new[word], old[word])):
+                yield f"{where}: {word} is {new[word]}"
+    if "pattern" in new and new["pattern"] != old.get("pattern"):
+        yield f"{where}: pattern is {new['pattern']}"

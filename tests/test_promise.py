@@ -1,0 +1,82 @@
+"""What was released stays: openapi/guides/promise.md."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.promise import broken
+
+OPENAPI = Path(__file__).parents[1] / "openapi"
+NOW: dict[str, Any] = json.loads((OPENAPI / "openapi.json").read_text("utf-8"))
+RELEASED = sorted((OPENAPI / "released").glob("*.json"))
+MATCH, ACTS, LEGAL = ("/v1/matches/{match}", "/v1/matches/{match}/acts", "/v1/matches/{match}/legal-acts")
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def test_something_was_released() -> None:
+    assert RELEASED
+
+
+@pytest.mark.parametrize("released", RELEASED, ids=lambda path: path.stem)
+def test_what_was_released_stays(released: Path) -> None:
+    assert broken(json.loads(released.read_text("utf-8")), NOW) == []
+
+
+def _schema(api: dict[str, Any], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = api["components"]["schemas"][name]
+    return found
+
+
+def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in api["paths"][path]["get"]["parameters"] if one["name"] == name)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda api: api["paths"].pop(LEGAL), f"GET {LEGAL} is gone"),
+        (lambda api: api["paths"][MATCH].pop("get"), f"GET {MATCH} is gone"),
+        (lambda api: api["paths"][MATCH]["get"].update(operationId="look"), f"GET {MATCH} is called look"),
+        (lambda api: api["paths"][LEGAL]["get"].pop("parameters"), f"GET {LEGAL}: parameter seat is gone"),
+        (lambda api: _parameter(api, LEGAL, "seat").update(required=True), "parameter seat has become required"),
+        (lambda api: _parameter(api, LEGAL, "seat")["schema"].update(maximum=3), "seat: maximum is 3"),
+        (lambda api: api["paths"][ACTS]["post"]["responses"].pop("201"), "201 is gone"),
+        (lambda api: api["paths"][ACTS]["post"]["responses"]["201"]["headers"].pop("ETag"), "header ETag is gone"),
+        (lambda api: _schema(api, "ActDone")["properties"].pop("version"), "version is gone"),
+        (lambda api: _schema(api, "ActDone").update(required=["events"]), "version may be missing"),
+        (lambda api: _schema(api, "ActDone")["properties"].update(version={"type": "string"}), "is string"),
+        (lambda api: _schema(api, "Play")["properties"].update(card={"type": "integer"}), "card was string"),
+        (lambda api: _schema(api, "Play")["required"].append("why"), "why has become required"),
+        (lambda api: _schema(api, "Play")["properties"].pop("card"), "card is gone"),
+    ],
+)
+def test_what_is_broken_is_named(change: Change, says: str) -> None:
+    later = copy.deepcopy(NOW)
+    change(later)
+    found = broken(NOW, later)
+    assert any(says in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda api: None,
+        lambda api: api["paths"].update({"/v1/more": api["paths"][LEGAL]}),
+        lambda api: api["paths"][LEGAL]["get"]["parameters"].append(
+            {"name": "more", "in": "query", "schema": {"type": "string"}}
+        ),
+        lambda api: _schema(api, "ActDone")["properties"].update(more={"type": "string"}),
+        lambda api: _schema(api, "ActDone")["required"].append("more"),
+        lambda api: _schema(api, "Play")["properties"].update(more={"type": "string"}),
+    ],
+)
+def test_what_may_come_is_no_breach(change: Change) -> None:
+    later = copy.deepcopy(NOW)
+    change(later)
+    assert broken(NOW, later) == []
