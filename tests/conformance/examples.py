@@ -87,7 +87,8 @@ class Recording(Client):
         operation = operation_of(method, path)["operationId"]
         name = self.name
         if body is not None:
-            name = body.get("act") or body.get("offence") or body.get("ruleset") or "any offence"
+            named = body.get("act") or body.get("offence") or body.get("ruleset")
+            name = named or ("any offence" if operation == "send_knock" else self.name)
             if not self.kept.request(operation, name, body):
                 return
         self.kept.answer(operation, status, media_type, name, short(told))
@@ -211,6 +212,22 @@ def stream(client: Recording, match: Watched) -> None:
     client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", fields)
 
 
+def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
+    """What conformance matches do not do: several acts at once, and what tokens are for."""
+    first = next(step for step in given["steps"] if step["call"] == "acts" and step["expect"] == "ok")
+    client.name = "the second is refused"
+    acts = {"acts": [first["body"], {"act": "score", "seat": first["body"]["seat"]}]}
+    client.ask("POST", f"{match.path}/acts/batch", match.tokens[first["body"]["seat"]], acts)
+    client.name = "example"
+    client.ask("POST", f"{match.path}/tickets", match.tokens[0])
+    client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+
+
+SAID = {
+    429: Problem("slow_down", per_minute=600),
+    500: Problem("internal"),
+    503: Problem("store_away"),
+}
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -219,10 +236,11 @@ def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple
     for (method, template), operation in OPERATIONS.items():
         path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
-            if status >= 500:  # as it would be answered while the store is away, or the service at fault
-                _, _, said = as_sent(Problem("internal" if status == 500 else "store_away"), path, None)
+            if status in SAID:  # as it would be answered while the store is away, or by another setting
+                problem = SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
-                    _, _, said = as_sent(Problem("not_ready", reason="The store does not answer"), path, None)
+                    problem = Problem("not_ready", reason="The store does not answer")
+                _, _, said = as_sent(problem, path, (), None)
             else:
                 said = _provoke(client, method, path, status, going, over)
             told = msgspec.json.decode(said)
@@ -239,15 +257,20 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         "acts": {"act": "score", "seat": 0},
         "knocks": {"seat": 0, "accused": 1},
         "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
+        "batch": {"acts": [{"act": "score", "seat": 0}]},
+        "tokens": {"seat": 1},
     }
-    content = msgspec.json.encode(bodies[call]) if method == "POST" else None
+    content = msgspec.json.encode(bodies[call]) if call in bodies and method == "POST" else None
+    if call == "tokens" and status != 403:
+        seat = going.tokens["official"]
     ended = path.replace(going.path, over.path)
     needed = "at=1&" if call == "replay" else ""
     asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
         400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
-        401: (f"{path}?{needed}", "no-token-of-this-match", content, {}),
+        401: (f"{path}?{needed}", "", content, {"Authorization": "Basic QW5uYTo="}),
         403: (path, other, content, {}),
         404: (path.replace(going.path, f"/v1/matches/{UNKNOWN}") + f"?{needed}", seat, content, {}),
+        406: (f"{path}?{needed}", seat, content, {"Accept": "image/png"}),
         409: (f"{path}?{needed}min_version=999999999", seat, None, {}),
         412: (path, seat, content, {"If_Match": '"99"'}),
         413: (path, seat, b" " * 2_000_000, {}),
@@ -255,17 +278,20 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         422: (path, seat, content, {}),
     }
     url, token, sent, headers = asked[status]
-    if method == "POST" and status == 400:
+    if call == "matches" and method == "POST":
+        token = ""
+    if content is not None and status == 400:
         url, sent = path, b'{"act": "play", "card": "XX"}'
     if method == "POST" and status == 409:
-        url, token, sent = ended, over.tokens[0], content
+        url, token, sent = ended, over.tokens["official" if call == "tokens" else 0], content
     if method == "POST" and status == 422:
         sent = {
             "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
+            "tokens": msgspec.json.encode({"seat": 7}),
         }.get(call, content)
-    if call == "stream" and status == 400:
-        url = f"{path}?after=-1"
+    if call == "stream" and status in (400, 409):
+        url = f"{path}?after={-1 if status == 400 else 100_000}"
     if call == "legal-acts" and status in (403, 422):
         url, token = f"{path}?seat={1 if status == 403 else 7}", seat if status == 403 else going.tokens["official"]
     if call == "matches" and status == 422 and method == "GET":
@@ -284,6 +310,8 @@ def main() -> None:
         read_all(client, played)
         stream(client, next(match for match in played.values() if match.end()))
         going = Watched(client, {**next(matches("rodskagg-kortoxen")), "enforcement": "refuse"})
+        given = next(matches("rodskagg-kortoxen"))
+        write(client, Watched(client, given), given)
         over = next(match for match in played.values() if match.end())
         problems = list(provoked(client, going, over))
         client.close()
