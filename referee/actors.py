@@ -10,12 +10,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from referee.value import Seat
+from referee.value import SeatSent
 
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
 
-Actor = (
-    Seat
+Actor = Annotated[
+    SeatSent
     | Annotated[
         str,
         Meta(
@@ -24,8 +24,9 @@ Actor = (
             extra_json_schema={"maxLength": len("key:") + 40},
             description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`.",
         ),
-    ]
-)
+    ],
+    Meta(title="Actor", description="Who did something: a seat by its number, else by name."),
+]
 """In JSON a number or a text."""
 
 WRITTEN = rf"P[1-8]|{_NAMED}"

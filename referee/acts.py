@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.value import OFFENCE_SAYS, Card, Seat, Value
+from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, pattern=told.NOTE)]
 """A few lines in somebody's own words."""
@@ -45,7 +45,7 @@ class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"
 class SeatAct(Act):
     """An act by a seat."""
 
-    seat: Seat
+    seat: SeatSent
 
 
 class Draw(SeatAct, tag="draw"):
@@ -118,7 +118,7 @@ class Play(SeatAct, tag="play"):
 class Report(SeatAct, tag="report"):
     """Report at a real table what the cards cannot show."""
 
-    accused: Seat
+    accused: SeatSent
     fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
 
 
@@ -217,8 +217,8 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     ``offence`` names it; without it the referee looks for the oldest that stands open.
     """
 
-    seat: Seat
-    accused: Seat
+    seat: SeatSent
+    accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Note = ""
 

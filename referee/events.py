@@ -42,13 +42,14 @@ Enforcement = Annotated[
         description="`refuse`: what the rules forbid is refused. `penalise`: it stands until somebody knocks.",
     ),
 ]
-Viewer = (
+Viewer = Annotated[
     Seat
     | Annotated[
         Literal["official", "spectator"],
         Meta(title="ViewerName", description="Who looks without a seat: the official, or anybody else."),
-    ]
-)
+    ],
+    Meta(title="Viewer", description="Who looks: a seat by its number, the official, or a spectator."),
+]
 """Who looks: a seat, the official, or anybody else."""
 
 

@@ -27,6 +27,12 @@ DueAct = Annotated[
 ]
 
 
+SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="Who bid, and then what.")]
+SeatAndCard = Annotated[
+    tuple[Seat, CardText], Meta(title="SeatAndCard", description="Who played it, and then the card.")
+]
+
+
 class OpenBreach(TypedDict):
     """An offence that stands open, and the event in which it happened (:class:`~referee.events.Breach`)."""
 
@@ -69,11 +75,11 @@ class Shown(Value):
     cards_left: told.Counts | None = None
     picked_up: told.Seats | None = None
     """Seats that have taken up their cards."""
-    bids: told.Many[tuple[Seat, BidSeen]] | None = None
+    bids: told.Many[SeatAndBid] | None = None
     """Seat and bid, as they were spoken."""
     contract: BidSeen | None = None
     declarer: Seat | None = None
-    trick: told.BySeat[tuple[Seat, CardText]] | None = None
+    trick: told.BySeat[SeatAndCard] | None = None
     """Seat and card, as they were played."""
     tricks: told.Counts | None = None
     answers: told.BySeat[AnswerSeen | None] | None = None

@@ -38,7 +38,10 @@ OFFICIALS_MORE = 1000
 """Events that officials may still add to a full aggregate: to void a deal, or to close."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 
-Seat = Annotated[int, Meta(title="Seat", ge=0, le=7, description="The number of a seat: 0 to n-1, clockwise.")]
+_SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
+Seat = Annotated[int, Meta(title="Seat", description=_SEAT_SAYS, extra_json_schema={"minimum": 0, "maximum": 7})]
+SeatSent = Annotated[int, Meta(title="Seat", ge=0, le=7, description=_SEAT_SAYS)]
+"""A seat as somebody sends it."""
 
 _CARD = "^[SHDC][2-9TJQKA]$"
 _CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."

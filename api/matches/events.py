@@ -38,7 +38,12 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
+        "id": {
+            "type": "string",
+            "description": "The number of the event.",
+            "pattern": "^[0-9]{1,9}$",
+            "maxLength": 9,
+        },
         "event": {"type": "string", "pattern": "^[a-z/-]+$", "maxLength": 64, "description": "The topic."},
         "data": {
             "type": "string",
@@ -47,7 +52,12 @@ SENT = {
             "contentMediaType": "application/json",
             "description": "An `EventSeen`.",
         },
-        "retry": {"type": "string", "pattern": "^[0-9]{1,9}$", "maxLength": 9},
+        "retry": {
+            "type": "string",
+            "description": "Milliseconds to wait before connecting again.",
+            "pattern": "^[0-9]{1,9}$",
+            "maxLength": 9,
+        },
     },
 }
 

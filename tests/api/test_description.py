@@ -67,6 +67,10 @@ class TestEverythingIsSaid:
             for path, part in parts(schema):
                 fields = part.get("properties", {}) if path[-1:] != ("properties",) else {}
                 silent += [f"{name}.{field}" for field, told in fields.items() if not told.get("description")]
+        for path, part in parts(CONTRACT["paths"]):
+            if "examples" not in path and path[-1:] != ("properties",):
+                fields = part.get("properties", {})
+                silent += ["/".join((*path, field)) for field, told in fields.items() if not told.get("description")]
         assert not silent
 
     def test_of_every_operation_parameter_and_answer(self) -> None:

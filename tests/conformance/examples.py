@@ -223,6 +223,8 @@ def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple
                 _, _, said = as_sent(Problem("internal" if status == 500 else "store_away"), path, None)
                 if status == 503 and operation["operationId"] == "health_ready":
                     _, _, said = as_sent(Problem("not_ready", reason="The store does not answer"), path, None)
+            elif status == 429:  # as where the operator has set a limit
+                _, _, said = as_sent(Problem("slow_down", per_minute=600), path, None)
             else:
                 said = _provoke(client, method, path, status, going, over)
             told = msgspec.json.decode(said)
@@ -272,6 +274,10 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         url = f"{path}?ruleset=whist"
     if status == 404 and path.startswith("/v1/rulesets"):
         url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")
+    if status == 401 and not path.startswith(going.path):  # no token is needed here, but what is sent has to be one
+        token, headers = "", {"Authorization": "Basic a25hY2s="}
+    if status == 400 and not path.startswith(going.path) and call != "matches":
+        url = f"{path}?nonsense=1"
     _, said = client.raw(method, url, token, sent, **headers)
     return said
 

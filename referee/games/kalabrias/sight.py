@@ -1,6 +1,8 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from msgspec import Meta
 
 from referee import told
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
@@ -193,6 +195,12 @@ def view(state: State, viewer: Viewer) -> Shown:
     )
 
 
+SeatAndCards = Annotated[
+    tuple[Seat, told.Cards],
+    Meta(title="SeatAndCards", description="Who laid them open, and then the cards."),
+]
+
+
 class Claimed(TypedDict):
     """What has been said of the best sequence so far."""
 
@@ -231,7 +239,7 @@ class More(TypedDict):
     """Who has declared king and queen of trumps."""
     card_points: NotRequired[told.PointsBySeat]
     """By seat, what the cards in the tricks won so far count (E34-E41)."""
-    shown: NotRequired[told.BySeat[tuple[Seat, told.Cards]]]
+    shown: NotRequired[told.BySeat[SeatAndCards]]
     """With closed hands, the sequences laid open: seat and cards of each (E-O34)."""
     winners: NotRequired[told.Seats]
     """Who has won, when the match is over: partners together."""
