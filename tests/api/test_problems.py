@@ -576,3 +576,15 @@ def test_every_problem_that_is_raised_has_its_texts() -> None:
 def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
     for text in TEXTS.values():
         assert fields(text.en) == fields(text.sv)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/rulesets", "/v1/rulesets/kalabrias/rules/E1", "/v1/matches", "/health/live", "/health/ready"]
+)
+def test_authorization_that_names_no_token_is_told_where_none_is_needed(
+    client: TestClient[Litestar], path: str
+) -> None:
+    answer = client.get(path, headers={"Authorization": "Basic a25hY2s="})
+    assert answer.status_code == 401
+    assert answer.json()["type"] == "/problems/token-missing"
+    assert client.get(path).status_code == 200

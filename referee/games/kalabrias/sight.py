@@ -196,7 +196,7 @@ def view(state: State, viewer: Viewer) -> Shown:
 
 
 SeatAndCards = Annotated[
-    tuple[Seat, tuple[CardText, ...]],
+    tuple[Seat, told.Cards],
     Meta(title="SeatAndCards", description="Who laid them open, and then the cards."),
 ]
 
