@@ -9,7 +9,7 @@ BENCH := .venv/.installed-bench
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 
-.PHONY: help run demo test check openapi coverage mutants bench soak faults lock clean
+.PHONY: help run demo test check examples openapi coverage mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,6 +35,9 @@ openapi: $(RUN) ## write openapi/openapi.json anew
 	mkdir -p openapi
 	$(BIN)/knacka openapi > openapi/openapi.json.new
 	mv openapi/openapi.json.new openapi/openapi.json
+
+examples: $(DEV) ## take the examples of the description anew from matches played over HTTP
+	$(BIN)/python -m tests.conformance.examples
 
 coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered

@@ -3,11 +3,12 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID, uuid4
 from zlib import crc32
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import asdict, replace
 from sqlalchemy import (
     Column,
@@ -28,10 +29,12 @@ from sqlalchemy import (
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page, topics
-from referee.events import DealScored, Dealt, MatchClosed, MatchOpened, MatchWon, Recorded
-from referee.value import Value
+from referee.events import Dealing, DealScored, Dealt, Enforcement, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.value import Seat, Time, Value, Version
 
-Status = Literal["open", "over"]
+Status = Annotated[
+    Literal["open", "over"], Meta(title="MatchStatus", description="Whether a match goes on, or is over.")
+]
 
 
 class Listed(Value):
@@ -44,13 +47,13 @@ class Listed(Value):
     ruleset: str
     status: Status
     players: tuple[str, ...]
-    dealing: str
-    enforcement: str
-    opened_at: datetime
-    changed_at: datetime
+    dealing: Dealing
+    enforcement: Enforcement
+    opened_at: Time
+    changed_at: Time
     deal: int
-    version: int
-    winner: int | None
+    version: Version
+    winner: Seat | None
 
 
 def listed(entry: Listed | None, recorded: Recorded) -> Listed:

@@ -14,7 +14,7 @@ from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from referee.events import DealScored, DealVoided, Event, MatchClosed, MatchOpened, PotEntry, Recorded
-from referee.value import Value
+from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"
 """The topic of a stake, a fact of games with a pot alone: ``seat`` put ``amount`` into the pot."""
@@ -23,9 +23,9 @@ STAKED = "pot/staked"
 class PotPending(Value):
     """A stake in the deal under way, and the event that says so. It is entered when the deal is scored."""
 
-    seat: int
+    seat: Seat
     units: int
-    event: int
+    event: EventNumber
 
 
 class PotLine(Value):
@@ -36,7 +36,7 @@ class PotLine(Value):
     before: int
     after: int
     entries: tuple[PotEntry, ...]
-    event: int
+    event: EventNumber
 
 
 class PotClosed(Value):
@@ -45,8 +45,8 @@ class PotClosed(Value):
     before: int
     after: int
     entries: tuple[PotEntry, ...]
-    rule: str
-    event: int
+    rule: RuleId
+    event: EventNumber
 
 
 class Pot(Value):
@@ -57,7 +57,7 @@ class Pot(Value):
     """
 
     match: str
-    version: int
+    version: Version
     ruleset: str
     players: tuple[str, ...]
     currency: str | None

@@ -4,11 +4,13 @@ Nothing is reckoned here but sums: why a number stands on a line, the referee ha
 """
 
 import csv as files
+from collections.abc import Mapping
 from io import StringIO
-from typing import Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
@@ -24,11 +26,22 @@ from referee.events import (
     MatchWon,
     PenaltyImposed,
     PlayerEliminated,
-    Points,
     Recorded,
     in_points,
 )
-from referee.value import Value
+from referee.value import (
+    AnswerSeen,
+    BidSeen,
+    DealKind,
+    EventNumber,
+    Points,
+    RuleId,
+    Seat,
+    Value,
+    Version,
+    WonBy,
+    tied,
+)
 
 LOOK = 8
 """Lines that are looked at together for a deal and its neighbours; more only where deals were voided."""
@@ -39,19 +52,19 @@ VOIDED = "voided"
 class Pending(Value):
     """A penalty knocked up in the deal under way, and the event that imposed it."""
 
-    seat: int
+    seat: Seat
     points: int
-    rule: str
-    event: int
+    rule: RuleId
+    event: EventNumber
 
 
 class LineEntry(Value):
     """One number on a line: why it stands there, and the events that show it."""
 
-    seat: int
+    seat: Seat
     points: Points
-    rule: str
-    events: tuple[int, ...]
+    rule: RuleId
+    events: tuple[EventNumber, ...]
 
 
 class Line(Value):
@@ -63,41 +76,41 @@ class Line(Value):
     """
 
     deal: int
-    dealer: int
-    kind: str
-    declarer: int | None
-    contract: int | str | None
+    dealer: Seat
+    kind: DealKind | Annotated[Literal["voided"], Meta(title="VoidedKind", description="The deal was voided.")]
+    declarer: Seat | None
+    contract: BidSeen | None
     tricks: tuple[int, ...]
-    answers: tuple[str | None, ...]
+    answers: tuple[AnswerSeen | None, ...]
     penalties: tuple[int, ...]
     before: tuple[Points, ...]
     change: tuple[Points, ...]
     points: tuple[Points, ...]
-    eliminated: tuple[int, ...]
+    eliminated: tuple[Seat, ...]
     entries: tuple[LineEntry, ...]
-    event: int
+    event: EventNumber
     pot_before: int | None = None
     pot: int | None = None
-    detail: dict[str, Any] = msgspec.field(default_factory=dict)
+    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
 
 
 class Closing(Value):
     """The official ended the session: ``before`` and ``change``, what each drew from the pot, give ``points``."""
 
-    rule: str
+    rule: RuleId
     before: tuple[Points, ...]
     change: tuple[Points, ...]
     points: tuple[Points, ...]
     pot_before: int
     pot: int
-    event: int
+    event: EventNumber
 
 
 class Protocol(Value):
     """A match's score sheet after its event number ``version``. Tuples of numbers go by seat."""
 
     match: str
-    version: int
+    version: Version
     ruleset: str
     players: tuple[str, ...]
     opening: tuple[int, ...]
@@ -108,19 +121,19 @@ class Protocol(Value):
     """Points as they stand."""
     lines: tuple[Line, ...] = ()
     pending: tuple[Pending, ...] = ()
-    eliminated: tuple[int, ...] = ()
+    eliminated: tuple[Seat, ...] = ()
     over: bool = False
-    winner: int | None = None
+    winner: Seat | None = None
     """Who won; of partners the first. ``null`` in a match that is over: nobody."""
-    winners: tuple[int, ...] = ()
+    winners: tuple[Seat, ...] = ()
     """All who won: more than one where partners do."""
-    won_by: str | None = None
-    won_rule: str | None = None
+    won_by: WonBy | None = None
+    won_rule: RuleId | None = None
     settlement: tuple[int, ...] | None = None
     """What each seat receives, in minor units."""
     closing: Closing | None = None
     """The last line where a session ends without a winner."""
-    dealer: int | None = None
+    dealer: Seat | None = None
     """Who dealt last."""
 
 

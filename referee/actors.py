@@ -10,13 +10,22 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from referee.cards import Seat
+from referee.value import SeatSent
 
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|scribe|key:[0-9A-Za-z_-]{1,40}"
 
-Actor = (
-    Seat | Annotated[str, Meta(pattern=rf"^({_NAMED})$(?!\n)", description="official, official:2, scribe, key:k3.")]
-)
+Actor = Annotated[
+    SeatSent
+    | Annotated[
+        str,
+        Meta(
+            title="ActorName",
+            pattern=rf"^({_NAMED})$(?!\n)",
+            description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`.",
+        ),
+    ],
+    Meta(title="Actor", description="Who did something: a seat by its number, else by name."),
+]
 """In JSON a number or a text."""
 
 WRITTEN = rf"P[1-8]|{_NAMED}"

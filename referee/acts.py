@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from referee.cards import Card, Seat
-from referee.value import Value
+from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
@@ -43,7 +42,7 @@ class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"
 class SeatAct(Act):
     """An act by a seat."""
 
-    seat: Seat
+    seat: SeatSent
 
 
 class Draw(SeatAct, tag="draw"):
@@ -87,7 +86,10 @@ class KeepCards(SeatAct, tag="keep_cards"):
 class Bid(SeatAct, tag="bid"):
     """Bid or pass: a number of tricks, or one of the words that the game knows."""
 
-    bid: Annotated[int, Meta(ge=-99, le=99)] | BidWord
+    bid: (
+        Annotated[int, Meta(ge=-99, le=99)]
+        | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
+    )
 
 
 class Ask(SeatAct, tag="ask"):
@@ -113,8 +115,8 @@ class Play(SeatAct, tag="play"):
 class Report(SeatAct, tag="report"):
     """Report at a real table what the cards cannot show."""
 
-    accused: Seat
-    fault: Fault
+    accused: SeatSent
+    fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
 
 
 class Score(SeatAct, tag="score"):
@@ -212,9 +214,9 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     ``offence`` names it; without it the referee looks for the oldest that stands open.
     """
 
-    seat: Seat
-    accused: Seat
-    offence: Offence | None = None
+    seat: SeatSent
+    accused: SeatSent
+    offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Annotated[str, Meta(max_length=500)] = ""
 
 

@@ -6,12 +6,7 @@ A card is written suit then rank, ``"SA"``, ``"HT"``, ``"D7"``, in code, JSON an
 
 from collections.abc import Iterable
 from random import Random
-from typing import Annotated
 
-from msgspec import Meta
-
-Card = Annotated[str, Meta(pattern="^[SHDC][2-9TJQKA]$", description="Suit then rank: SA, HT, D7.")]
-Seat = Annotated[int, Meta(ge=0, le=7, description="0 to n-1, clockwise.")]
 Cards = int
 """A set of cards: one bit each."""
 

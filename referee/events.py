@@ -7,21 +7,50 @@ was made, never a sentence; its ``TOPIC`` stands in the database for ever.
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, Literal, TypeVar, get_origin
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
 from uuid import UUID
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.value import Value
+from referee.value import (
+    AnswerSeen,
+    BidSeen,
+    CardText,
+    DealKind,
+    EventNumber,
+    OffenceText,
+    Points,
+    RuleId,
+    Seat,
+    Time,
+    Value,
+    WonBy,
+    tied,
+)
 
-Dealing = Literal["house", "table"]
-Enforcement = Literal["refuse", "penalise"]
-Viewer = int | Literal["official", "spectator"]
+Dealing = Annotated[
+    Literal["house", "table"],
+    Meta(title="Dealing", description="`house`: the server deals. `table`: cards lie on a real table."),
+]
+Enforcement = Annotated[
+    Literal["refuse", "penalise"],
+    Meta(
+        title="Enforcement",
+        description="`refuse`: what the rules forbid is refused. `penalise`: it stands until somebody knocks.",
+    ),
+]
+Viewer = Annotated[
+    Seat
+    | Annotated[
+        Literal["official", "spectator"],
+        Meta(title="ViewerName", description="Who looks without a seat: the official, or anybody else."),
+    ],
+    Meta(title="Viewer", description="Who looks: a seat by its number, the official, or a spectator."),
+]
 """Who looks: a seat, the official, or anybody else."""
-Points = int | float
-"""Whole wherever it can be; a half only in games that count them."""
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
@@ -124,34 +153,34 @@ class Breach(Value, omit_defaults=True):
     completed tricks of the deal it is too late; ``None``: when the deal is scored.
     """
 
-    offence: str
-    seat: int
-    rule: str
-    payer: int
+    offence: OffenceText
+    seat: Seat
+    rule: RuleId
+    payer: Seat
     points: int
     closes_after: int | None = None
-    shown_by: tuple[int, ...] = ()
+    shown_by: tuple[EventNumber, ...] = ()
     """Earlier events that prove it, beside the one that carries it."""
-    by: int | None = None
+    by: Seat | None = None
     """Who did it, where the rules hold another to it: ``seat``."""
 
 
 class Entry(Value):
     """One number on a line of the protocol: why it stands there, and the events that show it."""
 
-    seat: int
+    seat: Seat
     points: int
-    rule: str
-    events: tuple[int, ...]
+    rule: RuleId
+    events: tuple[EventNumber, ...]
 
 
 class PotEntry(Value):
     """What a seat put into the pot (below zero: drew from it), in the pot's units, and why."""
 
-    seat: int | None
+    seat: Seat | None
     units: int
-    rule: str
-    events: tuple[int, ...]
+    rule: RuleId
+    events: tuple[EventNumber, ...]
 
 
 class MatchOpened(Event):
@@ -161,7 +190,7 @@ class MatchOpened(Event):
     HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody"}
     ruleset: str
     edition: int
-    options: dict[str, Any]
+    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     players: tuple[str, ...]
     dealing: Dealing
     enforcement: Enforcement
@@ -171,7 +200,7 @@ class MatchOpened(Event):
     pot: int = 0
     """What lies in the pot, in games that have one."""
     taken_over: bool = False
-    first_dealer: int | None = None
+    first_dealer: Seat | None = None
     stakes: Stakes | None = None
 
 
@@ -179,16 +208,16 @@ class CardDrawn(Event):
     """A seat drew a card for the first deal."""
 
     TOPIC: ClassVar[str] = "dealer/card-drawn"
-    seat: int
-    card: str
+    seat: Seat
+    card: CardText
 
 
 class FirstDealerDrawn(Event):
     """The highest card drawn gave the first deal."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
-    seat: int
-    rule: str
+    seat: Seat
+    rule: RuleId
 
 
 def if_face_up(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
@@ -220,14 +249,14 @@ class Dealt(Event):
         "breaches": "official",
     }
     deal: int
-    dealer: int
+    dealer: Seat
     counts: tuple[int, ...]
-    hands: tuple[tuple[str, ...], ...] | None = None
+    hands: tuple[tuple[CardText, ...], ...] | None = None
     each: int = 0
     """How many cards each should have, where somebody has a wrong number, which is found only on picking up."""
-    stock: tuple[str, ...] = ()
-    widow: tuple[str, ...] = ()
-    turn_up: str | None = None
+    stock: tuple[CardText, ...] = ()
+    widow: tuple[CardText, ...] = ()
+    turn_up: CardText | None = None
     """Lies face up for all to see."""
     seed: str | None = None
     face_up: bool = False
@@ -240,8 +269,8 @@ class CardPlayed(Event):
 
     TOPIC: ClassVar[str] = "card/played"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
-    seat: int
-    card: str
+    seat: Seat
+    card: CardText
     breaches: tuple[Breach, ...] = ()
 
 
@@ -249,10 +278,10 @@ class TrickTaken(Event):
     """A trick was won. ``trick`` counts from 1. Uncontested: nobody was left to play against."""
 
     TOPIC: ClassVar[str] = "trick/taken"
-    seat: int
+    seat: Seat
     trick: int
     uncontested: bool = False
-    grace_until: datetime | None = None
+    grace_until: Time | None = None
     """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
 
 
@@ -261,9 +290,9 @@ class Reported(Event):
 
     TOPIC: ClassVar[str] = "fault/reported"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
-    seat: int
-    accused: int
-    fault: str
+    seat: Seat
+    accused: Seat
+    fault: OffenceText
     breaches: tuple[Breach, ...] = ()
 
 
@@ -272,14 +301,14 @@ class KnockUpheld(Event):
 
     TOPIC: ClassVar[str] = "knock/upheld"
     case: int
-    seat: int
-    accused: int
-    offence: str
-    rule: str
-    payer: int
+    seat: Seat
+    accused: Seat
+    offence: OffenceText
+    rule: RuleId
+    payer: Seat
     penalty: int
-    rests_on: tuple[int, ...]
-    named: str | None = None
+    rests_on: tuple[EventNumber, ...]
+    named: OffenceText | None = None
     note: str = ""
 
 
@@ -293,19 +322,29 @@ def unless_late(ruling: Any, field: str, viewer: Viewer) -> Any:
     return NOTHING[field] if late else getattr(ruling, field)
 
 
+DismissalReason = Annotated[
+    Literal["nothing", "late", "again", "enforced"],
+    Meta(
+        title="DismissalReason",
+        description="Why a knock was wrong. `nothing`: nothing was done wrong. `late`: it was, but knocked for too "
+        "late. `again`: it was knocked for before. `enforced`: the referee refuses what the rules forbid.",
+    ),
+]
+
+
 class KnockDismissed(Event):
     """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
     HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late)
     case: int
-    seat: int
-    accused: int
-    reason: Literal["nothing", "late", "again", "enforced"]
-    rule: str
-    named: str | None = None
-    offence: str | None = None
-    rests_on: tuple[int, ...] = ()
+    seat: Seat
+    accused: Seat
+    reason: DismissalReason
+    rule: RuleId
+    named: OffenceText | None = None
+    offence: OffenceText | None = None
+    rests_on: tuple[EventNumber, ...] = ()
     note: str = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
@@ -315,9 +354,9 @@ class PenaltyImposed(Event):
     """A seat goes up ``points`` when the deal is written into the protocol."""
 
     TOPIC: ClassVar[str] = "penalty/imposed"
-    seat: int
+    seat: Seat
     points: int
-    rule: str
+    rule: RuleId
     case: int | None = None
 
 
@@ -330,17 +369,17 @@ class DealScored(Event):
 
     TOPIC: ClassVar[str] = "deal/scored"
     deal: int
-    dealer: int
-    kind: str
-    declarer: int | None
-    contract: int | str | None
+    dealer: Seat
+    kind: DealKind
+    declarer: Seat | None
+    contract: BidSeen | None
     tricks: tuple[int, ...]
-    answers: tuple[str | None, ...]
+    answers: tuple[AnswerSeen | None, ...]
     penalties: tuple[int, ...]
     before: tuple[int, ...]
     points: tuple[int, ...]
     entries: tuple[Entry, ...]
-    eliminated: tuple[int, ...] = ()
+    eliminated: tuple[Seat, ...] = ()
     """Everybody who is out of the match after this deal."""
     pot_before: int | None = None
     pot: int | None = None
@@ -348,7 +387,7 @@ class DealScored(Event):
     pot_entries: tuple[PotEntry, ...] = ()
     halves: bool = False
     """``before``, ``points`` and ``entries`` count halves of a point."""
-    detail: dict[str, Any] = msgspec.field(default_factory=dict)
+    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
     """What only this game has to tell of the deal: codes and numbers, never a sentence."""
 
 
@@ -356,7 +395,7 @@ class PlayEnded(Event):
     """No more cards are played in the deal; it waits to be written into the protocol."""
 
     TOPIC: ClassVar[str] = "deal/play-ended"
-    kind: str
+    kind: DealKind
 
 
 class DealVoided(Event):
@@ -377,8 +416,8 @@ class PlayerEliminated(Event):
     """A player is out of the match."""
 
     TOPIC: ClassVar[str] = "player/eliminated"
-    seat: int
-    rule: str
+    seat: Seat
+    rule: RuleId
 
 
 class MatchWon(Event):
@@ -388,14 +427,14 @@ class MatchWon(Event):
     """
 
     TOPIC: ClassVar[str] = "match/won"
-    seat: int | None
-    by: str
-    rule: str
+    seat: Seat | None
+    by: WonBy
+    rule: RuleId
     points: tuple[int, ...]
     settlement: tuple[int, ...] | None = None
     halves: bool = False
     """``points`` count halves of a point."""
-    seats: tuple[int, ...] = ()
+    seats: tuple[Seat, ...] = ()
     """All winners, where partners win together."""
 
 
@@ -406,7 +445,7 @@ class MatchClosed(Event):
     """
 
     TOPIC: ClassVar[str] = "match/closed"
-    rule: str
+    rule: RuleId
     pot_before: int
     shares: tuple[int, ...]
     pot: int

@@ -1,14 +1,15 @@
 """The shape of a game: its options, what may be decided, what follows from an event, and who may see what."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
+from msgspec import Meta
 
 from referee.acts import Act, Request
-from referee.events import Event, MatchOpened, Points, Viewer
-from referee.value import Value
+from referee.events import Event, MatchOpened, Viewer
+from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -19,41 +20,79 @@ class Moment(msgspec.Struct, frozen=True):
     seed: str
 
 
+DueAct = Annotated[
+    Literal["announce", "answer", "ask", "bid", "deal", "declare", "discard", "knock_out", "reply", "respond"],
+    Meta(title="DueAct", description="An act that the rules demand before the play goes on."),
+]
+
+
+SeatAndBid = Annotated[tuple[Seat, BidSeen], Meta(title="SeatAndBid", description="Who bid, and then what.")]
+SeatAndCard = Annotated[
+    tuple[Seat, CardText], Meta(title="SeatAndCard", description="Who played it, and then the card.")
+]
+
+
+class OpenBreach(TypedDict):
+    """An offence that stands open, and the event in which it happened (:class:`~referee.events.Breach`)."""
+
+    offence: OffenceText
+    seat: Seat
+    """Who is accused of it."""
+    rule: RuleId
+    """The rule that it is against."""
+    payer: Seat
+    """Who goes up if it is knocked for."""
+    points: int
+    """By how many points."""
+    event: EventNumber
+    """In which it happened."""
+    closes_after: NotRequired[int]
+    """After so many completed tricks of the deal it is too late; left out: when the deal is scored."""
+    shown_by: NotRequired[tuple[EventNumber, ...]]
+    """Earlier events that prove it, beside the one that carries it."""
+    by: NotRequired[Seat]
+    """Who did it, where the rules hold another to it: `seat`."""
+
+
 class Shown(Value):
     """A match as one viewer may see it. Tuples go by seat unless said otherwise; ``None`` where it does not apply."""
 
-    phase: str
+    phase: Annotated[str, tied("ruleset", "phase")]
     deal: int
-    dealer: int | None
-    to_act: tuple[int, ...]
+    dealer: Seat | None
+    to_act: tuple[Seat, ...]
     """Seats that are awaited now."""
-    active: tuple[int, ...]
+    active: tuple[Seat, ...]
     """Seats that are still in the match."""
     points: tuple[Points, ...]
     penalties: tuple[int, ...]
     """Points knocked up in this deal, not yet in ``points``."""
-    hand: tuple[str, ...] | None = None
+    hand: tuple[CardText, ...] | None = None
     """The viewer's own cards."""
-    hands: tuple[tuple[str, ...], ...] | None = None
+    hands: tuple[tuple[CardText, ...], ...] | None = None
     """All cards, for officials."""
     cards_left: tuple[int, ...] | None = None
-    picked_up: tuple[int, ...] | None = None
+    picked_up: tuple[Seat, ...] | None = None
     """Seats that have taken up their cards."""
-    bids: tuple[tuple[int, int | str], ...] | None = None
+    bids: tuple[SeatAndBid, ...] | None = None
     """Seat and bid, as they were spoken."""
-    contract: int | str | None = None
-    declarer: int | None = None
-    trick: tuple[tuple[int, str], ...] | None = None
+    contract: BidSeen | None = None
+    declarer: Seat | None = None
+    trick: tuple[SeatAndCard, ...] | None = None
     """Seat and card, as they were played."""
     tricks: tuple[int, ...] | None = None
-    answers: tuple[str | None, ...] | None = None
-    due: tuple[str, ...] = ()
+    answers: tuple[AnswerSeen | None, ...] | None = None
+    due: tuple[DueAct, ...] = ()
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
-    breaches: tuple[dict[str, Any], ...] | None = None
+    breaches: tuple[OpenBreach, ...] | None = None
     """Offences that stand open, for officials."""
-    winner: int | None = None
-    more: dict[str, Any] | None = None
+    winner: Seat | None = None
+    more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None
     """What only this game has: codes and numbers, named in its rulebook's words."""
+
+
+class Nothing(TypedDict):
+    """A game that has nothing of its own to tell."""
 
 
 def nothing(state: Any) -> dict[str, Any]:
@@ -92,6 +131,10 @@ class Ruleset(Value):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
+    more: Any = Nothing
+    """The type of what only this game shows of a match (:class:`Shown`)."""
+    detail: Any = Nothing
+    """The type of what only this game tells of a deal (:class:`~referee.events.DealScored`)."""
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     carried: Callable[[Any], dict[str, Any]] = nothing

@@ -1,8 +1,13 @@
-"""What everything here is made of: values that never change."""
+"""What everything here is made of: values that never change, and the words of the interface that are single values.
 
-from typing import Any, Protocol, TypeVar, cast, dataclass_transform
+A type with a ``title`` goes by that name in the description of the interface. What stands on record is trusted: where
+checking it again would cost time, its pattern is told (``extra_json_schema``) and not held.
+"""
 
-from msgspec import Struct, field
+from datetime import datetime
+from typing import Annotated, Any, Literal, Protocol, TypeVar, cast, dataclass_transform
+
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 
@@ -20,3 +25,86 @@ class _Replace(Protocol):
 
 changed = cast(_Replace, replace)
 """:func:`msgspec.structs.replace` for a value that is known only by the fields that it has (a Protocol)."""
+
+
+def tied(by: str, what: str) -> Meta:
+    """Marks a field that is of another type for each value of the field ``by`` that stands beside it, or above."""
+    return Meta(extra_json_schema={"x-tied": (by, what)})
+
+
+_SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
+Seat = Annotated[int, Meta(title="Seat", description=_SEAT_SAYS, extra_json_schema={"minimum": 0, "maximum": 7})]
+SeatSent = Annotated[int, Meta(title="Seat", ge=0, le=7, description=_SEAT_SAYS)]
+"""A seat as somebody sends it."""
+
+_CARD = "^[SHDC][2-9TJQKA]$"
+_CARD_SAYS = "A card: suit, then rank. `SA` is the ace of spades, `HT` the ten of hearts, `D7` the seven of diamonds."
+Card = Annotated[str, Meta(title="Card", pattern=_CARD, description=_CARD_SAYS, examples=["SA"])]
+CardText = Annotated[
+    str, Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD})
+]
+"""A card where it is told, not read from somebody."""
+
+RuleId = Annotated[
+    str,
+    Meta(
+        title="RuleId",
+        description="The id of a rule, or of the reading of a point that the source leaves open: `B42`, `B-O2`.",
+        examples=["B42"],
+        extra_json_schema={"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$"},
+    ),
+]
+Version = Annotated[
+    int,
+    Meta(
+        title="Version",
+        description="How far a match has come: the number of its last event. The first event has number 1.",
+        extra_json_schema={"minimum": 1},
+    ),
+]
+EventNumber = Annotated[
+    int,
+    Meta(
+        title="EventNumber",
+        description="The number of an event in its match; the first is 1, and none is left out.",
+        extra_json_schema={"minimum": 1},
+    ),
+]
+Points = Annotated[
+    int | float,
+    Meta(
+        title="Points",
+        description="Points as the protocol has them: whole but in games that count halves. In Rams the balance of "
+        "a player, in minor units of money where the match has stakes, else in tricks.",
+    ),
+]
+"""Whole wherever it can be; a half only in games that count them."""
+BidSeen = Annotated[
+    int | str,
+    Meta(
+        title="BidSeen",
+        description="What was bid: a number of tricks, or a word of the game, such as `pass`, `rodskagg`, `join`, "
+        "`take`, or the letter of a suit.",
+    ),
+]
+
+
+def _word(title: str, values: str, says: str) -> Meta:
+    """One word of those that the referee has sentences for (``sentences.toml``)."""
+    return Meta(title=title, description=says, extra_json_schema={"x-values": values})
+
+
+OFFENCE_SAYS = "The code of what somebody did against the rules; each game lists which it knows."
+OffenceText = Annotated[str, _word("Offence", "offences", OFFENCE_SAYS)]
+DealKind = Annotated[str, _word("DealKind", "kinds", "How a deal was played, or why it was not.")]
+WonBy = Annotated[str, _word("WonBy", "wins", "What made somebody the winner, or ended the match.")]
+AnswerSeen = Annotated[
+    Literal["in", "play", "fold"],
+    Meta(
+        title="AnswerSeen",
+        description="What a seat came to by the question: `in` (it had a trick), `play` (it goes along), `fold` (it "
+        "threw in its cards).",
+    ),
+]
+Time = Annotated[datetime, Meta(tz=True)]
+"""RFC 3339, UTC."""

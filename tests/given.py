@@ -6,6 +6,7 @@ no look shows go through one property each here, so that a game's states can be 
 Seats are counted from 0; ``P1`` to ``P8`` and the texts of tricks count players from 1, as worked examples do.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 from uuid import UUID
@@ -15,12 +16,13 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Play, Request
-from referee.events import DealScored, Dealt, Event, MatchOpened, MatchWon, Points, Recorded, TrickTaken, Viewer
+from referee.events import DealScored, Dealt, Event, MatchOpened, MatchWon, Recorded, TrickTaken, Viewer
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset, Shown
 from referee.store.aggregate import fold
 from referee.store.match import Match
+from referee.value import Points
 
 P1, P2, P3, P4, P5, P6, P7, P8 = range(8)
 MATCH = UUID(int=1)
@@ -193,7 +195,7 @@ class Table:
         return self.seen("spectator").phase
 
     @property
-    def more(self) -> dict[str, Any]:
+    def more(self) -> Mapping[str, Any]:
         """What only this game has to show to everybody."""
         return self.seen("spectator").more or {}
 

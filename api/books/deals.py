@@ -1,12 +1,12 @@
 """The record of a finished deal, put together from its events; and the deal as plain text."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 from litestar import get
 
-from api.http.describe import ANYBODY, LANGUAGE, described, in_header
+from api.http.describe import LANGUAGE, described, in_header
 from api.http.headers import Req, header, language_of, prefers
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -18,6 +18,7 @@ from api.threads import in_long_thread
 from referee import notation
 from referee.acts import Answer, Bid
 from referee.events import (
+    Breach,
     CardPlayed,
     DealScored,
     Dealt,
@@ -33,54 +34,66 @@ from referee.events import (
 from referee.notation.histories import Step, steps_of
 from referee.sentences import Language
 from referee.store.match import Match
-from referee.value import Value
+from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
 
 PLAIN = "text/plain"
 
 
-class Card(Value):
+class TrickCard(Value):
     """A card played, and the event that says so."""
 
-    seat: int
-    card: str
-    event: int
+    seat: Seat
+    card: CardText
+    event: EventNumber
 
 
 class Trick(Value):
     """A trick: who led, the cards in the order of play, who won. ``uncontested``: nobody was left to play."""
 
     trick: int
-    lead: int | None
-    cards: tuple[Card, ...]
-    winner: int
-    event: int
+    lead: Seat | None
+    cards: tuple[TrickCard, ...]
+    winner: Seat
+    event: EventNumber
     uncontested: bool
 
 
 class Call(Value):
     """A bid or a pass."""
 
-    seat: int
-    bid: int | str
-    event: int
+    seat: Seat
+    bid: BidSeen
+    event: EventNumber
 
 
 class Said(Value):
     """An answer to the question who plays on: ``play`` or ``fold``."""
 
-    seat: int
+    seat: Seat
     answer: str
-    event: int
+    event: EventNumber
 
 
 class Penalty(Value):
     """Points that a player got in the deal as a penalty."""
 
-    seat: int
+    seat: Seat
     points: int
-    rule: str
+    rule: RuleId
     case: int | None
-    event: int
+    event: EventNumber
+
+
+class ReportMade(TypedDict):
+    """What a seat reported because the cards cannot show it, and the event that says so."""
+
+    seat: Seat
+    accused: Seat
+    """Who is said to have done it."""
+    fault: OffenceText
+    event: EventNumber
+    breaches: NotRequired[tuple[Breach, ...]]
+    """For the official: the breaches that stand by it."""
 
 
 class DealRecord(Value):
@@ -93,25 +106,25 @@ class DealRecord(Value):
     """
 
     deal: int
-    dealer: int
-    first: int
-    last: int
-    hands: tuple[tuple[str, ...], ...] | None
+    dealer: Seat
+    first: EventNumber
+    last: EventNumber
+    hands: tuple[tuple[CardText, ...], ...] | None
     counts: tuple[int, ...]
-    stock: tuple[str, ...]
-    widow: tuple[str, ...]
-    turn_up: str | None
+    stock: tuple[CardText, ...]
+    widow: tuple[CardText, ...]
+    turn_up: CardText | None
     seed: str | None
     bids: tuple[Call, ...]
     answers: tuple[Said, ...]
-    declarer: int | None
-    contract: int | str | None
+    declarer: Seat | None
+    contract: BidSeen | None
     tricks: tuple[Trick, ...]
     facts: tuple[EventSeen, ...]
-    reports: tuple[dict[str, Any], ...]
+    reports: tuple[ReportMade, ...]
     knocks: tuple[Case, ...]
     penalties: tuple[Penalty, ...]
-    voided: tuple[int, ...]
+    voided: tuple[EventNumber, ...]
     score: DealScored
 
 
@@ -131,7 +144,7 @@ class _Sheet:
         self.first = 0
         self.bids: list[Call] = []
         self.answers: list[Said] = []
-        self.cards: list[Card] = []
+        self.cards: list[TrickCard] = []
         self.tricks: list[Trick] = []
 
     def take(self, step: Step) -> None:
@@ -155,7 +168,7 @@ class _Sheet:
                 self.voided.append(number)
                 self.again()
             case CardPlayed():
-                self.cards.append(Card(seat=event.seat, card=event.card, event=number))
+                self.cards.append(TrickCard(seat=event.seat, card=event.card, event=number))
             case TrickTaken():
                 self._trick(event, number)
             case Reported():
@@ -268,7 +281,6 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     "the line in the protocol. All cards lie open, for the deal is over. 409 while it is under way. With "
     "`Accept: text/plain` as a text that can be read at the table and read back: see `openapi/notation.md`.",
     tags=["Books"],
-    security=ANYBODY,
     operation_class=described(
         gives=DealRecord,
         headers=("ETag",),

@@ -5,7 +5,7 @@ from uuid import UUID
 from litestar import get
 from sqlalchemy import Connection
 
-from api.http.describe import ANYBODY, described, in_header
+from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
@@ -25,7 +25,6 @@ CSV = "text/csv"
     "events. `pending` is what has been staked in the deal under way and is entered when it is scored. 404 in a "
     "game without a pot. With `Accept: text/csv` as a table.",
     tags=["Books"],
-    security=ANYBODY,
     operation_class=described(
         gives=Pot,
         headers=("ETag",),

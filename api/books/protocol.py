@@ -5,7 +5,7 @@ from uuid import UUID
 from litestar import get
 from sqlalchemy import Connection
 
-from api.http.describe import ANYBODY, described, in_header
+from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers
 from api.http.params import MatchId, MinVersion
 from api.http.replies import JSON, Reply, written_of_match
@@ -25,7 +25,6 @@ CSV = "text/csv"
     "has to tell is in `detail`. Points are whole numbers but in games that count halves; in Rams they are the "
     "balances. With `Accept: text/csv` as a table.",
     tags=["Books"],
-    security=ANYBODY,
     operation_class=described(
         gives=Protocol,
         headers=("ETag",),

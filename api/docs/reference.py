@@ -14,11 +14,10 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme, Tag
 
-from api.http.describe import schema_of, schemas
+from api.http.describe import ANYBODY, show_examples
 from api.http.headers import Req
 from api.http.replies import Reply
-from api.matches.shown import EventSeen
-from referee.store.match import Match
+from api.http.schemas import named_schemas
 
 VERSION = "1.0.0"
 ABOUT = (
@@ -39,20 +38,12 @@ TAGS = ("Matches", "Knocks", "Events", "Books", "Rulesets", "Operators")
 def description(app: Litestar) -> str:
     """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
     schema: dict[str, Any] = app.openapi_schema.to_schema()
-    by_topic = _events_by_topic()
-    schema["components"]["schemas"] = shown = schemas()
-    shown[EventSeen.__name__] |= by_topic
+    schema["security"] = ANYBODY
+    for calls in schema["paths"].values():
+        for operation in calls.values():
+            show_examples(operation)
+    schema["components"]["schemas"] = named_schemas()
     return json.dumps(_tidy(schema), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _events_by_topic() -> dict[str, Any]:
-    """The schema of an event by its topic, to be added to that of :class:`EventSeen`."""
-    return {
-        "anyOf": [
-            {"properties": {"topic": {"const": fact.TOPIC}, "event": schema_of(fact)}}
-            for fact in sorted(Match.FACTS, key=lambda fact: fact.TOPIC)
-        ]
-    }
 
 
 def _tidy(value: Any) -> Any:

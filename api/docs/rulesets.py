@@ -11,6 +11,7 @@ from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
+from api.matches.shown import RulesetSeen
 from referee import rulebook
 from referee.games import RULESETS
 from referee.rulebook import Reading, Rule
@@ -32,7 +33,7 @@ class RulesetShown(Value):
     ``options`` is a JSON Schema in which ``x-rules`` names the rules and open points that each option decides.
     """
 
-    ruleset: str
+    ruleset: RulesetSeen
     title: str
     source: str
     edition: int
@@ -57,7 +58,7 @@ class RuleShown(Value):
 class RulesShown(Value):
     """The numbered rules of a game in our own words, and how open points are read."""
 
-    ruleset: str
+    ruleset: RulesetSeen
     source: str
     title: str
     language: Literal["en", "sv"]

@@ -86,12 +86,13 @@ def _one(here: Any, value: Any) -> Any:
         here = here.type
     if not isinstance(here, types.UnionType):
         return here
-    structs = [member for member in here.types if isinstance(member, types.StructType)]
+    members = [member.type if isinstance(member, types.Metadata) else member for member in here.types]
+    structs = [member for member in members if isinstance(member, types.StructType)]
     if len(structs) == 1:
         return structs[0]
     if structs and isinstance(value, dict):
         return next((struct for struct in structs if struct.tag == value.get(struct.tag_field)), here)
-    literals = [member for member in here.types if isinstance(member, types.LiteralType)]
+    literals = [member for member in members if isinstance(member, types.LiteralType)]
     whole = len(literals) == 1 and len(here.types) == 2 and (here.includes_none or isinstance(value, str))
     return literals[0] if whole else here
 

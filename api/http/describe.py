@@ -1,59 +1,29 @@
 """The OpenAPI description: what Litestar cannot read off a handler that takes raw bytes and gives them.
 
-Schemas are msgspec's own, of the very types that read and write, so that tags, patterns and limits are right.
+Schemas are made of the very types that read and write (:mod:`api.http.schemas`).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import msgspec
 from litestar.openapi.spec import Operation
 
 from api.http import problems
-
-Plain = dict[str, Any]
-"""A part of the description as it will be written. Litestar writes out dictionaries as they stand."""
+from api.http.schemas import Plain, schema_of
+from referee.value import Value
 
 JSON = "application/json"
 _OPTIONAL = {"required": False, "deprecated": False}
-_SCHEMAS: dict[str, Plain] = {}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """A seat's or the official's token."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""Without a token as a spectator."""
-
-
-def schema_of(kind: Any) -> Plain:
-    """The schema of a type; its parts go among the components."""
-    (schema,), components = msgspec.json.schema_components((kind,), ref_template="#/components/schemas/{name}")
-    if isinstance(kind, type(msgspec.Struct)) and kind.__struct_config__.tag is not None:
-        components[kind.__name__]["required"].remove(kind.__struct_config__.tag_field)  # by itself it is read without
-    for name, component in components.items():
-        assert _SCHEMAS.setdefault(name, component) == component, f"two types are called {name}"
-    tidy: Plain = _tidy(schema)
-    return tidy
-
-
-def schemas() -> dict[str, Plain]:
-    """All schemas that operations refer to, by name."""
-    return {name: _tidy(schema) for name, schema in _SCHEMAS.items()}
-
-
-def _tidy(value: Any) -> Any:
-    """Docstrings are written for source: their lines and double backticks are not for readers of the schema."""
-    if isinstance(value, Mapping):
-        return {
-            name: re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(inner.split()).replace("``", "`"))
-            if name == "description" and isinstance(inner, str)
-            else _tidy(inner)
-            for name, inner in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_tidy(inner) for inner in value]
-    return value
+"""Without a token as a spectator. It holds wherever a call says nothing else: generators make a client that must have
+a token of any call that names one by itself."""
 
 
 def in_header(name: str, description: str, *, pattern: str | None = None, example: str | None = None) -> Plain:
@@ -123,13 +93,40 @@ def _error(status: int) -> Plain:
     }
 
 
+class Examples(Value, forbid_unknown_fields=True):
+    """What was sent to an operation, and what was answered by status and media type; each by a name."""
+
+    request: dict[str, Any] = msgspec.field(default_factory=dict)
+    answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
+
+
+@cache
+def _examples() -> dict[str, Examples]:
+    """By operation, from real matches: ``python -m tests.conformance.examples`` writes them."""
+    kept = (files("api.http") / "examples.json").read_bytes()
+    return msgspec.json.decode(kept, type=dict[str, Examples])
+
+
+def show_examples(operation: Plain) -> None:
+    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them."""
+    examples = _examples().get(operation["operationId"], Examples())
+    if "requestBody" in operation:
+        operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
+    for status, by_media_type in examples.answers.items():
+        for media_type, shown in by_media_type.items():
+            operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+
+
+def _shown(examples: Mapping[str, Any]) -> Plain:
+    return {name: {"value": value} for name, value in examples.items()}
+
+
 def described(
     *,
     gives: Any = None,
     status: int = 200,
     says: str = "As asked for.",
     body: Any = None,
-    examples: Mapping[str, Any] | None = None,
     others: Mapping[str, Plain] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Plain] = (),
@@ -139,30 +136,28 @@ def described(
 ) -> type[Operation]:
     """The operation class of a handler.
 
-    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads, with
-    ``examples`` by name; ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses
-    without a body.
+    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
+    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
-    content = {name: {"schema": schema} for name, schema in (others or {}).items()}
-    if gives is not None:
-        content[JSON] = {"schema": schema_of(gives)}
-    parts = {"headers": _headers(headers), "content": content, "links": links}
-    given = {name: part for name, part in parts.items() if part}
-    responses: dict[str, Any] = {str(status): {"description": says, **given}}
-    responses |= {str(code): {"description": text} for code, text in (empty or {}).items()}
-    responses |= {str(code): _error(code) for code in sorted({*errors, 500})}
-    request_body: Any = None
-    if body is not None:
-        shown = {"examples": {name: {"value": value} for name, value in examples.items()}} if examples else {}
-        request_body = {"required": True, "content": {JSON: {"schema": schema_of(body), **shown}}}
 
     @dataclass
     class Described(Operation):
         def __post_init__(self) -> None:
+            content = {name: {"schema": schema} for name, schema in (others or {}).items()}
+            if gives is not None:
+                content[JSON] = {"schema": schema_of(gives)}
+            parts = {"headers": _headers(headers), "content": content, "links": links}
+            responses: dict[str, Any] = {
+                str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
+                **{str(code): {"description": text} for code, text in (empty or {}).items()},
+                **{str(code): _error(code) for code in sorted({*errors, 500})},
+            }
+            self.responses = responses
+            if body is not None:
+                content_of_body: Any = {JSON: {"schema": schema_of(body)}}
+                self.request_body = {"required": True, "content": content_of_body}  # type: ignore[assignment]
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
-            self.request_body = request_body
-            self.responses = responses
 
     return Described
 

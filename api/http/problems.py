@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 import msgspec
@@ -26,7 +26,7 @@ from referee.refusals import Refused
 from referee.sentences import Language, RefusalText
 from referee.store.desk import Busy, Full, InDoubt, KeyReused, Stale
 from referee.store.store import UnknownAggregate
-from referee.value import Value
+from referee.value import RuleId, Value
 
 log = logging.getLogger(__name__)
 
@@ -44,18 +44,6 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
 """What the event store, the books and their drivers raise when a database does not do what it is asked."""
 
 
-class Document(Value, omit_defaults=True):
-    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    instance: str
-    rule: str | msgspec.UnsetType | None = msgspec.UNSET
-    facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-
-
 class ProblemText(RefusalText, forbid_unknown_fields=True):
     """What is said of a problem of the interface itself. The sentence may name facts in braces."""
 
@@ -64,6 +52,35 @@ class ProblemText(RefusalText, forbid_unknown_fields=True):
 
 TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), type=dict[str, ProblemText])
 """By code. ``problems.toml`` is for a translator to read and change."""
+
+
+@lru_cache(maxsize=512)
+def problem_type(code: str) -> str:
+    """The stable ``type`` of a problem."""
+    return f"/problems/{code.replace('_', '-')}"
+
+
+ProblemType = Annotated[
+    str,
+    Meta(
+        title="ProblemType",
+        description="What went wrong: stable, to branch on. More can be added.",
+        extra_json_schema={"enum": sorted(map(problem_type, (*TEXTS, *sentences.TEXTS.refusals)))},
+    ),
+]
+
+
+class Document(Value, omit_defaults=True):
+    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, as far as the caller may know."""
+
+    SCHEMA: ClassVar[str] = "Problem"
+    type: ProblemType
+    title: str
+    status: int
+    detail: str
+    instance: str
+    rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
+    facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Problem(Exception):
@@ -80,12 +97,6 @@ def _said(value: Any) -> str:
 
 STATUS = {"state": 409, "rule": 422}
 """The status of a refusal, by ``Refused.status``."""
-
-
-@lru_cache(maxsize=512)
-def problem_type(code: str) -> str:
-    """The stable ``type`` of a problem."""
-    return f"/problems/{code.replace('_', '-')}"
 
 
 def _answer(

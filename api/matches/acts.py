@@ -13,44 +13,21 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import EventSeen, event_seen
+from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay
 from referee.store.desk import Command
-from referee.value import Value
+from referee.value import Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
-
-EXAMPLES = {
-    "bid": {"act": "bid", "seat": 1, "bid": 3},
-    "pass": {"act": "bid", "seat": 2, "bid": "pass"},
-    "play": {"act": "play", "seat": 0, "card": "SA"},
-    "deal at a real table, hands closed": {"act": "deal", "seat": 0, "counts": [6, 6, 6]},
-    "ask": {"act": "ask", "seat": 1},
-    "answer": {"act": "answer", "seat": 2, "answer": "fold"},
-    "join, in Rams": {"act": "bid", "seat": 1, "bid": "join"},
-    "take the widow, in Rams": {"act": "bid", "seat": 2, "bid": "widow"},
-    "deal Rams at a real table, hands closed": {"act": "deal", "seat": 2, "counts": [5, 5, 5], "turn_up": "H9"},
-    "exchange for the turned-up card": {"act": "exchange", "seat": 2, "card": "C7"},
-    "take, in Kalabrias": {"act": "bid", "seat": 1, "bid": "take"},
-    "name trumps, in Kalabrias": {"act": "bid", "seat": 0, "bid": "H"},
-    "agree to a new deal": {"act": "reply", "seat": 2, "agree": True},
-    "state a sequence": {"act": "declare", "seat": 1, "sequence": "small"},
-    "state its top card": {"act": "declare", "seat": 1, "top": "Q"},
-    "answer a stated sequence": {"act": "respond", "seat": 2, "answer": "enough"},
-    "declare king and queen of trumps": {"act": "bella", "seat": 1},
-    "have the deal scored": {"act": "score", "seat": 0},
-    "void, by the official": {"act": "void", "reason": "a card lay on the floor"},
-    "close a session, by the official": {"act": "close"},
-}
 
 
 class ActDone(Value):
     """An act was accepted: the version of the match after it, and the events it made as the caller may see them."""
 
-    version: int
+    version: Version
     events: tuple[EventSeen, ...]
 
 
@@ -65,7 +42,7 @@ class ActDone(Value):
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=tuple[AnyAct, ...],
+        gives=tuple[ActSeen, ...],
         headers=("ETag",),
         takes=(IF_NONE_MATCH,),
         errors=(400, 401, 403, 404, 409, 422, 503),
@@ -112,8 +89,7 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=AnyAct,
-        examples=EXAMPLES,
+        body=ActSeen,
         gives=ActDone,
         status=201,
         says="Done, and stored.",

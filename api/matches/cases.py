@@ -1,12 +1,14 @@
 """The file of a case: a knock on the table and what was ruled on it."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from referee import sentences
-from referee.events import KnockDismissed, KnockUpheld, Recorded, Viewer, seen
+from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
 from referee.sentences import Language
 from referee.store.match import Match
-from referee.value import Value
+from referee.value import EventNumber, OffenceText, RuleId, Seat, Value, Version
 
 Ruling = KnockUpheld | KnockDismissed
 
@@ -20,21 +22,23 @@ class Case(Value):
     """
 
     case: int
-    seat: int
-    accused: int
-    named: str | None
+    seat: Seat
+    accused: Seat
+    named: OffenceText | None
     note: str
-    verdict: Literal["upheld", "dismissed", "pending"]
-    offence: str | None
-    rule: str
+    verdict: Annotated[
+        Literal["upheld", "dismissed", "pending"], Meta(title="Verdict", description="What came of a knock.")
+    ]
+    offence: OffenceText | None
+    rule: RuleId
     penalty: int
-    payer: int | None
+    payer: Seat | None
     fine: int
-    rests_on: tuple[int, ...]
-    reason: str | None
+    rests_on: tuple[EventNumber, ...]
+    reason: DismissalReason | None
     why: str
-    event: int
-    version: int
+    event: EventNumber
+    version: Version
 
 
 def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, language: Language) -> Case:

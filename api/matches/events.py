@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 
-from api.http.describe import ANYBODY, described, in_header
+from api.http.describe import described, in_header
 from api.http.headers import Req, header, prefers, tag_of
 from api.http.params import After, MatchId, MinVersion
 from api.http.problems import Problem
@@ -23,7 +23,7 @@ from referee.phases import Over
 from referee.store.desk import Busy
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
-from referee.value import Value
+from referee.value import Value, Version
 
 PAGE = 500
 """Events read at a time."""
@@ -37,10 +37,10 @@ SENT = {
     "type": "object",
     "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
     "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$"},
+        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event."},
         "event": {"type": "string", "description": "The topic."},
         "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
-        "retry": {"type": "string"},
+        "retry": {"type": "string", "description": "Milliseconds to wait before connecting again."},
     },
 }
 
@@ -50,7 +50,7 @@ class EventPage(Value):
 
     events: tuple[EventSeen, ...]
     next: int | None
-    version: int
+    version: Version
 
 
 def read_events(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> list[dict[str, Any]]:
@@ -94,7 +94,6 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     "deal is over. With `Accept: application/x-ndjson` one event a line; then without `limit` all there are.\n\n"
     "The official also gets the hash chain: each `prev` is the `hash` of the event before.",
     tags=["Events"],
-    security=ANYBODY,
     operation_class=described(
         gives=EventPage,
         headers=("ETag",),
@@ -153,7 +152,6 @@ def is_over(match: Match) -> bool:
     "repeated. The stream ends after the last event of a finished match; asked again from there it answers 204, "
     "which tells an EventSource not to connect again.",
     tags=["Events"],
-    security=ANYBODY,
     operation_class=described(
         others={"text/event-stream": SENT},
         takes=(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token, viewer_of
 from api.http.bodies import Body
-from api.http.describe import ANYBODY, IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -24,11 +24,6 @@ from referee.store.desk import Command
 
 KNOCK: Body[Knock] = Body(Knock)
 LIMIT_MAX = 1000
-
-EXAMPLES = {
-    "named": {"seat": 0, "accused": 2, "offence": "revoke", "note": "had a heart in trick two"},
-    "any": {"seat": 0, "accused": 2},
-}
 
 
 def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
@@ -48,7 +43,6 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     security=TOKEN,
     operation_class=described(
         body=Knock,
-        examples=EXAMPLES,
         gives=Case,
         status=201,
         says="The ruling.",
@@ -84,7 +78,6 @@ def _in(language: Language) -> dict[str, str]:
     description="The knocks of the match with their rulings, in order, as the caller may see them. While there are "
     'more the header `Link` says where (`rel="next"`, RFC 8288).',
     tags=["Knocks"],
-    security=ANYBODY,
     operation_class=described(
         gives=tuple[Case, ...],
         headers=("ETag", "Content-Language", "Link"),
@@ -122,7 +115,6 @@ async def list_knocks(
     summary="One case file",
     description="A knock and its ruling: by which rule, who pays, which events it rests on, and why.",
     tags=["Knocks"],
-    security=ANYBODY,
     operation_class=described(
         gives=Case,
         headers=("ETag", "Content-Language"),

@@ -13,10 +13,12 @@ from api.http.describe import described
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
+from api.matches.shown import RulesetSeen
 from api.service import service_of
 from projections.matches import Listed, Status
+from referee.events import Dealing, Enforcement
 from referee.games import RULESETS
-from referee.value import Value
+from referee.value import Seat, Time, Value, Version
 
 LIMIT_MAX = 200
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -26,16 +28,16 @@ class MatchListed(Value):
     """A match in the list. ``deal`` is the one under way, or the last one when the match is over."""
 
     id: UUID
-    ruleset: str
+    ruleset: RulesetSeen
     status: Status
     players: tuple[str, ...]
-    dealing: str
-    enforcement: str
-    opened_at: datetime
-    changed_at: datetime
+    dealing: Dealing
+    enforcement: Enforcement
+    opened_at: Time
+    changed_at: Time
     deal: int
-    version: int
-    winner: int | None
+    version: Version
+    winner: Seat | None
 
 
 class MatchPage(Value):

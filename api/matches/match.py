@@ -2,7 +2,7 @@
 
 from litestar import get
 
-from api.http.describe import ANYBODY, IF_NONE_MATCH, described
+from api.http.describe import IF_NONE_MATCH, described
 from api.http.headers import Req, header, same_version
 from api.http.params import MatchId, MinVersion
 from api.http.replies import Reply, not_modified, of_match
@@ -17,7 +17,6 @@ from api.service import service_of
     description="A seat sees its own hand, the official everything, and anybody what lies on the table. "
     "The answer has an ETag; with `If-None-Match` it is 304 while nothing has happened.",
     tags=["Matches"],
-    security=ANYBODY,
     operation_class=described(
         gives=MatchSeen,
         headers=("ETag",),

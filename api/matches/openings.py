@@ -1,7 +1,6 @@
 """Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
 
 import re
-from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -16,22 +15,16 @@ from api.http.describe import described, link
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
+from api.matches.shown import RulesetSeen
 from api.service import match_of, service_of
 from referee.events import Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.store.desk import Command
-from referee.value import Value
+from referee.value import Seat, Time, Value, Version, tied
 
 POINTS_MAX = 1_000_000
 """More than any match comes to, and small enough to be added up anywhere."""
-
-_SEATS = {
-    "minItems": min(rules.players_min for rules in RULESETS.values()),
-    "maxItems": max(rules.players_max for rules in RULESETS.values()),
-}
-_OPTIONS = {"anyOf": list(map(options_schema, RULESETS))}
-_DEALER = {"minimum": 0, "maximum": _SEATS["maxItems"] - 1}
 
 
 class Player(Value, forbid_unknown_fields=True):
@@ -57,10 +50,11 @@ class Opening(Value, forbid_unknown_fields=True):
 class OpenMatch(Value, forbid_unknown_fields=True):
     """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot."""
 
-    ruleset: Annotated[str, Meta(extra_json_schema={"enum": list(RULESETS)})]
-    players: Annotated[tuple[Player, ...], Meta(description="By seat, clockwise.", extra_json_schema=_SEATS)]
-    options: Annotated[dict[str, Any], Meta(extra_json_schema=_OPTIONS)] = msgspec.field(default_factory=dict)
-    first_dealer: Annotated[int, Meta(extra_json_schema=_DEALER)] | None = None
+    ruleset: RulesetSeen
+    players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
+    """By seat, clockwise."""
+    options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
+    first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement = "refuse"
     stakes: StakesSet | None = None
@@ -70,7 +64,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
 class SeatGiven(Value):
     """A seat and the token of whoever plays for it."""
 
-    seat: int
+    seat: Seat
     name: str
     token: str
 
@@ -79,47 +73,18 @@ class MatchMade(Value):
     """A match just opened. The tokens are shown this once and kept only as hashes."""
 
     id: UUID
-    version: int
-    ruleset: str
+    version: Version
+    ruleset: RulesetSeen
     edition: int
-    options: dict[str, Any]
+    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     dealing: Dealing
     enforcement: Enforcement
     seats: tuple[SeatGiven, ...]
     official_token: str
-    opened_at: datetime
+    opened_at: Time
 
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
-
-EXAMPLES = {
-    "house": {
-        "ruleset": "rodskagg-kortoxen",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-    },
-    "table": {
-        "ruleset": "rodskagg-kortoxen",
-        "options": {"knock_window": "next_trick"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-        "first_dealer": 2,
-        "dealing": "table",
-        "enforcement": "penalise",
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [7, 12, 9, 4]},
-    },
-    "Rams for money, a session begun on paper": {
-        "ruleset": "rams-english",
-        "options": {"final_pot": "last_dealer"},
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}],
-        "first_dealer": 1,
-        "stakes": {"currency": "SEK", "unit": 100},
-        "opening": {"points": [-1500, 500, 0], "pot": 1000},
-    },
-    "Kalabrias with partners": {
-        "ruleset": "kalabrias",
-        "players": [{"name": "Anna"}, {"name": "Berit"}, {"name": "Cesar"}, {"name": "David"}],
-    },
-}
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +162,6 @@ def _match_links() -> dict[str, Any]:
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
-        examples=EXAMPLES,
         gives=MatchMade,
         status=201,
         says="The match is open.",

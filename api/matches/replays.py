@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from litestar import get
 from litestar.params import QueryParameter
 
-from api.http.describe import ANYBODY, described
+from api.http.describe import described
 from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, written_of_match
-from api.matches.shown import MatchSeen, seen_fields
+from api.matches.shown import ActSeen, MatchSeen, seen_fields
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
 from referee.events import Viewer
@@ -23,7 +23,7 @@ class Replayed(MatchSeen, kw_only=True):
     When the deal of that event is over, its cards lie open for everybody.
     """
 
-    legal_acts: tuple[tuple[dict[str, Any], ...] | None, ...]
+    legal_acts: tuple[tuple[ActSeen, ...] | None, ...]
     """By seat; ``null``: not for the caller to know."""
 
 
@@ -52,7 +52,6 @@ def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
     "what each seat could do then (a seat sees its own, the official all), and for the official which breaches stood "
     "open. When the deal of that event is over, its hands lie open for everybody.",
     tags=["Events"],
-    security=ANYBODY,
     operation_class=described(gives=Replayed, headers=("ETag",), errors=(400, 401, 404, 409, 503)),
 )
 async def replay_match(

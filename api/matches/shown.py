@@ -1,22 +1,38 @@
 """A match and its events as somebody may see them: what several calls answer with."""
 
-from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import Meta
 
 from referee.actors import Actor
+from referee.acts import AnyAct, Request
 from referee.events import Dealing, Enforcement, Recorded, Stakes, Viewer, seen
+from referee.games import RULESETS
 from referee.ruleset import Shown
 from referee.store.match import Match
-from referee.value import Value
+from referee.value import Seat, Time, Value, Version, tied
+
+ActSeen = Annotated[
+    AnyAct,
+    Meta(
+        title="Act",
+        description="What a seat does, or the official: `act` tells what, and which fields go with it.",
+    ),
+]
+AskedSeen = Annotated[
+    Request,
+    Meta(title="Asked", description="What was asked of the match: an act, or a knock, told apart by `act`."),
+]
+RulesetSeen = Annotated[
+    str, Meta(title="Ruleset", description="The key of a game.", extra_json_schema={"enum": list(RULESETS)})
+]
 
 
 class Seated(Value):
     """Who sits where."""
 
-    seat: int
+    seat: Seat
     name: str
 
 
@@ -24,17 +40,17 @@ class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
     id: UUID
-    version: int
+    version: Version
     viewer: Viewer
-    ruleset: str
+    ruleset: RulesetSeen
     edition: int
-    options: dict[str, Any]
+    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     players: tuple[Seated, ...]
     dealing: Dealing
     enforcement: Enforcement
     stakes: Stakes | None
-    opened_at: datetime
-    changed_at: datetime
+    opened_at: Time
+    changed_at: Time
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
@@ -71,15 +87,15 @@ class EventSeen(Value, omit_defaults=True):
     """
 
     number: int
-    at: datetime
+    at: Time
     actor: Actor
     act: Annotated[str | None, Meta(description="null: made without a key, or not the caller's to know.")]
     topic: str
-    event: dict[str, Any]
+    event: Annotated[dict[str, Any], tied("topic", "event")]
     digest: str | None = None
     prev: str | None = None
     hash: str | None = None
-    request: dict[str, Any] | None = None
+    request: AskedSeen | None = None
 
 
 def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | None = None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A table of Kalabrias to put acts to: hands made from the few cards that a test cares about, and words in turn."""
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any, Self
 
@@ -196,6 +197,6 @@ class Closed:
         return self
 
     @property
-    def detail(self) -> dict[str, Any]:
+    def detail(self) -> Mapping[str, Any]:
         """What came about, when all has been played."""
         return self.play().t.line.detail

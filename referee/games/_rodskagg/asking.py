@@ -10,7 +10,7 @@ from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
-from referee.value import changed
+from referee.value import AnswerSeen, changed
 
 
 def is_time(state: InPlay) -> bool:
@@ -66,7 +66,7 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
     return changed(state, question=question, order=order, after=following(order, state.table.seats))
 
 
-def answers(table: Table, deal: Taken) -> tuple[str | None, ...]:
+def answers(table: Table, deal: Taken) -> tuple[AnswerSeen | None, ...]:
     """By seat what was answered, if the question was put."""
     if deal.contract is None or not deal.question.event:
         return (None,) * table.seats

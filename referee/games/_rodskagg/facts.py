@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from referee.events import Breach, Event, Hidden
 from referee.games._rodskagg.bids import BidValue
+from referee.value import CardText, RuleId, Seat
 
 
 class CardsCut(Event):
@@ -11,7 +12,7 @@ class CardsCut(Event):
 
     TOPIC: ClassVar[str] = "deal/cut"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
-    seat: int
+    seat: Seat
     breaches: tuple[Breach, ...] = ()
 
 
@@ -19,7 +20,7 @@ class KnockedForCards(Event):
     """The dealer said "knack för kort och felgiv"."""
 
     TOPIC: ClassVar[str] = "deal/formula-said"
-    seat: int
+    seat: Seat
 
 
 class PickedUp(Event):
@@ -27,8 +28,8 @@ class PickedUp(Event):
 
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
-    seat: int
-    hand: tuple[str, ...] | None = None
+    seat: Seat
+    hand: tuple[CardText, ...] | None = None
     breaches: tuple[Breach, ...] = ()
 
 
@@ -37,8 +38,8 @@ class MisdealFound(Event):
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
-    seat: int
-    rule: str
+    seat: Seat
+    rule: RuleId
     breaches: tuple[Breach, ...] = ()
 
 
@@ -47,15 +48,15 @@ class HandRequested(Event):
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
-    seat: int
-    cards: tuple[str, ...] | None = None
+    seat: Seat
+    cards: tuple[CardText, ...] | None = None
 
 
 class HandKept(Event):
     """A seat was content with its hand."""
 
     TOPIC: ClassVar[str] = "deal/hand-kept"
-    seat: int
+    seat: Seat
 
 
 class NewHands(Event):
@@ -66,9 +67,9 @@ class NewHands(Event):
 
     TOPIC: ClassVar[str] = "deal/new-hands"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat", "stock": "open", "seed": "open"}
-    seats: tuple[int, ...]
-    hands: tuple[tuple[str, ...], ...] | None = None
-    stock: tuple[str, ...] = ()
+    seats: tuple[Seat, ...]
+    hands: tuple[tuple[CardText, ...], ...] | None = None
+    stock: tuple[CardText, ...] = ()
     last: bool = False
     seed: str | None = None
 
@@ -77,7 +78,7 @@ class BidMade(Event):
     """A seat bid or passed."""
 
     TOPIC: ClassVar[str] = "auction/bid"
-    seat: int
+    seat: Seat
     bid: BidValue
 
 
@@ -85,7 +86,7 @@ class AuctionWon(Event):
     """The last bid became the contract, its bidder declarer."""
 
     TOPIC: ClassVar[str] = "auction/won"
-    seat: int
+    seat: Seat
     contract: BidValue
 
 
@@ -93,15 +94,15 @@ class QuestionAsked(Event):
     """The others were asked whether they go along; ``of``: who must answer, in turn."""
 
     TOPIC: ClassVar[str] = "question/asked"
-    seat: int
-    of: tuple[int, ...]
+    seat: Seat
+    of: tuple[Seat, ...]
 
 
 class QuestionAnswered(Event):
     """A seat goes along, or throws in its cards."""
 
     TOPIC: ClassVar[str] = "question/answered"
-    seat: int
+    seat: Seat
     answer: Literal["play", "fold"]
 
 
@@ -109,7 +110,7 @@ class KnockedOut(Event):
     """A seat said "knack för min utgång". ``valid``: it stood at zero then."""
 
     TOPIC: ClassVar[str] = "exit/knocked"
-    seat: int
+    seat: Seat
     valid: bool
 
 
@@ -118,8 +119,8 @@ class CardGiven(Event):
 
     TOPIC: ClassVar[str] = "deal/card-given"
     HIDDEN: ClassVar[Hidden] = {"card": "own"}
-    seat: int
-    card: str | None = None
+    seat: Seat
+    card: CardText | None = None
 
 
 class CardsThrown(Event):
@@ -127,23 +128,23 @@ class CardsThrown(Event):
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
-    seat: int
+    seat: Seat
     count: int
-    cards: tuple[str, ...] = ()
+    cards: tuple[CardText, ...] = ()
 
 
 class Reminded(Event):
     """Somebody reminded the declarer of the question, which is put thereby (C37)."""
 
     TOPIC: ClassVar[str] = "question/reminded"
-    seat: int
+    seat: Seat
 
 
 class Announced(Event):
     """A seat said that it is near zero, at this running total (C49), or gave thanks for the help (C44)."""
 
     TOPIC: ClassVar[str] = "announcement/made"
-    seat: int
+    seat: Seat
     what: Literal["near_zero", "thanks"]
     total: int
 
@@ -152,16 +153,16 @@ class LeadDrawn(Event):
     """The highest card drawn gave the lead to the first trick of a duel (C48)."""
 
     TOPIC: ClassVar[str] = "duel/lead-drawn"
-    seat: int
+    seat: Seat
 
 
 class DuelCalled(Event):
     """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
-    seats: tuple[int, ...]
-    dealer: int
-    rule: str
+    seats: tuple[Seat, ...]
+    dealer: Seat
+    rule: RuleId
 
 
 FACTS: tuple[type[Event], ...] = (

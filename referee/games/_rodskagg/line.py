@@ -1,7 +1,7 @@
 """A deal's line in the protocol: what the sisters write alike."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from referee.events import DealScored, Entry
 from referee.games._rodskagg import asking
@@ -10,6 +10,7 @@ from referee.games._rodskagg.in_play import Taken
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, said
 from referee.offences import Ledger
 from referee.phases import Table
+from referee.value import EventNumber, Seat
 
 
 def contracted(contract: Contract) -> int:
@@ -72,7 +73,7 @@ def penalties(ledger: Ledger) -> tuple[Entry, ...]:
 
 
 def written(
-    table: Table, deal: Taken, kind: str, entries: tuple[Entry, ...], out: tuple[int, ...], detail: dict[str, Any]
+    table: Table, deal: Taken, kind: str, entries: tuple[Entry, ...], out: tuple[int, ...], detail: Mapping[str, Any]
 ) -> DealScored:
     """The line; ``out``: who is out of the match by this deal."""
     contract, points = deal.contract, list(table.points)
@@ -101,7 +102,30 @@ def _knocked_up(table: Table) -> tuple[int, ...]:
     return tuple([table.ledger.points(seat) for seat in range(table.seats)])
 
 
-def told(table: Table, deal: Taken, duel: bool) -> dict[str, Any]:
+class Told(TypedDict):
+    """What is told of a deal beside its numbers."""
+
+    duel: list[Seat] | None
+    """Who played it, in a duel; null: it was none."""
+    forgotten: bool
+    """The question was put too late, or not at all."""
+    joined: list[Seat]
+    """Who answered that they go along, in the order in which they spoke."""
+    folded: list[Seat]
+    """Who threw in their cards, in the order in which they spoke."""
+
+
+class Noted(TypedDict):
+    """A breach that costs nothing and is only noted: a revoke that closed hands showed."""
+
+    offence: str
+    seat: Seat
+    """Whose breach it is."""
+    events: list[EventNumber]
+    """The events that show it."""
+
+
+def told(table: Table, deal: Taken, duel: bool) -> Told:
     """What is told of a deal beside its numbers."""
     return {
         "duel": list(table.playing) if duel else None,
@@ -111,7 +135,7 @@ def told(table: Table, deal: Taken, duel: bool) -> dict[str, Any]:
     }
 
 
-def noted(ledger: Ledger) -> list[dict[str, Any]]:
+def noted(ledger: Ledger) -> list[Noted]:
     """Breaches that cost nothing, and are only noted: revokes that closed hands showed."""
     return [
         {

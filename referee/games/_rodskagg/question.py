@@ -1,14 +1,15 @@
 """The question after trick four: who must answer it, and what was said (A33-A37, B46-B52, C30-C32)."""
 
 from datetime import datetime
+from typing import Literal
 
-from referee.value import Value
+from referee.value import AnswerSeen, Value
 
 ASKED_AFTER = 4
 """The question comes after this trick."""
 TRICKS = 6
 
-Answers = tuple[tuple[int, str, int], ...]
+Answers = tuple[tuple[int, Literal["play", "fold"], int], ...]
 """Seat, answer and event."""
 
 
@@ -30,7 +31,7 @@ def trickless(order: tuple[int, ...], first: int, declarer: int, tricks: tuple[i
     return tuple(seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer)
 
 
-def by_seat(answers: Answers, seats: int, active: tuple[int, ...], declarer: int) -> tuple[str | None, ...]:
+def by_seat(answers: Answers, seats: int, active: tuple[int, ...], declarer: int) -> tuple[AnswerSeen | None, ...]:
     """``in`` with a trick when the question was put, ``play``, ``fold``, or ``None`` if not asked."""
     said = {seat: answer for seat, answer, _ in answers}
     return tuple(None if seat == declarer or seat not in active else said.get(seat, "in") for seat in range(seats))

@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from referee.events import Event, Hidden
 from referee.games.kalabrias.ranks import SequenceName
+from referee.value import CardText, RuleId, Seat
 
 Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
 Answer = Literal["better", "equal", "enough"]
@@ -13,7 +14,7 @@ class TrumpsCalled(Event):
     """A seat took the turned-up suit, named another, passed, or proposed a new deal."""
 
     TOPIC: ClassVar[str] = "trumps/called"
-    seat: int
+    seat: Seat
     call: Call
 
 
@@ -21,7 +22,7 @@ class RedealAnswered(Event):
     """A seat agreed to the proposed new deal, or refused it."""
 
     TOPIC: ClassVar[str] = "redeal/answered"
-    seat: int
+    seat: Seat
     agree: bool
 
 
@@ -29,17 +30,17 @@ class DeclarerBound(Event):
     """The refused new deal made this seat declarer, and it is to name trumps (E12-E13)."""
 
     TOPIC: ClassVar[str] = "redeal/declarer-bound"
-    seat: int
-    rule: str
+    seat: Seat
+    rule: RuleId
 
 
 class TrumpsMade(Event):
     """The declarer and trumps are known."""
 
     TOPIC: ClassVar[str] = "trumps/made"
-    seat: int
+    seat: Seat
     trumps: str
-    rule: str
+    rule: RuleId
 
 
 class LaterCardsDealt(Event):
@@ -51,24 +52,24 @@ class LaterCardsDealt(Event):
     TOPIC: ClassVar[str] = "deal/later-cards-dealt"
     HIDDEN: ClassVar[Hidden] = {"hands": "by_seat"}
     counts: tuple[int, ...]
-    hands: tuple[tuple[str, ...], ...] | None = None
-    turn_up_to: int | None = None
+    hands: tuple[tuple[CardText, ...], ...] | None = None
+    turn_up_to: Seat | None = None
 
 
 class SevenExchanged(Event):
     """A seat laid the seven of trumps on the table and took the turned-up card (E-O16)."""
 
     TOPIC: ClassVar[str] = "deal/seven-exchanged"
-    seat: int
-    card: str
-    turn_up: str
+    seat: Seat
+    card: CardText
+    turn_up: CardText
 
 
 class SequenceDeclared(Event):
     """A seat stated one thing of its best sequence. ``five``: that it is long, where that counts (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
-    seat: int
+    seat: Seat
     sequence: SequenceName | Literal["none"] | None = None
     top: str | None = None
     trumps: bool | None = None
@@ -83,7 +84,7 @@ class SequenceAnswered(Event):
 
     TOPIC: ClassVar[str] = "sequence/answered"
     HIDDEN: ClassVar[Hidden] = {"refrains": "open"}
-    seat: int
+    seat: Seat
     answer: Answer
     five: bool = False
     refrains: bool = False
@@ -93,23 +94,23 @@ class SequencesCompared(Event):
     """All have spoken: who has the best sequence, and who is level with it outside trumps (E24)."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
-    seat: int | None
-    level: tuple[int, ...] = ()
+    seat: Seat | None
+    level: tuple[Seat, ...] = ()
 
 
 class SequenceShown(Event):
     """With closed hands: a seat laid open the cards of a sequence (E-O34)."""
 
     TOPIC: ClassVar[str] = "sequence/shown"
-    seat: int
-    cards: tuple[str, ...]
+    seat: Seat
+    cards: tuple[CardText, ...]
 
 
 class BellaDeclared(Event):
     """A seat declared king and queen of trumps (E18, E26)."""
 
     TOPIC: ClassVar[str] = "bella/declared"
-    seat: int
+    seat: Seat
 
 
 FACTS: tuple[type[Event], ...] = (

@@ -1,6 +1,6 @@
 """Writing a deal into the protocol, and the end of the match (E33-E53)."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec.structs import replace
 
@@ -12,6 +12,7 @@ from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, stro
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import next_deal
 from referee.ruleset import Moment
+from referee.value import RuleId
 
 TEN_EACH = 10
 """What level sequences bring by ``equal_sequences: ten_each`` (E-O12)."""
@@ -146,7 +147,7 @@ class Settlement(NamedTuple):
     """How a deal is settled: by which rule, and by which with three players; whose own points count, who gets the
     declarer's beside, and who gets what level deals had set aside (E-O36)."""
 
-    outcome: str
+    outcome: Literal["made", "tie", "bete"]
     rule: str
     with_three: str
     own: Whose
@@ -200,7 +201,7 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, and who has won (E42-E46)."""
     contract = deal.contract
-    entries, detail = _settled(table, deal, contract) if contract else ([], {"carry": table.carry})
+    entries, detail = _settled(table, deal, contract) if contract else ([], _undecided(table))
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -222,7 +223,31 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return (line, *_won(table, line))
 
 
-def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], dict[str, Any]]:
+class Detail(TypedDict):
+    """What only this game tells of a deal; of one that was not played only ``carry``. Lists go by seat."""
+
+    carry: int
+    """Points that level deals have set aside, after this one (E-O36)."""
+    card_points: NotRequired[list[int]]
+    """For the cards in the tricks won, and the last trick (E34-E41)."""
+    sequence_points: NotRequired[list[int]]
+    """For sequences (E20, E24)."""
+    bella_points: NotRequired[list[int]]
+    """For king and queen of trumps (E18)."""
+    own: NotRequired[list[int]]
+    """Those three together."""
+    outcome: NotRequired[Literal["made", "tie", "bete"]]
+    """Whether the declarer has more than the opponents, as much, or less."""
+    rule: NotRequired[RuleId]
+    """The rule by which the deal was settled."""
+
+
+def _undecided(table: Table) -> Detail:
+    """What is told of a deal that was not played."""
+    return {"carry": table.carry}
+
+
+def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
     """E42: the numbers on the line, and how they came about."""
     declarer, options = contract.declarer, table.options
     scoring = scorers(table, declarer, deal.sequences)
@@ -231,7 +256,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     settled, ours = settle(table, declarer, own)
     opponents, everybody = table.opponents(declarer), range(table.seats)
     carry = table.carry if settled.set_aside == "the next deal" else 0
-    detail = {
+    detail: Detail = {
         "card_points": list(deal.card_points),
         "sequence_points": sequences,
         "bella_points": bella,

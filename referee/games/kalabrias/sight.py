@@ -1,16 +1,19 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from msgspec import to_builtins
+from msgspec import Meta
 
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
 from referee.cards import SUITS, texts_of
 from referee.events import Viewer, in_points
 from referee.games.kalabrias import auction, deal, declarations, play
+from referee.games.kalabrias.ranks import SequenceName
 from referee.games.kalabrias.states import (
     Auction,
+    Claim,
     Declaring,
+    Expected,
     LaterCards,
     Naming,
     Outcome,
@@ -22,7 +25,8 @@ from referee.games.kalabrias.states import (
 )
 from referee.phases import Offer, Over, shown
 from referee.prepared import plays
-from referee.ruleset import Shown
+from referee.ruleset import DueAct, Shown
+from referee.value import CardText, Seat
 
 # The same acts again and again, so they are made once.
 _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
@@ -139,7 +143,7 @@ def to_act(state: State) -> tuple[int, ...]:
     return ()
 
 
-def due(state: State) -> tuple[str, ...]:
+def due(state: State) -> tuple[DueAct, ...]:
     """What must be said before the play goes on."""
     match state:
         case Proposed():
@@ -190,9 +194,59 @@ def view(state: State, viewer: Viewer) -> Shown:
     )
 
 
-def _more(state: State, deal: Playing | Outcome | None) -> dict[str, Any]:
+SeatAndCards = Annotated[
+    tuple[Seat, tuple[CardText, ...]],
+    Meta(title="SeatAndCards", description="Who laid them open, and then the cards."),
+]
+
+
+class Claimed(TypedDict):
+    """What has been said of the best sequence so far."""
+
+    seat: Seat
+    """Who said it."""
+    sequence: SequenceName
+    """Its class: small (three cards) or large (four or five)."""
+    five: bool
+    """It was said to have five cards, where that counts (E-O11)."""
+    top: str | None
+    """The rank of its highest card; null: not said yet."""
+    above: str | None
+    """The top that it was said to beat; null: none."""
+    trumps: bool | None
+    """Whether it is in trumps; null: not said yet."""
+
+
+class More(TypedDict):
+    """What only this game shows of a match; what does not apply in the phase is left out."""
+
+    carry: int
+    """Points that level deals have set aside (E-O36)."""
+    turn_up: NotRequired[CardText]
+    """The card that lies, or lay, face up."""
+    round: NotRequired[int]
+    """The round of the auction: 1 or 2."""
+    proposer: NotRequired[Seat]
+    """Who proposed a new deal."""
+    expected: NotRequired[Expected]
+    """What is to be said next of sequences."""
+    best: NotRequired[Claimed | None]
+    """The best sequence so far; null: nobody has one."""
+    level: NotRequired[tuple[Seat, ...]]
+    """Who is level with the best, outside trumps (E24)."""
+    bella: NotRequired[tuple[Seat, ...]]
+    """Who has declared king and queen of trumps."""
+    card_points: NotRequired[tuple[int, ...]]
+    """By seat, what the cards in the tricks won so far count (E34-E41)."""
+    shown: NotRequired[tuple[SeatAndCards, ...]]
+    """With closed hands, the sequences laid open: seat and cards of each (E-O34)."""
+    winners: NotRequired[tuple[Seat, ...]]
+    """Who has won, when the match is over: partners together."""
+
+
+def _more(state: State, deal: Playing | Outcome | None) -> More:
     """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
-    more: dict[str, Any] = {"carry": state.table.carry}
+    more: More = {"carry": state.table.carry}
     if not isinstance(state, Undealt | Over):
         more["turn_up"] = state.cards.turn_up
     match state:
@@ -201,14 +255,14 @@ def _more(state: State, deal: Playing | Outcome | None) -> dict[str, Any]:
         case Proposed():
             more |= {"round": state.round, "proposer": state.proposer}
         case Declaring():
-            more |= {"expected": state.expected, "best": _claim(state.best), "level": state.level}
+            more |= {"expected": state.expected, "best": _claimed(state.best), "level": state.level}
         case Over():
             more["winners"] = state.winners
     if isinstance(state, Declaring | Playing):
         more["bella"] = tuple([seat for seat, _ in state.bella])
     if deal is not None:
         said = deal.sequences
-        more |= {"best": _claim(said.best), "level": said.level, "card_points": deal.card_points}
+        more |= {"best": _claimed(said.best), "level": said.level, "card_points": deal.card_points}
         more["shown"] = tuple([(seat, texts_of(shown)) for seat, shown, _ in said.shown])
     return more
 
@@ -218,6 +272,15 @@ def carried(state: State) -> dict[str, Any]:
     return {"carry": state.table.carry} if state.table.carry else {}
 
 
-def _claim(claim: Any) -> Any:
+def _claimed(claim: Claim | None) -> Claimed | None:
     """What has been said of the best sequence so far."""
-    return None if claim is None else {name: value for name, value in to_builtins(claim).items() if name != "event"}
+    if claim is None:
+        return None
+    return {
+        "seat": claim.seat,
+        "sequence": claim.sequence,
+        "five": claim.five,
+        "top": claim.top,
+        "above": claim.above,
+        "trumps": claim.trumps,
+    }

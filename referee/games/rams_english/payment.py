@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from itertools import chain, product
+from typing import TypedDict
 
 from referee.acts import Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
@@ -21,7 +22,7 @@ from referee.games.rams_english.states import (
 )
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
-from referee.value import Value
+from referee.value import Seat, Value
 
 
 class Settlement(Value):
@@ -207,6 +208,23 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
     return () if waits else scored(state.table, state.outcome)
 
 
+class Detail(TypedDict):
+    """What only this game tells of a deal."""
+
+    single: bool
+    """The pot held nothing before the dealer's stake (D16)."""
+    active: list[Seat]
+    """Who played, by seat."""
+    widow: Seat | None
+    """Who took the widow; null: nobody."""
+    announcer: Seat | None
+    """Who announced generalrams; null: nobody."""
+    exchanged: bool
+    """The dealer took the turned-up card."""
+    faults: dict[str, int]
+    """How many faults were found of each seat that has any: by seat, written as a text."""
+
+
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal (D59-D71). What the seats win or lose, the pot loses or wins."""
     faults, announcer = faults_of(table), deal.said.announcer
@@ -217,6 +235,14 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
+    detail: Detail = {
+        "single": is_single(table),
+        "active": sorted(deal.order),
+        "widow": deal.said.widow,
+        "announcer": announcer,
+        "exchanged": bool(deal.said.exchanged),
+        "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
+    }
     return (
         DealScored(
             deal=table.deal,
@@ -233,14 +259,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
             pot_before=table.pot,
             pot=table.pot + sum([entry.units for entry in pot_entries]),
             pot_entries=tuple(pot_entries),
-            detail={
-                "single": is_single(table),
-                "active": sorted(deal.order),
-                "widow": deal.said.widow,
-                "announcer": announcer,
-                "exchanged": bool(deal.said.exchanged),
-                "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
-            },
+            detail=detail,
         ),
     )
 

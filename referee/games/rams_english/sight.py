@@ -1,6 +1,8 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any, get_args
+from typing import Annotated, Any, TypedDict, get_args
+
+from msgspec import Meta
 
 from referee.acts import Act, Bid, Deal, Draw, Exchange, Score
 from referee.cards import texts_of
@@ -22,6 +24,7 @@ from referee.games.rams_english.states import (
 from referee.phases import Offer, Over, shown
 from referee.prepared import plays
 from referee.ruleset import Shown
+from referee.value import CardText, Seat
 
 _BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
 """The same acts again and again, so they are made once."""
@@ -101,7 +104,35 @@ def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
     return tuple(left)
 
 
-def _more(state: State, official: bool) -> dict[str, Any]:
+class More(TypedDict, total=False):
+    """What only this game shows of a match; what does not apply in the phase is left out."""
+
+    pot: int
+    """What lies in the pot, the dealer's stake with it: minor units of money where the match has stakes, else
+    tricks."""
+    drawn: list[Annotated[list[str | int], Meta(min_length=2, max_length=2)]]
+    """The cards turned up for the first deal, in order: seat and card of each."""
+    single: bool
+    """The pot held nothing before the dealer's stake (D16)."""
+    turn_up: CardText
+    """The card that was turned up; its suit is trumps (D20)."""
+    joined: list[Seat]
+    """Who has joined, in the order in which they spoke."""
+    lie_down: list[Seat]
+    """Who lay down, in the order in which they spoke; a generalrams makes them play all the same."""
+    widow: Seat | None
+    """Who took the widow; null: nobody."""
+    announcer: Seat | None
+    """Who announced generalrams; null: nobody."""
+    exchanged: bool
+    """The dealer has taken the turned-up card."""
+    in_play: list[Seat]
+    """Who plays, from forehand clockwise, when that is known."""
+    widow_cards: list[CardText]
+    """The cards of the widow, for the official."""
+
+
+def _more(state: State, official: bool) -> More:
     """What lies on the table beside the cards, all of it open; for officials the widow too."""
     table = state.table
     if isinstance(state, Drawing):
@@ -110,7 +141,7 @@ def _more(state: State, official: bool) -> dict[str, Any]:
         return {"pot": table.pot}
     deal = state.outcome if isinstance(state, Played) else state
     said = deal.said
-    more: dict[str, Any] = {
+    more: More = {
         "pot": table.pot + table.stake,
         "single": declarations.is_single(table),
         "turn_up": state.dealing.turn_up,

@@ -13,7 +13,7 @@ from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
 from referee.events import Event, Hidden
 from referee.phases import Over
-from referee.value import Value
+from referee.value import CardText, RuleId, Seat, Value
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
 """32 cards: twos to sixes are left out (D6-D8)."""
@@ -70,7 +70,7 @@ class Staked(Event):
     """The dealer put his stake into the pot, which holds ``pot`` then. ``double``: it held something before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
-    seat: int
+    seat: Seat
     amount: int
     pot: int
     double: bool
@@ -81,19 +81,19 @@ class Declared(Event):
 
     TOPIC: ClassVar[str] = "declarations/spoken"
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
-    seat: int
+    seat: Seat
     word: Word
-    hand: tuple[str, ...] | None = None
+    hand: tuple[CardText, ...] | None = None
 
 
 class DeclarationsClosed(Event):
     """Everybody has spoken: who plays, from forehand clockwise, and who leads."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
-    order: tuple[int, ...]
-    leader: int
-    rule: str
-    announcer: int | None = None
+    order: tuple[Seat, ...]
+    leader: Seat
+    rule: RuleId
+    announcer: Seat | None = None
 
 
 class TurnUpTaken(Event):
@@ -101,9 +101,9 @@ class TurnUpTaken(Event):
 
     TOPIC: ClassVar[str] = "turn-up/taken"
     HIDDEN: ClassVar[Hidden] = {"laid": "own"}
-    seat: int
-    card: str
-    laid: str | None = None
+    seat: Seat
+    card: CardText
+    laid: CardText | None = None
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken)

@@ -1,6 +1,6 @@
 """Writing a deal into the protocol, duels, and the end of the match (A40-A60)."""
 
-from typing import Any
+from typing import NotRequired
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
-from referee.games._rodskagg.line import Writes, contracted, entries, noted, told, written
+from referee.games._rodskagg.line import Noted, Told, Writes, contracted, entries, noted, told, written
 from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import next_deal
@@ -40,10 +40,17 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_outcome(table, deal, line)
 
 
-def _detail(table: Table, deal: Outcome) -> dict[str, Any]:
-    """What is told of the deal beside its numbers; ``noted``: revokes that closed hands showed (A-O26)."""
-    shown = noted(table.ledger)
-    return told(table, deal, table.duel) | ({"noted": shown} if shown else {})
+class Detail(Told):
+    """What is told of the deal beside its numbers."""
+
+    noted: NotRequired[list[Noted]]
+    """Revokes that closed hands showed (A-O26); left out where there are none."""
+
+
+def _detail(table: Table, deal: Outcome) -> Detail:
+    """What is told of the deal beside its numbers."""
+    shown, about = noted(table.ledger), told(table, deal, table.duel)
+    return {**about, "noted": shown} if shown else {**about}  # type: ignore[typeddict-item]  # mypy wants it there
 
 
 # The line of a deal

@@ -1,6 +1,6 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
-from typing import Any
+from typing import TypedDict
 
 from referee.acts import Act, Ask, Deal, Score
 from referee.events import Viewer
@@ -14,7 +14,8 @@ from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_alga import auction, play
 from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, Undealt, deal_of
 from referee.phases import Offer, shown
-from referee.ruleset import Shown
+from referee.ruleset import DueAct, Shown
+from referee.value import Seat
 
 
 def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
@@ -65,7 +66,7 @@ def to_act(state: State) -> tuple[int, ...]:
     return ()
 
 
-def due(state: State) -> tuple[str, ...]:
+def due(state: State) -> tuple[DueAct, ...]:
     """What the rules demand before the play goes on."""
     if not isinstance(state, Playing):
         return ()
@@ -74,9 +75,18 @@ def due(state: State) -> tuple[str, ...]:
     return ("ask",) if play.question_due(state) else ()
 
 
-def _more(state: State, deal: Playing | Outcome | None) -> dict[str, Any]:
+class More(TypedDict, total=False):
+    """What only this game shows of a match; what does not apply is left out."""
+
+    duel: list[Seat]
+    """Who plays it, in a duel."""
+    forgotten: bool
+    """The question was put too late, or not at all."""
+
+
+def _more(state: State, deal: Playing | Outcome | None) -> More:
     """What only this game has: who is in the duel, and whether the question was forgotten."""
-    told: dict[str, Any] = {}
+    told: More = {}
     if state.table.duel:
         told["duel"] = list(state.table.playing)
     if deal is not None and deal.question.forgotten:

@@ -1,16 +1,17 @@
 """Writing a hand into the score sheet, duels, and the end of the match (C38-C55)."""
 
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
 from referee.events import DealScored, DealVoided, Entry, Event, MatchWon, PlayerEliminated
-from referee.games._rodskagg.bids import Contract
+from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.line import Writes, entries, noted, penalties, told, written
+from referee.games._rodskagg.line import Noted, Told, Writes, entries, noted, penalties, told, written
 from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import Undealt
 from referee.games.rodskagg_catsatcards.play import (
@@ -98,8 +99,17 @@ def _line(table: Table, hand: Outcome) -> DealScored:
     return written(table, hand, hand.kind, written_down, out, _detail(table, hand))
 
 
-def _detail(table: Table, hand: Outcome) -> dict[str, Any]:
-    """What is told of the deal beside its numbers; the bids as they were written down (C20)."""
+class Detail(Told):
+    """What is told of the deal beside its numbers."""
+
+    bids: list[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
+    """The bids as they were written down (C20), in the order in which they were spoken: seat and bid of each."""
+    noted: list[Noted]
+    """Revokes that closed hands showed."""
+
+
+def _detail(table: Table, hand: Outcome) -> Detail:
+    """What is told of the deal beside its numbers."""
     bids = [list(call) for call in hand.contract.calls] if hand.contract else []
     return {"bids": bids, **told(table, hand, table.duel), "noted": noted(table.ledger)}
 

@@ -1,7 +1,7 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, TypedDict
 
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
@@ -15,7 +15,8 @@ from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
 from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
-from referee.ruleset import Shown
+from referee.ruleset import DueAct, Shown
+from referee.value import Seat
 
 DISCARDS_MAX = 1000
 """Who has been given many cards may throw them in thousands of ways; no more than this many are listed."""
@@ -117,7 +118,7 @@ def tricks_done(state: State) -> int:
     return state.played if isinstance(state, Playing) else state.tricks_played if isinstance(state, Played) else 0
 
 
-def due(state: State) -> tuple[str, ...]:
+def due(state: State) -> tuple[DueAct, ...]:
     """What the rules demand before the play goes on."""
     match state:
         case Auction():
@@ -131,9 +132,28 @@ def due(state: State) -> tuple[str, ...]:
     return ()
 
 
-def _more(state: State, hand: play.Taken | None) -> dict[str, Any]:
+class More(TypedDict, total=False):
+    """What only this game shows of a match; what does not apply is left out."""
+
+    duel: list[Seat]
+    """Who plays it, in a duel."""
+    lead: Seat | None
+    """Who leads to the first trick of the duel; null: not drawn yet (C48)."""
+    discarding: Seat
+    """Who has been given more cards and must throw some (C15)."""
+    discards: int
+    """How many cards that seat must throw."""
+    near_zero: list[Seat]
+    """Who owes the announcement of being near zero (C49)."""
+    redbeards: list[Seat]
+    """Who announced Redbeard and can still make it."""
+    forgotten: bool
+    """The question was put too late, or not at all."""
+
+
+def _more(state: State, hand: play.Taken | None) -> More:
     """What only this game has: the duel and its lead, who must throw cards, who owes the announcement."""
-    more: dict[str, Any] = {}
+    more: More = {}
     if state.table.duel:
         more |= {"duel": list(state.table.playing), "lead": state.table.lead}
     if isinstance(state, Auction) and state.holder is not None:

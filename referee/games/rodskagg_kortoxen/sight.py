@@ -14,7 +14,7 @@ from referee.games._rodskagg.sight import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, play, scoring
 from referee.games.rodskagg_kortoxen.states import Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
-from referee.ruleset import Shown
+from referee.ruleset import DueAct, Shown
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
@@ -97,13 +97,13 @@ def to_act(state: State) -> tuple[int, ...]:
     return ()
 
 
-def due(state: State) -> tuple[str, ...]:
+def due(state: State) -> tuple[DueAct, ...]:
     """What the rules demand before the play goes on."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
         return ()
-    owed: tuple[str, ...] = ()
+    owed: tuple[DueAct, ...] = ()
     if state.question.pending:
         owed += ("answer",)
     if play.exit_owed(state.table, state):

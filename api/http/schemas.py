@@ -1,0 +1,391 @@
+"""Schemas of the types that read and write, as generators of clients take them: all of them go by a name.
+
+A struct is named by its class, a type with a ``title`` by that. What only one game has is tied to the ``ruleset``
+that stands beside it, an event to its ``topic`` (:func:`~referee.value.tied`): what holds such fields comes as one
+schema for each, told apart by that field. Descriptions of fields are the docstrings that stand below them.
+"""
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta, to_builtins
+from msgspec import inspect as types
+from msgspec.inspect import Field, StructType, TypedDictType
+
+from referee.acts import Act
+from referee.games import RULESETS
+from referee.ruleset import Ruleset
+from referee.sentences import TEXTS
+from referee.store.match import Match
+from referee.value import Value
+
+Plain = dict[str, Any]
+"""A part of the description as it will be written."""
+
+NULL: Plain = {"type": "null"}
+REFS = "#/components/schemas/"
+
+Struct = StructType | TypedDictType
+
+
+class Words(Value, forbid_unknown_fields=True):
+    """What fields mean where nothing stands below them in the source."""
+
+    words: dict[str, str]
+    """Those that mean the same everywhere."""
+    of: dict[str, dict[str, str]]
+    """By type, those that mean something of their own there."""
+
+
+WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)
+
+_named: dict[str, Plain] = {}
+_owners: dict[str, Any] = {}
+
+
+class Scope(NamedTuple):
+    """What is known where a schema is written."""
+
+    ruleset: str | None = None
+    topic: str | None = None
+    resolved: bool = False
+    """Options as a match keeps them: all of them are there."""
+
+
+def schema_of(kind: Any) -> Plain:
+    """The schema of a type: where it has a name, a reference to it."""
+    info = types.type_info(kind)
+    if isinstance(info, StructType) and info.tag is not None:
+        return _struct(info, Scope(), alone=True)  # by itself it is read without its tag
+    return _schema(info, Scope())
+
+
+def named_schemas() -> dict[str, Plain]:
+    """All schemas that have been referred to, by name."""
+    return dict(_named)
+
+
+def plain_text(text: str) -> str:
+    """A docstring for readers of the schema: without its lines, double backticks and roles."""
+    return re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(text.split()).replace("``", "`"))
+
+
+def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
+    if name not in _owners:
+        _owners[name] = owner
+        _named[name] = make()
+    assert _owners[name] == owner, f"two types are called {name}: {_owners[name]} and {owner}"
+    return {"$ref": REFS + name}
+
+
+# Types
+
+
+def _schema(info: types.Type, scope: Scope) -> Plain:
+    match info:
+        case types.Metadata():
+            return _with_metadata(info, scope)
+        case types.StructType() | types.TypedDictType():
+            return _struct(info, scope)
+        case types.UnionType():
+            return _union(info, scope)
+        case types.AnyType() | types.RawType():
+            return {}
+        case types.NoneType():
+            return NULL
+        case types.BoolType():
+            return {"type": "boolean"}
+        case types.IntType():
+            return {"type": "integer", **_limits(info, "ge", "le", "minimum", "maximum")}
+        case types.FloatType():
+            return {"type": "number", **_limits(info, "ge", "le", "minimum", "maximum")}
+        case types.StrType():
+            limits = _limits(info, "min_length", "max_length", "minLength", "maxLength")
+            return {"type": "string", **limits, **({} if info.pattern is None else {"pattern": info.pattern})}
+        case types.DateTimeType():
+            return {"type": "string", "format": "date-time"}
+        case types.UUIDType():
+            return {"type": "string", "format": "uuid"}
+        case types.LiteralType():
+            return _enumeration(info.values)
+        case types.VarTupleType() | types.ListType():
+            limits = _limits(info, "min_length", "max_length", "minItems", "maxItems")
+            return {"type": "array", "items": _schema(info.item_type, scope), **limits}
+        case types.TupleType():
+            count = len(info.item_types)
+            items = [_schema(item, scope) for item in info.item_types]
+            return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
+        case types.DictType():
+            return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
+    raise TypeError(f"no schema for {info}")
+
+
+def _limits(info: Any, low: str, high: str, least: str, most: str) -> Plain:
+    limits = {least: getattr(info, low), most: getattr(info, high)}
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _enumeration(values: tuple[Any, ...]) -> Plain:
+    (kind,) = {type(value) for value in values}
+    return {"type": {str: "string", int: "integer"}[kind], "enum": list(values)}
+
+
+def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:
+    told = dict(info.extra_json_schema or {})
+    if "x-tied" in told:
+        return _tied(info, scope)
+    if (values := told.pop("x-values", None)) is not None:
+        told["enum"] = sorted(getattr(TEXTS, values))
+    if "description" in told:
+        told["description"] = plain_text(told["description"])
+    schema = {**_schema(info.type, scope), **told}
+    name = schema.pop("title", None)
+    return schema if name is None else _refer(name, schema, lambda: schema)
+
+
+def _union(info: types.UnionType, scope: Scope) -> Plain:
+    members = [member for member in info.types if not isinstance(member, types.NoneType)]
+    structs = [member for member in members if isinstance(member, StructType)]
+    numbers = [member for member in members if isinstance(member, types.IntType | types.FloatType)]
+    if len(members) > 1 and len(structs) == len(members):
+        field = structs[0].tag_field
+        assert field is not None, "msgspec tells structs apart by their tags"
+        schema = _told_apart(field, {str(one.tag): _tagged(one, scope) for one in structs})
+    elif len(members) > 1 and len(numbers) == len(members):
+        schema = {"type": "number"}
+    elif len(members) > 1:
+        schema = {"anyOf": [_schema(member, scope) for member in members]}
+    else:
+        schema = _schema(members[0], scope)
+    return _or_null(schema) if info.includes_none else schema
+
+
+def _tagged(info: StructType, scope: Scope) -> Plain:
+    """A member of a union. By itself a knock is read without its tag, so here it goes by another name."""
+    if issubclass(info.cls, Act):
+        return _struct(info, scope)
+    return _refer(f"{info.cls.__name__}Asked", (info.cls, "asked"), lambda: _body(info, Scope()))
+
+
+def _or_null(schema: Plain) -> Plain:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [*schema["anyOf"], NULL]}
+    if isinstance(schema.get("type"), str) and "enum" not in schema:
+        return {**schema, "type": [schema["type"], "null"]}
+    return {"anyOf": [schema, NULL]}
+
+
+def _told_apart(field: str, members: Mapping[str, Plain]) -> Plain:
+    mapping = {value: member["$ref"] for value, member in members.items()}
+    return {"oneOf": list(members.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
+
+
+# Ties
+
+
+def camel(key: str) -> str:
+    """The key of a ruleset as it begins the name of a schema."""
+    return "".join(part.title() for part in key.split("-"))
+
+
+def phases_of(rules: Ruleset) -> tuple[str, ...]:
+    """The names of the phases of a game."""
+    kinds = (get_origin(phase) or phase for phase in get_args(rules.state))
+    return tuple(str(kind.__struct_config__.tag) for kind in kinds)
+
+
+@cache
+def _ties() -> dict[str, dict[str, dict[str, Any]]]:
+    """By the field that tells them apart and its value: the types of the tied fields."""
+    return {
+        "ruleset": {
+            key: {
+                "players": {"minItems": rules.players_min, "maxItems": rules.players_max},
+                "first_dealer": {"minimum": 0, "maximum": rules.players_max - 1},
+                "options": rules.options,
+                "resolved": rules.options,
+                "more": rules.more,
+                "detail": rules.detail,
+                "phase": Annotated[
+                    Literal[phases_of(rules)],
+                    Meta(title=f"{camel(key)}Phase", description=f"What a match of {key} waits for."),
+                ],
+            }
+            for key, rules in RULESETS.items()
+        },
+        "topic": {fact.TOPIC: {"event": fact} for fact in sorted(Match.FACTS, key=lambda fact: fact.TOPIC)},
+    }
+
+
+def _tied(info: types.Metadata, scope: Scope) -> Plain:
+    extra = dict(info.extra_json_schema or {})
+    by, what = extra.pop("x-tied")
+    scope = scope._replace(resolved=what == "resolved")
+    here = getattr(scope, by)
+
+    def tied(kind: Any) -> Plain:
+        """Of another type, or only within other limits."""
+        if isinstance(kind, dict):
+            return {**_schema(info.type, scope), **extra, **kind}
+        return _schema(types.type_info(kind), scope)
+
+    if here is not None:
+        return tied(_ties()[by][here][what])
+    every = [tied(kinds[what]) for kinds in _ties()[by].values()]
+    return {"anyOf": [schema for place, schema in enumerate(every) if schema not in every[:place]]}
+
+
+def _inside(info: types.Type) -> Iterator[types.Type]:
+    """A type and what it is made of, down to structs."""
+    yield info
+    for name in ("type", "item_type", "value_type"):
+        if (inner := getattr(info, name, None)) is not None:
+            yield from _inside(inner)
+    for name in ("types", "item_types"):
+        for inner in getattr(info, name, ()):
+            yield from _inside(inner)
+
+
+@cache
+def _open_ties(cls: type) -> frozenset[str]:
+    """The fields that a struct's own fields are tied to, as far as they are not its own."""
+    return _ties_of(cls) - {field.name for field in _info(cls).fields}
+
+
+@cache
+def _ties_of(cls: type) -> frozenset[str]:
+    found: set[str] = set()
+    for field in _info(cls).fields:
+        for inner in _inside(field.type):
+            if isinstance(inner, types.Metadata) and "x-tied" in (inner.extra_json_schema or {}):
+                found.add((inner.extra_json_schema or {})["x-tied"][0])
+            elif isinstance(inner, StructType | TypedDictType):
+                found |= _open_ties(inner.cls)
+    return frozenset(found)
+
+
+@cache
+def _info(cls: type) -> Struct:
+    info = types.type_info(cls)
+    assert isinstance(info, StructType | TypedDictType)
+    return info
+
+
+# Structs
+
+
+def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
+    cls, ties, beside = info.cls, _ties_of(info.cls), {field.name for field in info.fields}
+    for by in sorted(ties & beside):
+        variants = {value: _variant(info, _knowing(scope, by, value)) for value in _ties()[by]}
+        about = plain_text(cls.__doc__ or "")
+        return _refer(
+            _called(cls),
+            cls,
+            lambda: {"description": about, **_told_apart(by, variants)},  # noqa: B023
+        )
+    return _variant(info, scope, alone=alone)
+
+
+def _knowing(scope: Scope, by: str, value: str) -> Scope:
+    return scope._replace(ruleset=value) if by == "ruleset" else scope._replace(topic=value)
+
+
+def _variant(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
+    cls, ties = info.cls, _ties_of(info.cls)
+    known = {by: value for by, value in scope._asdict().items() if by in ties}
+    scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls))
+    return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, alone=alone))
+
+
+def _has_defaults(cls: type) -> bool:
+    return any(map(_has_default, _info(cls).fields))
+
+
+def _has_default(field: Field) -> bool:
+    return field.default is not NODEFAULT or field.default_factory is not NODEFAULT
+
+
+def _called(cls: type) -> str:
+    """The name of a struct: what it says itself, else that of its class."""
+    return str(getattr(cls, "SCHEMA", cls.__name__))
+
+
+def _name(cls: type, scope: Scope) -> str:
+    if scope.topic is not None:
+        return f"{_ties()['topic'][scope.topic]['event'].__name__}{cls.__name__.removeprefix('Event')}"
+    ruleset = scope.ruleset
+    if cls.__module__.startswith("referee.games."):  # all of them call theirs Options, More and Detail
+        ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
+    name = _called(cls) if ruleset is None else camel(ruleset) + _called(cls)
+    return f"{name}Resolved" if scope.resolved else name
+
+
+def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
+    cls, docs = info.cls, field_docs(info.cls)
+    config = getattr(cls, "__struct_config__", None)
+    read = config is None or config.forbid_unknown_fields or config.omit_defaults
+    properties, required = {}, []
+    if isinstance(info, StructType) and info.tag_field is not None:
+        about = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
+        properties[info.tag_field] = {"type": "string", "const": info.tag, "description": about}
+        required = [] if alone else [info.tag_field]
+    for field in info.fields:
+        name = field.encode_name
+        here = getattr(scope, name, None)
+        told = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
+        said = docs.get(name) or told.get("description") or WORDS.words.get(name)
+        properties[name] = {**told, **({"description": said} if said else {}), **_default(field, scope)}
+        if field.required or (_has_default(field) and (scope.resolved or not read)):
+            required.append(name)
+    strict = {"additionalProperties": False} if config is not None and config.forbid_unknown_fields else {}
+    return {
+        "type": "object",
+        "description": plain_text(cls.__doc__ or ""),
+        "properties": properties,
+        **({"required": required} if required else {}),
+        **strict,
+    }
+
+
+def _default(field: Field, scope: Scope) -> Plain:
+    """What stands for a field that is left out; generators take none that is an object or null."""
+    if scope.resolved or field.default is NODEFAULT:
+        return {}
+    default = to_builtins(field.default)
+    return {"default": default} if isinstance(default, str | int | bool) else {}
+
+
+# What the source says of fields
+
+
+@cache
+def field_docs(cls: type) -> dict[str, str]:
+    """What is said of the fields of a class and of those that it is made from."""
+    node, names = _classes_in(cls.__module__)[cls.__name__], vars(import_module(cls.__module__))
+    docs: dict[str, str] = {}
+    for base in node.bases:
+        inherited = names.get(ast.unparse(base))
+        if getattr(inherited, "__module__", "").startswith(("api.", "projections.", "referee.")):
+            docs |= field_docs(inherited)
+    return docs | dict(_below(node)) | WORDS.of.get(_called(cls), {})
+
+
+@cache
+def _classes_in(module: str) -> dict[str, ast.ClassDef]:
+    tree = ast.parse(inspect.getsource(import_module(module)))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def _below(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, text in zip(node.body, node.body[1:], strict=False):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(said))):
+                yield name, plain_text(said)

@@ -1,0 +1,187 @@
+"""What generators of clients and their users need of the description, which another test holds to be up to date."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, get_args
+
+import jsonschema_rs
+import pytest
+
+from api.http.schemas import WORDS
+from referee.acts import AnyAct
+from referee.games import RULESETS
+from referee.store.match import Match
+from tests.api.serving import ROOT
+
+CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
+SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
+REFS = "#/components/schemas/"
+OPERATIONS = {
+    operation["operationId"]: operation for calls in CONTRACT["paths"].values() for operation in calls.values()
+}
+
+
+@cache
+def validator(schema: str) -> Any:
+    """Of a schema, given as JSON, with all that it refers to."""
+    return jsonschema_rs.Draft202012Validator(
+        {**json.loads(schema), "components": CONTRACT["components"]}, validate_formats=True
+    )
+
+
+def faults(schema: Any, value: Any) -> list[str]:
+    """What is wrong with a value, by its schema."""
+    found = validator(json.dumps(schema)).iter_errors(value)
+    return [f"{error.message[:200]} at {list(error.instance_path)}" for error in found]
+
+
+def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Every object of a schema, with where it stands."""
+    if isinstance(value, dict):
+        yield path, value
+        for name, inner in value.items():
+            yield from parts(inner, (*path, name))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from parts(inner, (*path, str(place)))
+
+
+def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Whatever is sent or answered, with its schema and examples."""
+    for name, operation in OPERATIONS.items():
+        sent = operation.get("requestBody", {}).get("content", {})
+        yield from ((f"{name} {media_type}", body) for media_type, body in sent.items())
+        for status, answer in operation["responses"].items():
+            for media_type, body in answer.get("content", {}).items():
+                yield f"{name} {status} {media_type}", body
+
+
+BODIES = dict(bodies())
+
+
+class TestEverythingIsSaid:
+    def test_of_every_schema_and_field(self) -> None:
+        silent = [name for name, schema in SCHEMAS.items() if not schema.get("description")]
+        for name, schema in SCHEMAS.items():
+            for path, part in parts(schema):
+                fields = part.get("properties", {}) if path[-1:] != ("properties",) else {}
+                silent += [f"{name}.{field}" for field, told in fields.items() if not told.get("description")]
+        for path, part in parts(CONTRACT["paths"]):
+            if "examples" not in path and path[-1:] != ("properties",):
+                fields = part.get("properties", {})
+                silent += ["/".join((*path, field)) for field, told in fields.items() if not told.get("description")]
+        assert not silent
+
+    def test_of_every_operation_parameter_and_answer(self) -> None:
+        silent = []
+        for name, operation in OPERATIONS.items():
+            told = {
+                name: operation,
+                **{f"{name} {one['name']}": one for one in operation.get("parameters", ())},
+                **{f"{name} {status}": one for status, one in operation["responses"].items()},
+            }
+            for status, answer in operation["responses"].items():
+                told |= {f"{name} {status} {header}": one for header, one in answer.get("headers", {}).items()}
+            silent += [where for where, one in told.items() if not one.get("description")]
+        assert not silent
+
+    def test_no_word_is_kept_for_nothing(self) -> None:
+        fields = {field for schema in SCHEMAS.values() for field in schema.get("properties", {})}
+        assert WORDS.words.keys() <= fields
+        games = [name.removeprefix(prefix) for name in SCHEMAS for prefix in map(camel, RULESETS)]
+        types = {*SCHEMAS, *games}
+        unused = []
+        for kind, words in WORDS.of.items():
+            known = {
+                field
+                for name, schema in SCHEMAS.items()
+                if name in (kind, f"{kind}Asked", f"{kind}Resolved") or name.endswith(kind)
+                for field in schema.get("properties", {})
+            }
+            known |= SCHEMAS["CardPlayedSeen"]["properties"].keys() if kind == "EventSeen" else set()
+            unused += [f"{kind}.{word}" for word in words if word not in known]
+        assert WORDS.of.keys() <= types
+        assert not unused
+
+
+def camel(key: str) -> str:
+    return "".join(part.title() for part in key.split("-"))
+
+
+class TestGeneratorsTakeIt:
+    def test_no_array_or_default_that_they_choke_on(self) -> None:
+        for path, part in parts(SCHEMAS):
+            assert part.get("items") is not False, path
+            if path[-1:] != ("properties",):
+                assert not isinstance(part.get("default"), dict | list), path
+
+    def test_every_enumeration_has_a_type(self) -> None:
+        for path, part in parts(SCHEMAS):
+            if isinstance(part.get("enum"), list) or "const" in part:
+                assert part["type"] in ("string", "integer"), path
+
+    def test_what_is_one_of_several_is_told_apart(self) -> None:
+        for path, part in parts(SCHEMAS):
+            if "oneOf" not in part:
+                continue
+            field, mapping = part["discriminator"]["propertyName"], part["discriminator"]["mapping"]
+            assert sorted(mapping.values()) == sorted(one["$ref"] for one in part["oneOf"]), path
+            for value, reference in mapping.items():
+                member = SCHEMAS[reference.removeprefix(REFS)]
+                assert field in member["required"], reference
+                assert member["properties"][field]["const"] == value, reference
+
+    def test_each_act_topic_and_game_has_its_schema(self) -> None:
+        told = {name: set(SCHEMAS[name]["discriminator"]["mapping"]) for name in ("Act", "EventSeen", "OpenMatch")}
+        assert told == {
+            "Act": {str(act.__struct_config__.tag) for act in get_args(AnyAct)},
+            "EventSeen": {fact.TOPIC for fact in Match.FACTS},
+            "OpenMatch": set(RULESETS),
+        }
+
+    def test_references_lead_somewhere(self) -> None:
+        references = {part["$ref"] for _, part in parts(CONTRACT) if isinstance(part.get("$ref"), str)}
+        assert references == {REFS + name for name in SCHEMAS}
+
+    def test_a_spectator_needs_no_token(self) -> None:
+        """A call that says nothing of security may be made with a token or without."""
+        assert CONTRACT["security"] == [{}, {"token": []}]
+        needing = {name for name, operation in OPERATIONS.items() if "security" in operation}
+        assert {"send_act", "send_knock", "list_legal_acts"} <= needing
+        assert all(OPERATIONS[name]["security"] == [{"token": []}] for name in needing)
+
+
+class TestOptionsAreTiedToTheirGame:
+    @pytest.mark.parametrize("ruleset", RULESETS)
+    def test_its_own_defaults_fit(self, ruleset: str) -> None:
+        options = {
+            name: told["default"]
+            for name, told in SCHEMAS[f"{camel(ruleset)}Options"]["properties"].items()
+            if "default" in told
+        }
+        assert faults({"$ref": REFS + "OpenMatch"}, opening(ruleset, options)) == []
+
+    def test_those_of_another_do_not(self) -> None:
+        assert faults({"$ref": REFS + "OpenMatch"}, opening("rodskagg-kortoxen", {"deal_ritual": False})) == []
+        assert faults({"$ref": REFS + "OpenMatch"}, opening("kalabrias", {"deal_ritual": False}))
+
+
+def opening(ruleset: str, options: dict[str, Any]) -> dict[str, Any]:
+    players = [{"name": name} for name in ("Anna", "Berit", "Cesar")]
+    return {"ruleset": ruleset, "players": players, "options": options}
+
+
+class TestExamples:
+    """Of real matches: see ``tests/conformance/examples.py``."""
+
+    @pytest.mark.parametrize("where", BODIES)
+    def test_there_are_some_and_they_fit(self, where: str) -> None:
+        examples = BODIES[where].get("examples", {})
+        assert examples
+        for name, example in examples.items():
+            assert faults(BODIES[where]["schema"], example["value"]) == [], name
+
+    def test_each_act_is_sent(self) -> None:
+        sent = OPERATIONS["send_act"]["requestBody"]["content"]["application/json"]["examples"]
+        assert {one["value"]["act"] for one in sent.values()} == set(SCHEMAS["Act"]["discriminator"]["mapping"])

@@ -1,0 +1,301 @@
+"""The examples of the description, taken from conformance matches played over HTTP.
+
+``python -m tests.conformance.examples`` writes them anew into ``api/http/examples.json``: by operation what was sent
+(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from http.client import HTTPResponse
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from api.http.problems import MEDIA_TYPE, Problem, as_sent
+from tests.api.serving import ROOT, served
+from tests.conformance.replay import matches, play
+from tests.conformance.test_over_http import RULESETS, Client, OverHttp
+
+TARGET = ROOT / "api" / "http" / "examples.json"
+DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
+OPERATIONS = {
+    (method.upper(), path): operation
+    for path, calls in DESCRIPTION["paths"].items()
+    for method, operation in calls.items()
+}
+NAMES = ("Anna", "Berit", "Cesar", "David", "Elsa", "Folke", "Greta", "Hugo")
+LISTS_MAX = 2
+"""So many of a list are shown."""
+LOOK_AFTER = 12
+"""Acts after which a match is looked at while it goes on."""
+JSON = "application/json"
+
+
+def short(value: Any) -> Any:
+    """The same with its long lists cut: what a caller lists, and what stands in pages."""
+    if isinstance(value, list):
+        return value[:LISTS_MAX]
+    if isinstance(value, dict):
+        lists = ("events", "facts", "lines", "matches", "readings", "rules", "tricks")
+        return {
+            name: inner[:LISTS_MAX] if name in lists and inner and isinstance(inner[0], dict) else inner
+            for name, inner in value.items()
+        }
+    return value
+
+
+class Kept:
+    """What is kept of what went to and fro, by operation."""
+
+    def __init__(self) -> None:
+        self.requests: dict[str, dict[str, Any]] = {}
+        self.answers: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+
+    def request(self, operation: str, name: str, body: Any) -> bool:
+        """Keeps the first of a name; whether this is it."""
+        kept = self.requests.setdefault(operation, {})
+        return kept.setdefault(name, body) is body
+
+    def answer(self, operation: str, status: int, media_type: str, name: str, body: Any) -> None:
+        """Keeps the first of a name."""
+        by_status = self.answers.setdefault(operation, {}).setdefault(str(status), {})
+        by_status.setdefault(media_type, {}).setdefault(name, body)
+
+
+class Recording(Client):
+    """Keeps what it sends, where the service takes it, and what comes back."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.kept = Kept()
+        self.name = ""
+        """Of the next answer, where its request does not give one."""
+
+    def ask(
+        self, method: str, path: str, token: str = "", body: Any = None, **headers: str
+    ) -> tuple[HTTPResponse, Any]:
+        answer, said = self.raw(method, path, token, None if body is None else msgspec.json.encode(body), **headers)
+        told = msgspec.json.decode(said)
+        if answer.status < 300:
+            self.keep(method, path, answer.status, JSON, told, body)
+        return answer, told
+
+    def keep(self, method: str, path: str, status: int, media_type: str, told: Any, body: Any = None) -> None:
+        operation = operation_of(method, path)["operationId"]
+        name = self.name
+        if body is not None:
+            name = body.get("act") or body.get("offence") or body.get("ruleset") or "any offence"
+            if not self.kept.request(operation, name, body):
+                return
+        self.kept.answer(operation, status, media_type, name, short(told))
+
+    def raw(
+        self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
+    ) -> tuple[HTTPResponse, bytes]:
+        """The answer and its bytes."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        if content is not None:
+            sent.setdefault("Content-Type", JSON)
+        self._connection.request(method, path, content, sent)
+        answer = self._connection.getresponse()
+        return answer, answer.read()
+
+
+def operation_of(method: str, path: str) -> Any:
+    """The operation that a path belongs to."""
+    path = path.partition("?")[0]
+    for (called, template), operation in OPERATIONS.items():
+        if called == method and re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path):
+            return operation
+    raise LookupError(path)
+
+
+class Watched(OverHttp):
+    """A match that is looked at while it goes on."""
+
+    def __init__(self, client: Recording, given: dict[str, Any]) -> None:
+        client.name = given["ruleset"]
+        super().__init__(client, given)
+        self.client, self.ruleset, self.acts = client, given["ruleset"], 0
+        self.path, self.tokens = self._path, self._tokens
+
+    def act(self, actor: Any, body: dict[str, Any]) -> None:
+        super().act(actor, body)
+        self.acts += 1
+        if self.acts == LOOK_AFTER:
+            self.look()
+
+    def look(self) -> None:
+        """Reads the match as seat 0, the official and a spectator have it."""
+        self.client.name = self.ruleset
+        for call in ("", f"/replay?at={self._version - 3}", "/legal-acts?seat=0"):
+            self.client.ask("GET", self.path + call, self.tokens[0])
+        self.client.name = "the official"
+        self.client.ask("GET", f"{self.path}/events?after={self._version - 3}", self.tokens["official"])
+        self.client.name = "a spectator"
+        self.client.ask("GET", f"{self.path}/events?after=1&limit={LISTS_MAX}")
+        self.client.name = self.ruleset
+
+
+def new_in(given: dict[str, Any], kept: Kept) -> bool:
+    """Whether a match has an act or a knock that none before it had."""
+    acts, knocks = kept.requests.get("send_act", {}), kept.requests.get("send_knock", {})
+    return any(
+        step["expect"] == "ok"
+        and (
+            (step["call"] == "acts" and step["body"]["act"] not in acts)
+            or (step["call"] == "knocks" and step["body"].get("offence", "any offence") not in knocks)
+        )
+        for step in given["steps"]
+    )
+
+
+def play_all(client: Recording) -> dict[str, Watched]:
+    """Plays matches until each act has been sent; gives the last of each ruleset."""
+    played: dict[str, Watched] = {}
+    for ruleset in RULESETS:
+        for given in matches(ruleset):
+            if ruleset in played and not new_in(given, client.kept):
+                continue
+            match = played[ruleset] = Watched(client, given)
+            faults = play(match, given)
+            assert not faults, faults
+    return played
+
+
+def read_all(client: Recording, played: dict[str, Watched]) -> None:
+    """Reads everything else that can be read."""
+    client.name = "example"
+    for path in ("/v1/rulesets", "/v1/matches", "/health/live", "/health/ready"):
+        client.ask("GET", path)
+    client.ask("GET", "/v1/rulesets/rodskagg-alga")
+    client.ask("GET", "/v1/rulesets/rodskagg-alga/rules")
+    client.ask("GET", "/v1/rulesets/rodskagg-alga/rules/A17")
+    for ruleset, match in played.items():
+        client.name = ruleset
+        _, protocol = client.ask("GET", f"{match.path}/protocol")
+        if protocol["lines"]:
+            if ruleset in ("kalabrias", "rodskagg-kortoxen"):
+                client.ask("GET", f"{match.path}/deals/{protocol['lines'][0]['deal']}")
+            texts = {"deals/1": "text/plain", "protocol": "text/csv", "events": "application/x-ndjson"}
+            for call, media_type in texts.items():
+                answer, said = client.raw("GET", f"{match.path}/{call}", Accept=media_type)
+                if answer.status == 200:
+                    lines = said.decode().splitlines(keepends=True)
+                    text = "".join(lines if call == "deals/1" else lines[:LISTS_MAX])
+                    client.name = "example"
+                    client.keep("GET", f"{match.path}/{call}", 200, media_type, text)
+    rams = played["rams-english"]
+    client.ask("GET", f"{rams.path}/pot")
+    _, said = client.raw("GET", f"{rams.path}/pot", Accept="text/csv")
+    client.keep("GET", f"{rams.path}/pot", 200, "text/csv", said.decode())
+    for match in played.values():
+        _, cases = client.ask("GET", f"{match.path}/knocks")
+        if cases:
+            client.ask("GET", f"{match.path}/knocks/1")
+            break
+
+
+def stream(client: Recording, match: Watched) -> None:
+    """One event of a stream, as the description shows it: by its fields."""
+    at = match._version - 2
+    _, said = client.raw("GET", f"{match.path}/events/stream?after={at}")
+    sent = said.decode().split("\n\n")[1]
+    fields = dict(line.split(": ", 1) for line in sent.splitlines())
+    client.name = fields["event"]
+    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", fields)
+
+
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+
+
+def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple[str, int, Any]]:
+    """By operation and status, each problem that the description names, made to happen where it can be."""
+    for (method, template), operation in OPERATIONS.items():
+        path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
+        for status in (int(code) for code in operation["responses"] if int(code) >= 400):
+            if status >= 500:  # as it would be answered while the store is away, or the service at fault
+                _, _, said = as_sent(Problem("internal" if status == 500 else "store_away"), path, None)
+                if status == 503 and operation["operationId"] == "health_ready":
+                    _, _, said = as_sent(Problem("not_ready", reason="The store does not answer"), path, None)
+            else:
+                said = _provoke(client, method, path, status, going, over)
+            told = msgspec.json.decode(said)
+            if not isinstance(told, dict) or told.get("status") != status:
+                print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
+                continue
+            yield operation["operationId"], status, told
+
+
+def _provoke(client: Recording, method: str, path: str, status: int, going: Watched, over: Watched) -> bytes:
+    seat, other = going.tokens[0], going.tokens[1]
+    call = path.rsplit("/", 1)[1]
+    bodies = {
+        "acts": {"act": "score", "seat": 0},
+        "knocks": {"seat": 0, "accused": 1},
+        "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
+    }
+    content = msgspec.json.encode(bodies[call]) if method == "POST" else None
+    ended = path.replace(going.path, over.path)
+    needed = "at=1&" if call == "replay" else ""
+    asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
+        400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
+        401: (f"{path}?{needed}", "no-token-of-this-match", content, {}),
+        403: (path, other, content, {}),
+        404: (path.replace(going.path, f"/v1/matches/{UNKNOWN}") + f"?{needed}", seat, content, {}),
+        409: (f"{path}?{needed}min_version=999999999", seat, None, {}),
+        412: (path, seat, content, {"If_Match": '"99"'}),
+        413: (path, seat, b" " * 2_000_000, {}),
+        415: (path, seat, content, {"Content_Type": "text/plain"}),
+        422: (path, seat, content, {}),
+    }
+    url, token, sent, headers = asked[status]
+    if method == "POST" and status == 400:
+        url, sent = path, b'{"act": "play", "card": "XX"}'
+    if method == "POST" and status == 409:
+        url, token, sent = ended, over.tokens[0], content
+    if method == "POST" and status == 422:
+        sent = {
+            "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
+            "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
+        }.get(call, content)
+    if call == "stream" and status == 400:
+        url = f"{path}?after=-1"
+    if call == "legal-acts" and status in (403, 422):
+        url, token = f"{path}?seat={1 if status == 403 else 7}", seat if status == 403 else going.tokens["official"]
+    if call == "matches" and status == 422 and method == "GET":
+        url = f"{path}?ruleset=whist"
+    if status == 404 and path.startswith("/v1/rulesets"):
+        url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")
+    _, said = client.raw(method, url, token, sent, **headers)
+    return said
+
+
+def main() -> None:
+    """Writes the file."""
+    with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db") as address:
+        client = Recording(address)
+        played = play_all(client)
+        read_all(client, played)
+        stream(client, next(match for match in played.values() if match.end()))
+        going = Watched(client, {**next(matches("rodskagg-kortoxen")), "enforcement": "refuse"})
+        over = next(match for match in played.values() if match.end())
+        problems = list(provoked(client, going, over))
+        client.close()
+    kept = client.kept
+    for operation, status, told in problems:
+        kept.answer(operation, status, MEDIA_TYPE, told["type"].rpartition("/")[2], told)
+    names = sorted({*kept.requests, *kept.answers})
+    written = {
+        name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names
+    }
+    TARGET.write_text(json.dumps(written, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
