@@ -34,14 +34,9 @@ KEEP_ALIVE_SECONDS = 15
 
 
 SENT = {
-    "type": "object",
-    "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
-    "properties": {
-        "id": {"type": "string", "pattern": "^[0-9]+$", "description": "The number of the event."},
-        "event": {"type": "string", "description": "The topic."},
-        "data": {"type": "string", "contentMediaType": "application/json", "description": "An `EventSeen`."},
-        "retry": {"type": "string", "description": "Milliseconds to wait before connecting again."},
-    },
+    "type": "string",
+    "description": "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an "
+    "`EventSeen` as JSON in one line. Before the first stands `retry`, and comments keep the connection open.",
 }
 
 
