@@ -9,8 +9,9 @@ BENCH := .venv/.installed-bench
 BROWSER := .venv/.installed-browser
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
+CLIENTS := tests/clients/build/venv/.installed
 
-.PHONY: help run demo test check lint examples openapi coverage browser mutants bench soak faults lock clean
+.PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -64,16 +65,21 @@ soak: $(DEV) ## all reads of the conformance matches, a million random deals of 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
+clients: $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset
+	@java -version > /dev/null 2>&1 || { echo "Java 11 or later is missing: apt-get install default-jre-headless"; exit 1; }
+	$(BIN)/python -m tests.clients
+
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --build-deps-for editable -o requirements.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra dev -c requirements.lock -o requirements-dev.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra browser -c requirements-dev.lock -o requirements-browser.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra bench -c requirements-dev.lock -o requirements-bench.lock pyproject.toml
 	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) --extra mutants -c requirements-dev.lock -o requirements-mutants.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile $(UPGRADE) -c requirements-dev.lock -o requirements-clients.lock tests/clients/requirements.in
 	@! grep -nE '://|^-' requirements*.lock
 
 clean: ## remove what can be made again; databases stay
-	rm -rf .venv build tests/clients/node_modules tests/browser/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv build tests/clients/build tests/clients/node_modules tests/browser/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN): pyproject.toml requirements.lock
@@ -105,7 +111,12 @@ $(MUTANTS): $(DEV) requirements-mutants.lock
 	@touch $@
 
 $(NODE): tests/clients/package.json tests/clients/package-lock.json
-	@command -v node npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' || \
+	@command -v npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' || \
 		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
 	cd tests/clients && npm ci --no-progress --loglevel=error
+	@touch $@
+
+$(CLIENTS): $(RUN) requirements-clients.lock
+	test -x $(@D)/bin/python || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --require-hashes -r requirements-clients.lock
 	@touch $@

@@ -2,11 +2,13 @@
 
 A struct is named by its class, a type with a ``title`` by that. What only one game has is tied to the ``ruleset``
 that stands beside it, an event to its ``topic`` (:func:`~referee.value.tied`): what holds such fields comes as one
-schema for each, told apart by that field. Descriptions of fields are the docstrings that stand below them.
+schema for each, told apart by that field. Descriptions of fields are the docstrings that stand below them. Defaults
+are told there, too: of a ``default`` some generators make a field that must be given, others one that is always sent.
 """
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -123,9 +125,7 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return {"type": "array", "items": _schema(info.item_type, scope), **limits}
         case types.TupleType():
             count = len(info.item_types)
-            items = [_schema(item, scope) for item in info.item_types]
-            any_of = {"anyOf": items}  # for who does not know ``prefixItems``; there are no others
-            return {"type": "array", "prefixItems": items, "items": any_of, "minItems": count, "maxItems": count}
+            return {"type": "array", "items": _anywhere(info, scope), "minItems": count, "maxItems": count}
         case types.DictType():
             return {"type": "object", "additionalProperties": _schema(info.value_type, scope) or True}
     raise TypeError(f"no schema for {info}")
@@ -169,6 +169,21 @@ def _with_metadata(info: types.Metadata, scope: Scope) -> Plain:
     return schema if name is None else _refer(name, schema, lambda: schema)
 
 
+def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
+    """What may stand at any place of a tuple: what stands where, few generators know, and some get it wrong."""
+    by_type: dict[str, list[Plain]] = {}
+    for item in info.item_types:
+        schema = _schema(item, scope)
+        for one in _resolved(schema).get("oneOf", (schema,)):
+            by_type.setdefault(_resolved(one)["type"], []).append(one)
+    each = [ones[0] if len(ones) == 1 else {"type": kind} for kind, ones in by_type.items()]
+    return each[0] if len(each) == 1 else {"oneOf": each}
+
+
+def _resolved(schema: Plain) -> Plain:
+    return _named[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
+
+
 def _union(info: types.UnionType, scope: Scope) -> Plain:
     members = [member for member in info.types if not isinstance(member, types.NoneType)]
     structs = [member for member in members if isinstance(member, StructType)]
@@ -180,7 +195,7 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     elif len(members) > 1 and len(numbers) == len(members):
         schema = {"type": "number"}
     elif len(members) > 1:
-        schema = {"anyOf": [_schema(member, scope) for member in members]}
+        schema = {"oneOf": [_schema(member, scope) for member in members]}
     else:
         schema = _schema(members[0], scope)
     return _or_null(schema) if info.includes_none else schema
@@ -258,7 +273,15 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
     if here is not None:
         return tied(_ties()[by][here][what])
     every = [tied(kinds[what]) for kinds in _ties()[by].values()]
-    return {"anyOf": [schema for place, schema in enumerate(every) if schema not in every[:place]]}
+    # What asks for more comes first: a client that tries one after the other shall not take the half for the whole.
+    every.sort(key=lambda schema: -len(_resolved(schema).get("required", ())))
+    return {"oneOf": [schema for place, schema in enumerate(every) if schema not in every[:place]]}
+
+
+@cache
+def _details() -> frozenset[type]:
+    """What games tell of a deal: an event does not say of which game it is, so one may not pass for another."""
+    return frozenset(tied["detail"] for tied in _ties()["ruleset"].values())
 
 
 def _inside(info: types.Type) -> Iterator[types.Type]:
@@ -361,9 +384,13 @@ def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         here = getattr(scope, name, None)
         told = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
         said = docs.get(name) or told.get("description") or WORDS.words.get(name)
-        properties[name] = {**told, **({"description": said} if said else {}), **_default(field, scope)}
         if field.required or (_has_default(field) and (scope.resolved or not read)):
             required.append(name)
+        elif field.default not in (NODEFAULT, None, ""):
+            default = to_builtins(field.default)
+            word = default if isinstance(default, str) else json.dumps(default)
+            said = f"{said or ''} Default: `{word}`.".lstrip()
+        properties[name] = {**told, **({"description": said} if said else {})}
     strict = {"additionalProperties": False} if config is not None and config.forbid_unknown_fields else {}
     return {
         "type": "object",
@@ -371,15 +398,8 @@ def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         "properties": properties,
         **({"required": required} if required else {}),
         **strict,
+        **({"maxProperties": len(properties)} if cls in _details() else {}),
     }
-
-
-def _default(field: Field, scope: Scope) -> Plain:
-    """What stands for a field that is left out; generators take none that is an object or null."""
-    if scope.resolved or field.default is NODEFAULT:
-        return {}
-    default = to_builtins(field.default)
-    return {"default": default} if isinstance(default, str | int | bool) else {}
 
 
 # What the source says of fields

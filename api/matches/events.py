@@ -40,37 +40,14 @@ KEEP_ALIVE_SECONDS = 15
 """Shorter than the minute after which proxies give up on a silent connection."""
 
 
-SENT = {
-    "type": "object",
-    "description": "Each server-sent event. Before the first stands `retry`, and comments keep the connection open.",
-    "properties": {
-        "id": {
-            "type": "string",
-            "pattern": "^[0-9]{1,9}$",
-            "maxLength": 9,
-            "description": "The number of the event; a state has none.",
-        },
-        "event": {
-            "type": "string",
-            "pattern": "^[a-z/-]+$",
-            "maxLength": 64,
-            "description": "The topic, or `state`.",
-        },
-        "data": {
-            "type": "string",
-            "pattern": r"^\{",
-            "maxLength": told.EVENT_BYTES_MAX,
-            "contentMediaType": "application/json",
-            "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
-            "description": "An `EventSeen`; a `StateSeen` where `event` is `state`.",
-        },
-        "retry": {
-            "type": "string",
-            "pattern": "^[0-9]{1,9}$",
-            "maxLength": 9,
-            "description": "Milliseconds to wait before connecting again.",
-        },
-    },
+SENT: dict[str, Any] = {
+    **text_of(
+        "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON "
+        "in one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
+        "`retry`, and comments keep the connection open.",
+        begins="retry: ",
+    ),
+    "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
 }
 
 

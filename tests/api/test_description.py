@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, get_args
 
 import jsonschema_rs
+import msgspec
 import pytest
 
 from api.http.schemas import WORDS
@@ -45,6 +46,11 @@ def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
     elif isinstance(value, list):
         for place, inner in enumerate(value):
             yield from parts(inner, (*path, str(place)))
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema that a reference leads to."""
+    return SCHEMAS[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
 
 
 def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -113,8 +119,16 @@ class TestGeneratorsTakeIt:
     def test_no_array_or_default_that_they_choke_on(self) -> None:
         for path, part in parts(SCHEMAS):
             assert part.get("items") is not False, path
-            if path[-1:] != ("properties",):
-                assert not isinstance(part.get("default"), dict | list), path
+            assert "prefixItems" not in part, path
+            assert path[-1:] == ("properties",) or "default" not in part, path
+
+    def test_any_of_is_for_what_may_be_null(self) -> None:
+        for path, part in parts(SCHEMAS):
+            assert len([one for one in part.get("anyOf", ()) if one != {"type": "null"}]) < 2, path
+
+    def test_what_is_not_json_is_text(self) -> None:
+        for where, body in BODIES.items():
+            assert where.endswith("json") or body["schema"]["type"] == "string", where
 
     def test_every_enumeration_has_a_type(self) -> None:
         for path, part in parts(SCHEMAS):
@@ -124,6 +138,19 @@ class TestGeneratorsTakeIt:
     def test_what_is_one_of_several_is_told_apart(self) -> None:
         for path, part in parts(SCHEMAS):
             if "oneOf" not in part:
+                continue
+            kinds = [resolved(one)["type"] for one in part["oneOf"]]
+            if "object" not in kinds:  # plain values, by their type or their words
+                words = [word for one in part["oneOf"] for word in resolved(one).get("enum", ())]
+                assert len(set(kinds)) == len(kinds) or (
+                    set(kinds) == {"string"} and len(set(words)) == len(words)
+                ), path
+                continue
+            if path[-1] == "detail":  # what one may leave out, another may not have
+                limits = [
+                    (len(one.get("required", ())), one["maxProperties"]) for one in map(resolved, part["oneOf"])
+                ]
+                assert limits == sorted(limits, reverse=True), path
                 continue
             field, mapping = part["discriminator"]["propertyName"], part["discriminator"]["mapping"]
             assert sorted(mapping.values()) == sorted(one["$ref"] for one in part["oneOf"]), path
@@ -155,11 +182,8 @@ class TestGeneratorsTakeIt:
 class TestOptionsAreTiedToTheirGame:
     @pytest.mark.parametrize("ruleset", RULESETS)
     def test_its_own_defaults_fit(self, ruleset: str) -> None:
-        options = {
-            name: told["default"]
-            for name, told in SCHEMAS[f"{camel(ruleset)}Options"]["properties"].items()
-            if "default" in told
-        }
+        options = msgspec.to_builtins(RULESETS[ruleset].options())
+        assert options.keys() == SCHEMAS[f"{camel(ruleset)}Options"]["properties"].keys()
         assert faults({"$ref": REFS + "OpenMatch"}, opening(ruleset, options)) == []
 
     def test_those_of_another_do_not(self) -> None:

@@ -203,13 +203,13 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
 
 
 def stream(client: Recording, match: Watched) -> None:
-    """One event of a stream, as the description shows it: by its fields."""
+    """One event of a stream, as it is sent."""
     at = match._version - 2
     _, said = client.raw("GET", f"{match.path}/events/stream?after={at}")
     sent = said.decode().split("\n\n")[1]
     fields = dict(line.split(": ", 1) for line in sent.splitlines())
     client.name = fields["event"]
-    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", fields)
+    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", sent + "\n\n")
 
 
 def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:

@@ -1,0 +1,118 @@
+"""Clients that generators make of ``openapi/openapi.json``, made anew, each playing a match of each ruleset.
+
+``make clients``. A generator that warns, leaves out an operation or makes what does not compile is a failure, and so
+is a player that gets another answer than its types promise. Nothing that is generated is kept in the repository.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.api.serving import ROOT, running
+
+HERE = Path(__file__).parent
+BUILD = HERE / "build"
+VENV = BUILD / "venv" / "bin"
+NODE = HERE / "node_modules" / ".bin"
+DESCRIPTION = ROOT / "openapi" / "openapi.json"
+PACKAGE = "knacka_client"
+
+KNOWN = (
+    "OpenAPI 3.1 support is still in beta",
+    "Failed to get the schema name: null",  # of a schema that has none, which is no error
+)
+"""What openapi-generator warns of with any description of version 3.1."""
+
+
+class Failed(Exception):
+    """Why a client could not be made."""
+
+
+def run(*command: object, env: Mapping[str, str] | None = None) -> str:
+    """What the command says; :class:`Failed` with that if it fails."""
+    words = list(map(str, command))
+    done = subprocess.run(
+        words,
+        cwd=HERE,
+        env={**os.environ, **(env or {})},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    if done.returncode:
+        raise Failed(f"{' '.join(words)}\n{done.stdout}")
+    return done.stdout
+
+
+def operations() -> set[str]:
+    """The ids of all operations."""
+    paths = json.loads(DESCRIPTION.read_text(encoding="utf-8"))["paths"]
+    return {operation["operationId"] for calls in paths.values() for operation in calls.values()}
+
+
+def expect_all(of: str, found: set[str]) -> None:
+    """Every operation is among these."""
+    if lost := sorted(operations() - found):
+        raise Failed(f"{of} has left out {', '.join(lost)}")
+
+
+def make_python() -> None:
+    """openapi-python-client, and mypy over what uses it."""
+    path = {"PATH": f"{VENV}{os.pathsep}{os.environ['PATH']}"}  # it formats with the ruff that it finds
+    out = BUILD / "python" / PACKAGE
+    options = ("--output-path", out, "--meta", "none", "--fail-on-warning")
+    run(VENV / "openapi-python-client", "generate", "--path", DESCRIPTION, *options, env=path)
+    expect_all("openapi-python-client", {file.stem for file in out.glob("api/*/*.py")})
+    checked = ("--strict", "--follow-imports=silent", "--cache-dir", BUILD / "mypy", "python/play.py")
+    run(VENV / "mypy", *checked, env={"MYPYPATH": str(out.parent)})
+
+
+def make_types() -> None:
+    """openapi-typescript."""
+    out = BUILD / "typescript" / "api.ts"
+    if "warn" in (said := run(NODE / "openapi-typescript", DESCRIPTION, "--output", out)).lower():
+        raise Failed(said)
+    expect_all("openapi-typescript", set(re.findall(r'operations\["(\w+)"\]', out.read_text(encoding="utf-8"))))
+
+
+def make_fetch() -> None:
+    """typescript-fetch, by openapi-generator."""
+    out = BUILD / "fetch"
+    options = ("-g", "typescript-fetch", "-o", out, "--additional-properties", "importFileExtension=.js")
+    said = run(VENV / "openapi-generator-cli", "generate", "-i", DESCRIPTION, *options).splitlines()
+    if worse := [line for line in said if re.search("WARN|ERROR", line) and not any(one in line for one in KNOWN)]:
+        raise Failed("\n".join(worse))
+    made = set(re.findall(r"async (\w+)Raw\(", "".join(api.read_text() for api in out.glob("apis/*.ts"))))
+    expect_all("typescript-fetch", {re.sub("([A-Z])", r"_\1", name).lower() for name in made})
+
+
+def main() -> int:
+    """The exit code."""
+    for made in ("python", "typescript", "fetch", "js"):
+        shutil.rmtree(BUILD / made, ignore_errors=True)
+    try:
+        for make in (make_python, make_types, make_fetch):
+            make()
+        run(NODE / "tsc", "--project", HERE)
+        players: dict[str, tuple[tuple[object, ...], Mapping[str, str]]] = {
+            "openapi-python-client": ((VENV / "python", "python/play.py"), {"PYTHONPATH": str(BUILD / "python")}),
+            "openapi-typescript and openapi-fetch": (("node", BUILD / "js/typescript/play.js"), {}),
+            "typescript-fetch of openapi-generator": (("node", BUILD / "js/fetch/play.js"), {}),
+        }
+        with TemporaryDirectory(prefix="knacka-") as folder, running(f"sqlite:///{folder}/knacka.db") as service:
+            for name, (command, env) in players.items():
+                print(f"{name}:\n{run(*command, service.address, env=env)}", end="", flush=True)
+    except Failed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
