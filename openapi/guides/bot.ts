@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./knacka.js"; // npx openapi-typescript openapi.json -o knacka.d.ts
 
-type State = components["schemas"]["MatchState"];
+type State = components["schemas"]["StateSeen"];
 
 const [base, match, seat, token] = process.argv.slice(2) as [string, string, string, string];
 const headers = { Authorization: `Bearer ${token}` };
