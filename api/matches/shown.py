@@ -5,12 +5,13 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from api.http.schemas import phases_of
 from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
-from referee.ruleset import Shown
+from referee.ruleset import DueAct, Shown
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 
@@ -24,6 +25,14 @@ ActSeen = Annotated[
 AskedSeen = Annotated[
     Request,
     Meta(title="Asked", description="What was asked of the match: an act, or a knock, told apart by `act`."),
+]
+PhaseSeen = Annotated[
+    str,
+    Meta(
+        title="Phase",
+        description="What a match waits for; which phases there are depends on its game.",
+        extra_json_schema={"enum": sorted({phase for rules in RULESETS.values() for phase in phases_of(rules)})},
+    ),
 ]
 RulesetSeen = Annotated[
     str, Meta(title="Ruleset", description="The key of a game.", extra_json_schema={"enum": list(RULESETS)})
@@ -83,10 +92,12 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 class StateSeen(Value):
     """Who is awaited, as the caller may see it: ``version``, ``phase``, ``to_act`` and ``due`` of the match."""
 
-    version: int
-    phase: str
-    to_act: tuple[int, ...]
-    due: tuple[str, ...]
+    version: Version
+    phase: PhaseSeen
+    to_act: told.Seats
+    """Seats that are awaited now."""
+    due: told.Many[DueAct]
+    """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
