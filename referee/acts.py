@@ -186,7 +186,7 @@ class Close(Act, tag="close"):
 class Abandon(Act, tag="abandon"):
     """By the official, at any time: ends a match that will not be finished."""
 
-    reason: Annotated[str, Meta(max_length=500)] = ""
+    reason: Note = ""
 
 
 AnyAct = (
@@ -238,7 +238,7 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     """By the official: ``seat`` is given another token, of which this is the SHA-256, in place of the one it had."""
 
     seat: Seat
-    hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
     role: Role = "seat"
 
 

@@ -215,8 +215,8 @@ class TokenEnded(Event):
     """The token that a seat had until now is refused from here on."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
-    seat: int
-    role: str = "seat"
+    seat: Seat
+    role: told.Code = "seat"
 
 
 class TokenMade(Event):
@@ -224,9 +224,9 @@ class TokenMade(Event):
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
-    seat: int
-    hash: str
-    role: str = "seat"
+    seat: Seat
+    hash: told.HiddenHash
+    role: told.Code = "seat"
 
 
 class CardDrawn(Event):
@@ -488,15 +488,15 @@ class MatchAbandoned(Event):
     """
 
     TOPIC: ClassVar[str] = "match/abandoned"
-    deal: int
-    reason: str = ""
-    rule: str = ""
-    pot_before: int = 0
-    shares: tuple[int, ...] = ()
-    pot: int = 0
-    before: tuple[int, ...] = ()
-    points: tuple[int, ...] = ()
-    settlement: tuple[int, ...] | None = None
+    deal: told.DealNumber
+    reason: told.Note = ""
+    rule: told.SharedBy = ""
+    pot_before: told.Money = 0
+    shares: told.MoneyBySeat = ()
+    pot: told.Money = 0
+    before: told.PointsBySeat = ()
+    points: told.PointsBySeat = ()
+    settlement: told.MoneyBySeat | None = None
 
 
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))

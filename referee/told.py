@@ -92,6 +92,8 @@ Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 
+SharedBy = Annotated[str, _text(6, "^([A-Z](-[A-Z])?[0-9]{1,3})?$")]
+"""A rule; empty where nothing is shared."""
 Key = Annotated[str, _text(128, "^[!-}][!-~]{0,127}$")]
 MatchId = Annotated[str, Meta(extra_json_schema={"format": "uuid", "maxLength": 36})]
 Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]

@@ -16,9 +16,12 @@ import msgspec
 from msgspec import Meta
 from msgspec import inspect as types
 
+from referee import told
 from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
+ALLOWED_MAX = 100
+"""More values are listed nowhere: the acts, the cards, the fields of an opening."""
 FAULTS_MAX = 20
 """So many are named at once; who mends them is told of the rest."""
 SHOWN_MAX = 40
@@ -58,7 +61,8 @@ class Fault(NamedTuple):
 class Wrong(Value, omit_defaults=True):
     """One thing that is wrong with a request: at a place in its body, or in a parameter."""
 
-    detail: Annotated[str, Meta(description="What belongs there and what stands there, in the reader's language.")]
+    detail: told.Sentence
+    """What belongs there and what stands there, in the reader's language."""
     pointer: (
         Annotated[
             str,
@@ -66,18 +70,29 @@ class Wrong(Value, omit_defaults=True):
                 description="Where in the body, as a JSON Pointer (RFC 6901): empty for the whole body; where a "
                 "field is missing, the place that it would have. Left out where a parameter is wrong.",
                 examples=["/players/3/name"],
+                extra_json_schema={"pattern": "^(/.*)?$", "maxLength": told.TEXT_MAX},
             ),
         ]
         | msgspec.UnsetType
     ) = msgspec.UNSET
     parameter: (
-        Annotated[str, Meta(description="The name of the parameter that is wrong.", examples=["limit"])]
+        Annotated[
+            str,
+            Meta(
+                description="The name of the parameter that is wrong.",
+                examples=["limit"],
+                extra_json_schema={"pattern": "^.+$", "maxLength": told.TEXT_MAX},
+            ),
+        ]
         | msgspec.UnsetType
     ) = msgspec.UNSET
     allowed: (
         Annotated[
-            tuple[str | int, ...],
-            Meta(description="The values or the names of fields that belong there, where they can be listed."),
+            tuple[told.Code | told.WholePoints, ...],
+            Meta(
+                description="The values or the names of fields that belong there, where they can be listed.",
+                extra_json_schema={"maxItems": ALLOWED_MAX},
+            ),
         ]
         | msgspec.UnsetType
     ) = msgspec.UNSET

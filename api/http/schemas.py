@@ -176,8 +176,16 @@ def _anywhere(info: types.TupleType, scope: Scope) -> Plain:
         schema = _schema(item, scope)
         for one in _resolved(schema).get("oneOf", (schema,)):
             by_type.setdefault(_resolved(one)["type"], []).append(one)
-    each = [ones[0] if len(ones) == 1 else {"type": kind} for kind, ones in by_type.items()]
+    each = [ones[0] if len(ones) == 1 else {"type": kind, **_widest(ones)} for kind, ones in by_type.items()]
     return each[0] if len(each) == 1 else {"oneOf": each}
+
+
+def _widest(schemas: list[Plain]) -> Plain:
+    """The limits within which all of these lie."""
+    told = [_resolved(one) for one in schemas]
+    least = {"minimum": min(one["minimum"] for one in told)} if all("minimum" in one for one in told) else {}
+    most = {"maximum": max(one["maximum"] for one in told)} if all("maximum" in one for one in told) else {}
+    return least | most
 
 
 def _resolved(schema: Plain) -> Plain:

@@ -28,6 +28,7 @@ from referee.value import Seat, Value, Version
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
 """Acts in one batch: more than any seat does in a deal."""
+PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
 """After so long no further act of a batch is begun."""
 
@@ -48,7 +49,7 @@ class Batch(Value, forbid_unknown_fields=True):
 class NotDone(Value):
     """The act at which a batch stopped: its place, from 0, and the problem that it alone would be answered with."""
 
-    index: int
+    index: Annotated[int, PLACE]
     problem: Document
 
 
@@ -56,8 +57,8 @@ class BatchDone(Value):
     """What became of a batch: what each act came to as far as they were done, and ``refused``, ``null`` if all were.
     The first ``replayed`` of them had been done before."""
 
-    done: tuple[ActDone, ...]
-    replayed: int
+    done: Annotated[tuple[ActDone, ...], told.at_most(BATCH_MAX)]
+    replayed: Annotated[int, PLACE]
     refused: NotDone | None
 
 

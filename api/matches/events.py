@@ -45,7 +45,7 @@ SENT: dict[str, Any] = {
         "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON "
         "in one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
         "`retry`, and comments keep the connection open.",
-        begins="retry: ",
+        begins="retry: |id: ",
     ),
     "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
 }
@@ -203,6 +203,7 @@ async def stream_events(
         QueryParameter(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
+            schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
             description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
         ),
     ] = None,

@@ -1,7 +1,5 @@
 """A ticket for a stream, for who cannot send a token with it."""
 
-from datetime import datetime
-
 from litestar import post
 
 from api.access.tokens import required_token
@@ -11,14 +9,15 @@ from api.http.params import MatchId
 from api.http.replies import Reply, reply
 from api.service import service_of
 from api.threads import in_thread
-from referee.value import Value
+from referee import told
+from referee.value import Time, Value
 
 
 class Ticket(Value):
     """What stands for a token in the address of one stream, asked for before ``expires``."""
 
-    ticket: str
-    expires: datetime
+    ticket: told.Token
+    expires: Time
 
 
 @post(

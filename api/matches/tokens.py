@@ -14,6 +14,7 @@ from api.http.params import MatchId
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by
 from api.service import service_of
+from referee import told
 from referee.acts import IssueToken, Role
 from referee.store.desk import Command
 from referee.value import Seat, SeatSent, Value, Version
@@ -34,7 +35,7 @@ class TokenGiven(Value):
     version: Version
     role: Role
     seat: Seat
-    token: str
+    token: told.Token
 
 
 LOST: Body[TokenLost] = Body(TokenLost)
