@@ -100,7 +100,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ],
     )
     return Litestar(
-        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, *problem_pages.HANDLERS],
+        [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, problem_pages.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=strictly if limits is None else limited,

@@ -9,7 +9,6 @@ from io import StringIO
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
@@ -93,7 +92,7 @@ class Line(Value):
     event: EventNumber
     pot_before: told.Money | None = None
     pot: told.Money | None = None
-    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
+    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
 
 
 class Closing(Value):

@@ -12,7 +12,7 @@ from msgspec import Meta
 from referee import told
 from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
 
-Note = Annotated[str, Meta(max_length=told.NOTE_MAX, pattern=told.NOTE)]
+Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
@@ -187,6 +187,7 @@ class Abandon(Act, tag="abandon"):
     """By the official, at any time: ends a match that will not be finished."""
 
     reason: Note = ""
+    """Why, for the record."""
 
 
 AnyAct = (
@@ -238,7 +239,8 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     """By the official: ``seat`` is given another token, of which this is the SHA-256, in place of the one it had."""
 
     seat: Seat
-    hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)]
+    hash: told.HiddenHash
+    """Of the token, as SHA-256: told to nobody."""
     role: Role = "seat"
 
 

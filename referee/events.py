@@ -226,6 +226,7 @@ class TokenMade(Event):
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     seat: Seat
     hash: told.HiddenHash
+    """Of the token, as SHA-256: told to nobody."""
     role: told.Code = "seat"
 
 
@@ -490,6 +491,7 @@ class MatchAbandoned(Event):
     TOPIC: ClassVar[str] = "match/abandoned"
     deal: told.DealNumber
     reason: told.Note = ""
+    """Why, as the official gave it."""
     rule: told.SharedBy = ""
     pot_before: told.Money = 0
     shares: told.MoneyBySeat = ()

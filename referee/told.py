@@ -25,8 +25,8 @@ TEXT_MAX = 2**31 - 1
 SENTENCE_MAX = 2000
 """A rule, or a ruling with the names of all that it speaks of."""
 NOTE_MAX = 500
-NOTE = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$"
-"""No control characters but those that end a line or set it in."""
+NOTE = r"^[^\x00-\x1F\x7F]*$"
+"""No control characters: who sends one is told which and where."""
 EXACT_MAX = 2**53 - 1
 """Above this a number is not the same to every reader of JSON."""
 

@@ -15,6 +15,7 @@ from litestar.params import FromPath
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import Req, header, language_of, prefers
 from api.http.replies import Reply
+from api.http.routes import routed
 from referee.sentences import Language
 
 MARKDOWN, HTML = "text/markdown", "text/html"
@@ -103,4 +104,4 @@ async def get_problem(request: Req, name: FromPath[str]) -> Reply:
     return await _answer(request, code)
 
 
-HANDLERS = [list_problems, get_problem]
+ROUTER = routed("/", [list_problems, get_problem])

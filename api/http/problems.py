@@ -94,6 +94,7 @@ class Document(Value, omit_defaults=True):
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
+    """Each thing that is wrong with a body or with parameters, with its place; left out elsewhere."""
 
 
 class Problem(Exception):

@@ -23,7 +23,7 @@ from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
 from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
-from referee.value import Seat, Value, Version
+from referee.value import SeatSent, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
@@ -44,13 +44,16 @@ class Batch(Value, forbid_unknown_fields=True):
     """Acts to be done one after the other."""
 
     acts: Annotated[tuple[AnyAct, ...], Meta(min_length=1, max_length=BATCH_MAX)]
+    """In the order in which they are to be done."""
 
 
 class NotDone(Value):
     """The act at which a batch stopped: its place, from 0, and the problem that it alone would be answered with."""
 
     index: Annotated[int, PLACE]
+    """The place of the act in the batch, from 0."""
     problem: Document
+    """What it alone would be answered with."""
 
 
 class BatchDone(Value):
@@ -58,8 +61,11 @@ class BatchDone(Value):
     The first ``replayed`` of them had been done before."""
 
     done: Annotated[tuple[ActDone, ...], told.at_most(BATCH_MAX)]
+    """What each act came to, as far as they were done."""
     replayed: Annotated[int, PLACE]
+    """How many of them, from the first, had been done before."""
     refused: NotDone | None
+    """Where it stopped, and why; null: all were done."""
 
 
 BATCH: Body[Batch] = Body(Batch)
@@ -98,7 +104,9 @@ async def list_legal_acts(
     """What a seat may do now."""
     required_token(request)
     if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
-        raise Problem("bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(Seat), given=None),))
+        raise Problem(
+            "bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(SeatSent), given=None),)
+        )
     seen, viewer = await service_of(request).seen(request, match, min_version)
     whose: Viewer = viewer if seat is None else seat
     if viewer not in (whose, "official"):

@@ -94,6 +94,7 @@ class StateSeen(Value):
 
     version: Version
     phase: PhaseSeen
+    """What the match waits for."""
     to_act: told.Seats
     """Seats that are awaited now."""
     due: told.Many[DueAct]

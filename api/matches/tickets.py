@@ -17,7 +17,9 @@ class Ticket(Value):
     """What stands for a token in the address of one stream, asked for before ``expires``."""
 
     ticket: told.Token
+    """For `…/events/stream?ticket=`: good once."""
     expires: Time
+    """When it is of no more use."""
 
 
 @post(

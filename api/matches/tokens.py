@@ -34,6 +34,7 @@ class TokenGiven(Value):
     match: UUID
     version: Version
     role: Role
+    """What it is for: to act for the seat."""
     seat: Seat
     token: told.Token
 

@@ -122,7 +122,8 @@ class TestState:
         assert version - before > 1, "the last of these acts made several events"
 
     def test_it_is_told_when_nothing_is_at_hand(self, playing: Table, http: httpx.Client) -> None:
-        for headers, query in (({"Last-Event-ID": str(playing.version())}, ""), ({}, "?after=1000")):
+        now = playing.version()
+        for headers, query in (({"Last-Event-ID": str(now)}, ""), ({}, f"?after={now}")):
             with http.stream("GET", f"{playing.path}/events/stream{query}", headers=headers) as response:
                 retry, told = islice(sse(response), 2)
             assert (retry, read(told)) == ({"retry": "1000"}, state(playing))

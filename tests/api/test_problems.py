@@ -175,8 +175,8 @@ class TestUnreadable:
         assert problem(answer, 400, "bad-parameter")["errors"] == [
             {
                 "parameter": "status",
-                "detail": 'Här ska stå `any`, `open` eller `over`; detta är `"shut"`.',
-                "allowed": ["any", "open", "over"],
+                "detail": 'Här ska stå `abandoned`, `any`, `open` eller `over`; detta är `"shut"`.',
+                "allowed": ["abandoned", "any", "open", "over"],
             },
             {"parameter": "limit", "detail": 'Här ska stå ett heltal från 1 till 200; detta är `"0"`.'},
             {"parameter": "fresh", "detail": 'Här ska stå `true` eller `false`; detta är `"perhaps"`.'},

@@ -221,6 +221,9 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     client.name = "example"
     client.ask("POST", f"{match.path}/tickets", match.tokens[0])
     client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+    client.ask(
+        "POST", f"{match.path}/acts", match.tokens["official"], {"act": "abandon", "reason": "Berit had to leave"}
+    )
 
 
 SAID = {

@@ -152,8 +152,9 @@ class TestFirstCards:
         t = table()
         t.refused(Deal(seat=P1, hands=FIRST, turn_up="S9"), rule="E-O29", kind=OutOfTurn, code="not_dealer")
         assert t.legal(P2) == (Deal(seat=P2),)
-        for viewer in (P1, P3, "spectator", "official"):
+        for viewer in (P1, P3, "spectator"):
             assert t.legal(viewer) == ()  # type: ignore[arg-type]
+        assert t.legal("official") == (Abandon(),)
 
     def test_hands_or_counts(self):
         t = table()
