@@ -49,7 +49,7 @@ def test_bots_play_a_match_to_its_end(sqlite_url: str) -> None:
         opening = {
             "ruleset": "kalabrias",
             "players": [{"name": "Anna"}, {"name": "Bo"}],
-            "options": {"target": 200},
+            "options": {"target_score": 200},
         }
         match = client.post("/v1/matches", json=opening).raise_for_status().json()
         bots = [

@@ -19,7 +19,8 @@ from referee.told import TEXT_MAX
 from referee.value import Value
 
 JSON = "application/json"
-PRINTABLE = "^[\t -~]*$"
+ANY = r"^[^\x00\r\n]*$"
+"""Whatever a header may hold: what cannot be read is as if it were not there."""
 _OPTIONAL = {"required": False, "deprecated": False}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
@@ -30,7 +31,7 @@ a token of any call that names one by itself."""
 
 
 def in_header(
-    name: str, description: str, *, pattern: str = PRINTABLE, longest: int = VALUE_MAX, example: str | None = None
+    name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
 ) -> Plain:
     """A request header that a handler reads by itself."""
     return {

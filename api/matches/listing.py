@@ -29,7 +29,6 @@ from referee.value import Seat, Time, Value, Version
 LIMIT_MAX = 200
 TIME_MAX = 64
 """Letters of a time with its offset, and more of its fraction than anybody has."""
-_NAME: dict[str, Any] = {"maxLength": told.NAME_MAX, "pattern": r"\S"}
 _CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
@@ -100,7 +99,13 @@ async def list_matches(
         QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
     ] = "any",
     player: Annotated[
-        str | None, QueryParameter(description="Only those in which this name plays.", schema_extra=_NAME)
+        str | None,
+        QueryParameter(
+            description="Only those in which this name plays.",
+            min_length=1,
+            max_length=told.NAME_MAX,
+            pattern=r"\S",
+        ),
     ] = None,
     opened_from: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")
