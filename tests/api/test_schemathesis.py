@@ -132,12 +132,6 @@ def whole(context: Any, body: Any) -> Any:
     return int(body) if isinstance(body, float) and body.is_integer() else body
 
 
-@contract.hook("filter_headers")
-def as_long_as_may_come(_context: Any, headers: Any) -> bool:
-    """Longer ones are refused by the protocol (431), which is not here, between a test and the app."""
-    return all(len(str(value)) <= VALUE_MAX for value in (headers or {}).values())
-
-
 @contract.hook("map_query")
 def soon(context: Any, query: Any) -> Any:
     """Nobody waits until something happens."""
@@ -173,6 +167,8 @@ def bearer(case: Any) -> dict[str, str]:
 @contract.parametrize()
 @QUICK
 def test_every_operation(case: Any) -> None:
+    if any(len(str(value)) > VALUE_MAX for value in (case.headers or {}).values()):
+        return  # the protocol refuses it (431), which is not here, between a test and the app
     to_a_match(case)
     case.call_and_validate(headers=bearer(case))
 
