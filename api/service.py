@@ -127,6 +127,7 @@ class Service:
                         break
             finally:
                 gone.cancel()
+        viewer_of(match, held_by(request))  # whose token has been replaced meanwhile learns nothing more
         return match
 
     def committed(self, recorded: Iterable[Recorded]) -> None:
