@@ -68,7 +68,7 @@ def test_it_serves_from_any_folder(installed: Path, tmp_path: Path, monkeypatch:
     process = Process("sqlite:///./own.db", knacka=[str(installed / "bin" / "knacka")], folder=tmp_path)
     try:
         with httpx.Client(base_url=process.address, timeout=60) as client:
-            for page in ("/docs", "/docs.js", "/problems", "/problems/stale", "/v1/rulesets/kalabrias/rules"):
+            for page in ("/docs", "/docs/page.js", "/problems", "/problems/stale", "/v1/rulesets/kalabrias/rules"):
                 assert client.get(page).status_code == 200
             described = client.get("/openapi.json")
             assert described.json()["info"]["version"] == VERSION

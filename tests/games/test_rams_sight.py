@@ -19,7 +19,7 @@ def more(t: Table, viewer: object) -> dict[str, object]:
 def test_before_and_after_the_deals_there_is_only_the_pot():
     t = Table(3, dealer=None, pot=10)
     t.do(Draw(seat=P1, card="H9"))
-    assert more(t, P1) == {"pot": 10, "drawn": [[P1, "H9"]]}
+    assert more(t, P1) == {"pot": 10, "drawn": [(P1, "H9")]}
     assert t.seen(P1).dealer is None
     assert t.legal("official") == (Close(), Abandon())
     t.do(Draw(seat=P2, card="HJ"))
