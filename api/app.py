@@ -58,10 +58,10 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
 
-    async def limited(request: Req) -> None:
-        assert limits is not None
-        await limits.check(request)
-        await strictly(request)
+    async def before(request: Req) -> None:
+        if limits is not None:
+            limits.check(request)
+        strictly(request)
 
     async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
@@ -103,7 +103,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, problem_pages.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
-        before_request=strictly if limits is None else limited,
+        before_request=before,
         before_send=[begun],
         state=State({"count": metrics.answered, "cors": cors}),
         request_max_body_size=settings.body_limit_bytes,

@@ -92,10 +92,7 @@ class Service:
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
         """The match, and who is asking. 404, 401."""
         held = held_by(request)
-        match = await self.match(match_id)
-        if holder_of(match, held) is None:
-            match = await self._newest(match)
-        viewer = viewer_of(match, held)
+        match, viewer = await self._known(await self.match(match_id), held)
         if match.version < min_version:
             match = await self.match(match_id, min_version)
             viewer = viewer_of(match, held)
@@ -103,13 +100,18 @@ class Service:
 
     async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
         """Who wants to act, and what the desk shall know the token by: here the match may be as it was. 404, 401."""
-        held, match = hash_of(token), await self.opened(match_id)
-        viewer = holder_of(match, held)
-        return (viewer_of(await self._newest(match), held) if viewer is None else viewer), held
+        held = hash_of(token)
+        _, viewer = await self._known(await self.opened(match_id), held)
+        return viewer, held
 
-    async def _newest(self, match: Match) -> Match:
-        """The match as it is stored: a token that is unknown may just have been made by another process."""
-        return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
+    async def _known(self, match: Match, held: str | None) -> tuple[Match, Viewer]:
+        """The match and whose token it is; 401. One that is unknown may just have been made by another process: then
+        the match is as it is stored."""
+        viewer = holder_of(match, held)
+        if viewer is None:
+            match = match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
+            viewer = viewer_of(match, held)
+        return match, viewer
 
     async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many

@@ -35,7 +35,7 @@ class Limits:
             del self._paid[next(iter(self._paid))]
         return (left, until - now) if left >= 0 else (left, until - now - WINDOW_SECONDS)
 
-    async def check(self, request: Req) -> None:
+    def check(self, request: Req) -> None:
         """Counts the request, and notes what its answer tells of it. Raises
         :class:`~api.http.problems.Problem` 429 where it is one too many."""
         client = request.scope["client"]

@@ -31,7 +31,7 @@ def _taken(handler: HTTPRouteHandler) -> Taken | None:
     return _TAKEN.get(operation)
 
 
-async def strictly(request: Req) -> None:
+def strictly(request: Req) -> None:
     """400 for a query parameter that the call does not know, or that is there twice; 406 where it has nothing in a
     form that the reader takes. Passed over in silence, a misspelt ``limit`` would be an answer to another question.
     """
