@@ -160,7 +160,7 @@ ASKED = text(
     " FROM pg_database WHERE datname = current_database()"
 )
 MISSING = text(
-    "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_insert'"
+    "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_store'"
     " AND pronamespace = current_schema()::regnamespace)"
 )
 NOT_ALLOWED = text(
@@ -178,7 +178,7 @@ def _of_postgres(stored: Stored) -> Ills:
                 sound = False
                 yield ill
             if sound and connection.scalar(MISSING):
-                yield "there is no function referee_events_insert: `knacka serve` creates it when it starts"
+                yield "there is no function referee_events_store: `knacka serve` creates it when it starts"
     except SQLAlchemyError as error:
         said = in_a_line(error)
         cure = next(cure for words, cure in CURES.items() if re.search(words, said))

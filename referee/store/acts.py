@@ -7,7 +7,7 @@ is missing it is made anew from them.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 import msgspec
@@ -32,8 +32,10 @@ class KeyedAct(NamedTuple):
 class Store(Protocol):
     """What the desk needs of a store beyond the library's recorder."""
 
-    def insert_events(self, stored_events: Sequence[StoredEvent], *, acts: Sequence[KeyedAct] = ()) -> Any:
-        """Stores rows and the acts that made them, or nothing."""
+    def store(
+        self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
+    ) -> Sequence[StoredEvent]:
+        """Stores rows and the acts that made them, or nothing; then what :meth:`select_newer` gives."""
 
     def settle(self) -> None:
         """Waits for a transaction that may still be on its way to its end."""

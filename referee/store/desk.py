@@ -3,15 +3,17 @@
 Nothing is answered before it is committed. An act is decided at once, on what is at hand. Where that refuses it, or
 where another process was first, the desk looks up in one go what has been stored since and which of the acts were
 answered before, and decides again: so an act costs no look beforehand, and neither a refusal nor an answer rests on
-an old state. A repeat is known by its key, a lost acknowledgement by its rows.
+an old state. Where a transaction is on its way anyway, what has been stored since comes back with it. A repeat is
+known by its key, a lost acknowledgement by its rows.
 """
 
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import count
@@ -128,6 +130,8 @@ class _Work:
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
         """Keyed acts, those of this transaction and those that were looked up."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
+        self.behind: dict[UUID, Loaded] = {}
+        """What is asked of others' transactions with this one."""
 
 
 def digest_of(asked: bytes | msgspec.Raw) -> str:
@@ -170,6 +174,8 @@ class Desk:
         self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
         self._cache = Cache(cache_bytes)
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._late: list[_Job] = []
+        """Put off to the next transaction: what others have stored came back with the last."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
@@ -206,7 +212,7 @@ class Desk:
         if loaded is None:
             return self._load(aggregate_id).aggregate
         if loaded.aggregate.version < min_version or self._cache.is_behind(aggregate_id):
-            self._catch_up([loaded])
+            self._catch_up({aggregate_id: loaded})
             loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
         return loaded.aggregate
 
@@ -250,11 +256,13 @@ class Desk:
     # The writer's thread
 
     def _write(self) -> None:
-        while True:
-            batch, last = self._next_batch()
+        last = False
+        while not last or self._late:
+            late, self._late = self._late, []
+            batch, last = self._next_batch(late, last)
             self._began = time.monotonic()
             try:
-                self._commit(batch)
+                self._late = self._commit(batch, late)
             except Exception:
                 log.exception("the desk could not answer %d requests", len(batch))
                 self._cache.forget([job.command.id for job in batch])
@@ -262,32 +270,35 @@ class Desk:
                     if not job.future.done():
                         job.future.set_exception(InDoubt())
             self._began = None
-            if last:
-                self._take_snapshots()
-                return
+        self._take_snapshots()
 
-    def _next_batch(self) -> tuple[list[_Job], bool]:
-        """Whatever waits, and whether the desk closes after it."""
-        batch: list[_Job] = []
-        if self._waiting.empty() or time.monotonic() > self._snapshots_at:
+    def _next_batch(self, late: list[_Job], last: bool) -> tuple[list[_Job], bool]:
+        """What was put off and whatever waits, and whether the desk closes after it."""
+        batch = [*late]
+        if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
-        job = self._waiting.get()
-        while job is not None:
-            if job.future.set_running_or_notify_cancel():  # else the caller has gone before its turn came
-                batch.append(job)
-            if len(batch) == BATCH_MAX:
-                return batch, False
-            try:
-                job = self._waiting.get_nowait()
-            except Empty:
-                return batch, False
-        return batch, True
+        with suppress(Empty):
+            while len(batch) < BATCH_MAX and not last:
+                job = self._waiting.get(block=not batch)
+                last = job is None
+                if job is not None and job.future.set_running_or_notify_cancel():  # else the caller has gone
+                    batch.append(job)
+        return batch, last
 
-    def _commit(self, batch: list[_Job], attempt: int = 1) -> None:
-        """Decides each in order, several of one aggregate building on one another, and stores them at once."""
-        work, left = _Work(), batch
-        if attempt == 1:
-            left = self._undecided(batch, work)
+    def _commit(self, batch: list[_Job], late: Sequence[_Job] = ()) -> list[_Job]:
+        """Decides each in order, several of one aggregate building on one another, and stores them at once. Gives
+        back those that are put off: none that were so before, the ``late``."""
+        work = _Work()
+        left = self._undecided(batch, work)
+        if left and work.rows and not any(job is left[0] for job in late):
+            work.behind = self._at_hand({job.command.id for job in left} - work.entries.keys())
+            self._store(work)
+            return left
+        self._commit_for_certain(left, work)
+        return []
+
+    def _commit_for_certain(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
+        """Decides what is left on what is stored now, and stores it with the rest."""
         if left:
             self._catch_up_with(left, work)
         if left and attempt == 1:
@@ -296,6 +307,9 @@ class Desk:
             self._look_up(left, work)
             self._undecided(left, work, for_certain=True)
         self._store(work, attempt)
+
+    def _at_hand(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
+        return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
 
     def _undecided(self, jobs: list[_Job], work: _Work, *, for_certain: bool = False) -> list[_Job]:
         """Decides all of these but those on what is behind, or has refused one: that may rest on an old state, or be
@@ -320,8 +334,7 @@ class Desk:
 
     def _catch_up_with(self, jobs: list[_Job], work: _Work) -> None:
         """Adds what other processes have stored of what these are about."""
-        ids = {job.command.id for job in jobs} - work.entries.keys()
-        if at_hand := [loaded for loaded in map(self._cache.get, ids) if loaded is not None]:
+        if at_hand := self._at_hand({job.command.id for job in jobs} - work.entries.keys()):
             self._catch_up(at_hand)
 
     def _look_up(self, jobs: list[_Job], work: _Work) -> None:
@@ -329,11 +342,12 @@ class Desk:
         if names := [job.name for job in jobs if job.name is not None]:
             work.known = self.referee.acts(names) | work.known
 
-    def _store(self, work: _Work, attempt: int) -> None:
+    def _store(self, work: _Work, attempt: int = 1) -> None:
         """One transaction, and then the answers to all that it holds."""
+        newer: dict[UUID, list[StoredEvent]] = {}
         try:
             if work.rows:
-                self.referee.insert(work.rows, work.made)
+                newer = self.referee.insert(work.rows, work.made, work.behind.values())
                 self._failed = None
         except PersistenceError as error:
             try:
@@ -350,6 +364,7 @@ class Desk:
         self._cache.keep(work.entries.values())
         for job, answer in work.answers:
             self._answer(job, answer)
+        self._brought_on(work.behind, newer)
         self._after_commit(work)
 
     def _is_stored(self, row: StoredEvent) -> bool:
@@ -366,10 +381,10 @@ class Desk:
             for job in jobs:
                 self._answer(job, Busy())
         elif attempt == 1:
-            self._commit(jobs, attempt + 1)
+            self._commit_for_certain(jobs, _Work(), attempt + 1)
         else:
             for job in jobs:
-                self._commit([job], attempt + 1)
+                self._commit_for_certain([job], _Work(), attempt + 1)
 
     def _answer(self, job: _Job, answer: Outcome | Exception) -> None:
         if isinstance(answer, Exception):
@@ -481,12 +496,14 @@ class Desk:
         self._cache.keep([loaded])
         return loaded
 
-    def _catch_up(self, at_hand: list[Loaded]) -> None:
+    def _catch_up(self, at_hand: dict[UUID, Loaded]) -> None:
         """Adds to aggregates at hand what other processes have stored since."""
-        behind = {loaded.aggregate.id: loaded for loaded in at_hand}
-        for aggregate_id, rows in self.referee.newer(at_hand).items():
+        self._brought_on(at_hand, self.referee.newer(at_hand.values()))
+
+    def _brought_on(self, at_hand: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
+        for aggregate_id, rows in newer.items():
             try:
-                self._cache.keep([self.referee.further(behind[aggregate_id], rows)])
+                self._cache.keep([self.referee.further(at_hand[aggregate_id], rows)])
             except Exception:  # so that one that cannot be read stops no other
                 log.exception("%s cannot be brought up to date", aggregate_id)
                 self._cache.forget([aggregate_id])

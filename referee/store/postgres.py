@@ -38,6 +38,13 @@ CREATING = 0x6B6E61636B65
 """The advisory lock of those who create the tables of events."""
 PAGE = 5000
 """Rows, or acts, at a time where the keyed acts are made from the events."""
+NEWER = (
+    "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
+    " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
+    " WHERE originator_id = asked.id AND originator_version > asked.version"
+    " ORDER BY originator_version OFFSET 0) AS newer"  # an offset, so that it looks into the index for each
+)
+"""The rows of aggregates after versions, those of each together and in order."""
 
 
 def _untried(call: Any) -> Any:
@@ -67,12 +74,13 @@ class Recorder(PostgresApplicationRecorder):
                 " secret bytea NOT NULL)"
             ).format(secret=self._secret)
         )
-        function = Identifier(schema, f"{self.events_table_name}_insert")
+        function = Identifier(schema, f"{self.events_table_name}_store")
         create = SQL(
             "CREATE OR REPLACE FUNCTION {function}(ids uuid[], versions bigint[], topics text[], states bytea[],"
             " actors uuid[] DEFAULT '{{}}', keys bytea[] DEFAULT '{{}}',"
-            " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}')"
-            " RETURNS void LANGUAGE plpgsql AS $knacka$ BEGIN"
+            " firsts bigint[] DEFAULT '{{}}', lasts bigint[] DEFAULT '{{}}',"
+            " known uuid[] DEFAULT '{{}}', at bigint[] DEFAULT '{{}}')"
+            " RETURNS TABLE (id uuid, number bigint, name text, bytes bytea) LANGUAGE plpgsql AS $knacka$ BEGIN"
             " SET LOCAL lock_timeout = '{seconds}s';"
             " PERFORM pg_advisory_xact_lock({key});"  # so that positions are given in the order of the commits
             " NOTIFY {channel};"
@@ -81,6 +89,9 @@ class Recorder(PostgresApplicationRecorder):
             " IF cardinality(keys) > 0 THEN"
             " INSERT INTO {acts} SELECT * FROM unnest(actors, keys, firsts, lasts);"
             " END IF;"
+            " IF cardinality(known) > 0 THEN"
+            " RETURN QUERY {newer};"
+            " END IF;"
             " END $knacka$"
         )
         self.sql_create_statements.append(
@@ -88,6 +99,7 @@ class Recorder(PostgresApplicationRecorder):
                 function=function,
                 table=self._events,
                 acts=self._acts,
+                newer=SQL(NEWER).format(asked=SQL("known, at"), table=self._events),
                 channel=Identifier(self.channel_name),
                 key=self._turn,
                 seconds=self.datastore.lock_timeout,
@@ -100,8 +112,11 @@ class Recorder(PostgresApplicationRecorder):
         )
         rows = "%b::uuid[], %b::bigint[], %b::text[], %b::bytea[]"
         acts = "%b::uuid[], %b::bytea[], %b::bigint[], %b::bigint[]"
-        self._insert_rows = SQL(f"SELECT {{}}({rows})").format(function).as_bytes()
-        self._insert_both = SQL(f"SELECT {{}}({rows}, {acts})").format(function).as_bytes()
+        newer = "%b::uuid[], %b::bigint[]"
+        self._store_rows = SQL(f"SELECT {{}}({rows})").format(function).as_bytes()
+        self._store_all = SQL(f"SELECT * FROM {{}}({rows}, {acts}, {newer})").format(function).as_bytes()
+        asked = SQL("%b::uuid[], %b::bigint[]")
+        self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
         """Where there are events and no acts, as in a store restored without them, acts are made from events."""
@@ -122,20 +137,29 @@ class Recorder(PostgresApplicationRecorder):
                 while page := list(islice(acts, PAGE)):
                     curs.execute(insert, _columns(page))
 
+    def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> None:
+        """Stores all rows or none. Raises the library's ``IntegrityError`` where one of them is there."""
+        self.store(stored_events, (), {})
+
     @again
-    def insert_events(self, stored_events: Sequence[StoredEvent], acts: Sequence[KeyedAct] = (), **_: Any) -> None:
-        """Stores all rows and acts or none. Raises the library's ``IntegrityError`` where one of them is there."""
-        rows = (
-            [row.originator_id for row in stored_events],
-            [Int8(row.originator_version) for row in stored_events],
-            [row.topic for row in stored_events],
-            [row.state for row in stored_events],
+    def store(
+        self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
+    ) -> Sequence[StoredEvent]:
+        """Stores all rows and acts or none; then the rows of other aggregates after these versions. Raises the
+        library's ``IntegrityError`` where one of the rows is there."""
+        columns = (
+            [row.originator_id for row in rows],
+            [Int8(row.originator_version) for row in rows],
+            [row.topic for row in rows],
+            [row.state for row in rows],
         )
-        with self.datastore.get_connection() as connection:
-            if acts:
-                connection.execute(self._insert_both, rows + _columns(acts), prepare=True)
-            else:
-                connection.execute(self._insert_rows, rows, prepare=True)
+        if not acts and not versions:  # nothing comes back, and not even a cursor is needed
+            with self.datastore.get_connection() as connection:
+                connection.execute(self._store_rows, columns, prepare=True)
+            return ()
+        with self._tuples() as cursor:
+            cursor.execute(self._store_all, columns + _columns(acts) + _asked(versions), prepare=True)
+            return [StoredEvent(*row) for row in cursor.fetchall()]
 
     @again
     def settle(self) -> None:
@@ -165,16 +189,8 @@ class Recorder(PostgresApplicationRecorder):
     @again
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""
-        statement = SQL(
-            "SELECT newer.* FROM unnest(%b::uuid[], %b::bigint[]) AS known (id, version),"
-            " LATERAL (SELECT originator_id, originator_version, topic, state FROM {}"
-            " WHERE originator_id = known.id AND originator_version > known.version"
-            " ORDER BY originator_version OFFSET 0) AS newer"  # an offset, so that it looks into the index for each
-        ).format(self._events)
         with self._tuples() as cursor:
-            cursor.execute(
-                statement, [list(versions), [Int8(version) for version in versions.values()]], prepare=True
-            )
+            cursor.execute(self._select_newer, _asked(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
 
     @contextmanager
@@ -188,6 +204,10 @@ class Recorder(PostgresApplicationRecorder):
     select_events = again(_untried(PostgresApplicationRecorder.select_events))
     select_notifications = again(_untried(PostgresApplicationRecorder.select_notifications))
     max_notification_id = again(_untried(PostgresApplicationRecorder.max_notification_id))
+
+
+def _asked(versions: Mapping[UUID, int]) -> tuple[list[Any], ...]:
+    return list(versions), [Int8(version) for version in versions.values()]
 
 
 def _columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:

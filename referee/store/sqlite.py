@@ -53,6 +53,13 @@ class Recorder(SQLiteApplicationRecorder):
             ((act.aggregate_id.hex, act.key, act.first, act.last) for act in acts),
         )
 
+    def store(
+        self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
+    ) -> Sequence[StoredEvent]:
+        """Stores rows and acts, or nothing; then the rows of other aggregates after these versions."""
+        self.insert_events(rows, acts=acts)
+        return self.select_newer(versions)
+
     def settle(self) -> None:
         """There is none: what was not stored here is not stored later."""
 

@@ -90,6 +90,14 @@ def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
     return Loaded(fold(before, map(from_row, rows)), row_hash(rows[-1]), kept)
 
 
+def _versions(known: Iterable[Loaded]) -> dict[UUID, int]:
+    return {loaded.aggregate.id: loaded.aggregate.version for loaded in known}
+
+
+def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
+    return {aggregate_id: list(history) for aggregate_id, history in groupby(rows, attrgetter("originator_id"))}
+
+
 def settings_for(url: str) -> dict[str, str]:
     """The library's settings for the store that a URL names. Raises ``ValueError`` for a URL of anything else."""
     place = place_of(url)
@@ -152,8 +160,7 @@ class Referee(Application[UUID]):
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
         """The rows that have come to these aggregates since."""
-        rows = self._store.select_newer({loaded.aggregate.id: loaded.aggregate.version for loaded in known})
-        return {id_: list(history) for id_, history in groupby(rows, attrgetter("originator_id"))}
+        return _histories(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
         """An aggregate with what came after it; loaded anew where that is not a continuation of it."""
@@ -175,9 +182,11 @@ class Referee(Application[UUID]):
         """What only this store knows: the same in every process and after a restart. Touches the database once."""
         return self._store.select_secret()
 
-    def insert(self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct]) -> None:
-        """Stores rows and the keyed acts that made some of them, or nothing."""
-        self._store.insert_events(rows, acts=acts)
+    def insert(
+        self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
+    ) -> dict[UUID, list[StoredEvent]]:
+        """Stores rows and the keyed acts that made some of them, or nothing. Gives back what :meth:`newer` would."""
+        return _histories(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
         """Whether this very row is there, or has come by when whoever stores something now has done so."""

@@ -205,8 +205,8 @@ class TestPostgres:
 
     def test_what_it_may_not(self, url: str) -> None:
         tells(f"{url}&schema=club", "there is no schema club that knacka may use")
-        self.run(url, "DROP FUNCTION referee_events_insert")
-        tells(url, "there is no function referee_events_insert")
+        self.run(url, "DROP FUNCTION referee_events_store")
+        tells(url, "there is no function referee_events_store")
         self.run(url, "ALTER DATABASE edited SET default_transaction_read_only = on")
         try:
             assert "the database takes no changes" in told(url)[0]

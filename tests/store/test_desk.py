@@ -1,7 +1,7 @@
 """The commit queue over both stores: in order, all or nothing, once, and readable again."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ from eventsourcing.persistence import IntegrityError, OperationalError, StoredEv
 
 from referee.acts import Bid, Deal, Knock, request_of
 from referee.events import DealScored
-from referee.refusals import Refused
+from referee.refusals import OutOfTurn, Refused
 from referee.store.aggregate import fold
 from referee.store.desk import Busy, Command, Desk, KeyReused, Outcome, Stale, digest_of
 from referee.store.rows import row_hash
-from referee.store.store import Referee, UnknownAggregate, construct, settings_for
+from referee.store.store import Loaded, Referee, UnknownAggregate, construct, settings_for
 from tests.ailing import held, taking_nothing
 from tests.edited import differences
 from tests.played import legal_acts, opened, opening, play_out, send
@@ -206,6 +206,17 @@ class TestOnce:
         assert again.events == first.events
 
 
+class Looking(Referee):
+    """A real store that counts how often it is asked what has come since."""
+
+    name = Referee.name
+    looks = 0
+
+    def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
+        self.looks += 1
+        return super().newer(known)
+
+
 class TestTogether:
     """Several processes over one store: somebody is first, nobody's act is lost or counted twice."""
 
@@ -248,6 +259,32 @@ class TestTogether:
         with pytest.raises(Refused):
             send(other, match_id, Bid(seat=1, bid=2))
         other.close()
+
+    def test_what_others_stored_comes_back_with_what_is_stored_anyway(self, store_url: str, desk: Desk) -> None:
+        """It costs no look of its own, unless something is to be refused for certain."""
+        moved, wrong, quiet = (opened(desk, deal_ritual=False) for _ in range(3))
+        looking = Looking(env=settings_for(store_url))
+        other = Desk(looking)
+        for match_id in (moved, wrong, quiet):
+            other.get(match_id)
+        for match_id in (moved, wrong):
+            send(desk, match_id, Deal(seat=0))
+
+        def together(*acts: tuple[UUID, Bid | Deal]) -> list[BaseException | None]:
+            with held(store_url):
+                other.submit(Command(id=uuid4(), actor="official", request=opening()))
+                while other.waiting:
+                    time.sleep(0.001)
+                futures = [other.submit(Command(id=one, actor=act.seat, request=act)) for one, act in acts]
+            return [future.exception(30) for future in futures]
+
+        assert together((moved, Bid(seat=1, bid=1)), (quiet, Deal(seat=0))) == [None, None]
+        assert looking.looks == 0
+        (refused,) = together((wrong, Bid(seat=2, bid=1)))
+        assert isinstance(refused, OutOfTurn), "it rests on what is stored now"
+        assert looking.looks == 1
+        other.close()
+        looking.close()
 
     def test_an_act_decided_on_an_old_state_is_decided_again(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)

@@ -14,7 +14,7 @@ from referee.store.store import construct
 from tests.played import opened
 
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
-INSERT = "SELECT referee_events_insert(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])"
+INSERT = "SELECT referee_events_store(%s::uuid[], %s::bigint[], %s::text[], %s::bytea[])"
 
 
 def row() -> StoredEvent:
