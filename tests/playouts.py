@@ -160,8 +160,8 @@ def some_match(
             edition=rules.edition,
             options=msgspec.to_builtins(msgspec.convert(given, rules.options)),
             players=tuple(f"P{seat + 1}" for seat in range(players)),
-            dealing=dealing or how,  # type: ignore[arg-type]
-            enforcement=chance.choice(("refuse", "penalise")) if enforcement is None else enforcement,  # type: ignore[arg-type]
+            dealing=dealing or how,
+            enforcement=chance.choice(("refuse", "penalise")) if enforcement is None else enforcement,
             points=points,
             pot=pot,
             first_dealer=chance.choice((None, chance.randrange(players))),
@@ -188,11 +188,11 @@ def every_act(key: str, seat: int) -> tuple[Act, ...]:
     acts: list[Any] = [Play(seat=seat, card=card) for card in rules.pack]
     acts += (Exchange(seat=seat, card=card) for card in rules.pack if Exchange in rules.acts)
     acts += (Bid(seat=seat, bid=bid) for bid in (*range(-1, 8), *get_args(BidWord)))
-    acts += (Answer(seat=seat, answer=answer) for answer in ("play", "fold"))  # type: ignore[arg-type]
-    acts += (Announce(seat=seat, what=what) for what in ("near_zero", "thanks"))  # type: ignore[arg-type]
+    acts += (Answer(seat=seat, answer=answer) for answer in ("play", "fold"))
+    acts += (Announce(seat=seat, what=what) for what in ("near_zero", "thanks"))
     acts += (Reply(seat=seat, agree=agree) for agree in (True, False))
-    acts += (Respond(seat=seat, answer=answer) for answer in ("better", "equal", "enough"))  # type: ignore[arg-type]
-    acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))  # type: ignore[arg-type]
+    acts += (Respond(seat=seat, answer=answer) for answer in ("better", "equal", "enough"))
+    acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))
     acts += (Declare(seat=seat, top=rank) for rank in sorted({card[1] for card in rules.pack}))
     acts += (Declare(seat=seat, trumps=trumps) for trumps in (True, False))
     acts += (kind(seat=seat) for kind in (Ask, Bella, Cut, KeepCards, KnockForCards, KnockOut, PickUp, Remind, Score))

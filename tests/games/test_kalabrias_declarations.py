@@ -199,7 +199,7 @@ class TestComparing:
     @pytest.mark.rule("E-X9")
     def test_or_longer_ones_win(self):
         t = declaring("H7 H8 H9 HT HJ | D9 DT DJ DQ", longer_sequence_wins=True).says("large")
-        assert t.seen(P2).more["best"]["five"] is True  # type: ignore[index]
+        assert t.seen(P2).more["best"]["five"] is True
         assert t.words(P2) == ["enough"]
         assert sequence_points(t.says("enough")) == [50, 0]
         t = declaring("D9 DT DJ DQ | H7 H8 H9 HT HJ", longer_sequence_wins=True).says("large")
@@ -226,8 +226,8 @@ class TestComparing:
         assert answered.refrains is True
         assert seen(answered, "official", False).refrains is True
         for viewer in (P1, P2, "spectator"):
-            assert seen(answered, viewer, False).refrains is False  # type: ignore[arg-type]
-            assert seen(answered, viewer, True).refrains is True  # type: ignore[arg-type]
+            assert seen(answered, viewer, False).refrains is False
+            assert seen(answered, viewer, True).refrains is True
 
     @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
     def test_enough_does_not_tell_how_high_the_other_was(self, theirs: str):
@@ -245,7 +245,7 @@ class TestTheTruth:
     @pytest.mark.parametrize(("hand", "word"), [("", "small"), ("HQ HJ HT", "large"), ("HQ HJ HT H9", "small")])
     def test_the_class(self, hand: str, word: str):
         t = declaring(f"{hand} | ")
-        t.refused(Declare(seat=P1, sequence=word), rule="E-O33", kind=AgainstTheRules, code="not_in_the_hand")  # type: ignore[arg-type]
+        t.refused(Declare(seat=P1, sequence=word), rule="E-O33", kind=AgainstTheRules, code="not_in_the_hand")
 
     @pytest.mark.rule("E21")
     @pytest.mark.parametrize("top", ["K", "J", "8", "2"])
@@ -446,7 +446,7 @@ class TestBella:
         assert Bella(seat=P2) not in t.legal(P2)
         assert t.do(Bella(seat=P1)) == (BellaDeclared(seat=P1),)
         assert Bella(seat=P1) not in t.legal(P1)
-        assert t.seen("spectator").more["bella"] == (P1,)  # type: ignore[index]
+        assert t.seen("spectator").more["bella"] == (P1,)
         assert t.played_out().line.detail["bella_points"] == [20, 0]
 
     @pytest.mark.rule("E26")
@@ -517,7 +517,7 @@ class TestTheSevenOfTrumps:
         assert t.do(Exchange(seat=P1, card="S7")) == (SevenExchanged(seat=P1, card="S7", turn_up="S9"),)
         assert "S9" in (t.seen(P1).hand or ())
         assert "S7" not in (t.seen(P1).hand or ())
-        assert t.seen(P2).more["turn_up"] == "S7"  # type: ignore[index]
+        assert t.seen(P2).more["turn_up"] == "S7"
         t.refused(Exchange(seat=P1, card="S9"), rule="E-O16", code="seven_only")
         t.played_out()
 

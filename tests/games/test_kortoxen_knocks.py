@@ -168,9 +168,9 @@ class TestFiveUp:
         t = after(error)
         assert error.offence in {breach["offence"] for breach in t.seen().breaches or ()}
         for viewer in (*range(4), "spectator"):
-            assert t.seen(viewer).breaches is None  # type: ignore[arg-type]
+            assert t.seen(viewer).breaches is None
             for recorded in t.history:
-                assert not getattr(seen(recorded.event, viewer, False), "breaches", ())  # type: ignore[arg-type]
+                assert not getattr(seen(recorded.event, viewer, False), "breaches", ())
 
 
 @pytest.mark.rule("B-O2")
@@ -280,12 +280,12 @@ class TestWindow:
         ruling = t.dismissed(P1, P2, "wrong_cut", reason="late")
         for_nothing = t.dismissed(P1, P3, "wrong_cut", reason="nothing")
         for viewer in (*range(4), "spectator"):
-            told = seen(ruling, viewer, False)  # type: ignore[arg-type]
+            told = seen(ruling, viewer, False)
             assert isinstance(told, KnockDismissed)
             assert (told.reason, told.offence, told.rests_on) == ("nothing", None, ())
             assert told.rule == for_nothing.rule
             assert told.within_deal == for_nothing.within_deal
-            assert seen(ruling, viewer, True) == ruling  # type: ignore[arg-type]
+            assert seen(ruling, viewer, True) == ruling
         assert seen(ruling, "official", False) == ruling
 
 

@@ -216,7 +216,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             table = "stored_events" if store_url.startswith("sqlite") else "referee_events"
             place = "rowid" if table == "stored_events" else "notification_id"
-            with referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with referee.recorder.datastore.transaction(commit=True) as cursor:
                 cursor.execute(f"DELETE FROM {table} WHERE {place} > 100")
             with following(referee, engine, books) as follower:
                 until(lambda: set(follower.positions().values()) == {100})
