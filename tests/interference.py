@@ -37,7 +37,8 @@ from referee.events import LAYS_OPEN, Dealt, Event, KnockUpheld, PlayEnded, Reco
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act, some_match
+from tests.drawn import some_match
+from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 
 Told = Literal["house", "hands", "counts"]
 """How cards are dealt: by the house, or at a real table with the hands told, or closed."""
