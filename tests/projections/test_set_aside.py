@@ -24,7 +24,7 @@ from referee.events import DealScored
 from referee.store.store import Referee, construct
 from tests.projections.broken import BROKEN, broken, change
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.test_follow import SOON, at_the_head, following, until
+from tests.projections.followed import SOON, at_the_head, following, until
 
 SOON_AGAIN = 0.02
 
