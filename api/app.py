@@ -70,9 +70,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 told = cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
                 message["headers"] = [*message["headers"], *told]
             if limits is not None:
-                left: Headers = scope.get("limits", [])  # type: ignore[assignment]
+                left: Headers = scope["state"].get("limits", [])
                 message["headers"] = [*message["headers"], *left]
-            problem: str | None = scope.get("problem")  # type: ignore[assignment]
+            problem: str | None = scope["state"].get("problem")
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
                 refused_tokens.tell(scope["client"])

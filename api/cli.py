@@ -83,7 +83,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stops."""
-        service: Service | None = self.config.app.state.get("service")  # type: ignore[union-attr]
+        assert isinstance(self.config.app, Litestar)
+        service: Service | None = self.config.app.state.get("service")
         if service is not None:
             service.hub.close()
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does

@@ -48,4 +48,5 @@ def parse(text: str) -> Actor:
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
         return int(seat[1]) - 1
-    return msgspec.convert(text, Actor)  # type: ignore[no-any-return]  # its ValidationError is a ValueError
+    actor: Actor = msgspec.convert(text, Actor)  # its ValidationError is a ValueError
+    return actor

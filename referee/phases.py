@@ -271,7 +271,7 @@ def game(
 
     def take(state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         decision = decisions[type(state)].get(type(request))
-        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]
+        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # a seat's
             decision = beside(state, request)
         events, number = decision(state, request, moment), moment.version
         for event in events:
@@ -295,18 +295,17 @@ def game(
         return settled(state, (), moment.version, moment)[0]
 
     def legal(state: Any, viewer: Viewer) -> tuple[Act, ...]:
-        offer, table = offers.get(type(state)), state.table
-        if viewer in table.playing:
-            return () if offer is None else offer(state, viewer)  # type: ignore[arg-type]  # seats play
-        if viewer == "official":
-            if isinstance(state, Over):
+        if isinstance(viewer, int):
+            offer, table = offers.get(type(state)), state.table
+            if offer is None or viewer not in table.active:
                 return ()
-            if isinstance(state, between_deals):
-                return (Abandon(),) if close is None else (Close(), Abandon())
-            return (Void(), Abandon())
-        if offer is None or viewer not in table.active:
+            acts = offer(state, viewer)
+            return acts if viewer in table.playing else tuple(act for act in acts if type(act) in beside_the_duel)
+        if viewer == "spectator" or isinstance(state, Over):
             return ()
-        return tuple(act for act in offer(state, viewer) if type(act) in beside_the_duel)  # type: ignore[arg-type]
+        if isinstance(state, between_deals):
+            return (Abandon(),) if close is None else (Close(), Abandon())
+        return (Void(), Abandon())
 
     return Ruleset(
         acts=(*rule_of, *(() if close is None else (Close,)), Void, Abandon),

@@ -37,7 +37,8 @@ from referee.events import LAYS_OPEN, Dealt, Event, KnockUpheld, PlayEnded, Reco
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act, some_match
+from tests.drawn import some_match
+from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 
 Told = Literal["house", "hands", "counts"]
 """How cards are dealt: by the house, or at a real table with the hands told, or closed."""
@@ -174,7 +175,7 @@ class Pair:
     def _deal(self, act: Request, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
         """What comes of a deal in either world."""
         at = next(place for place, event in enumerate(events) if isinstance(event, Dealt))
-        dealt: Any = self._stack(events[at])  # type: ignore[arg-type]
+        dealt: Any = self._stack(events[at])
         other = self._dealt_otherwise(dealt)
         before, after = events[:at], events[at + 1 :]
         if isinstance(act, Deal) and self.left.table and not after and self.chance.random() < 0.5:
@@ -251,7 +252,7 @@ class Pair:
             return True
         for one, other in zip(events, others, strict=True):
             self._record(one, other, act)
-            act = None  # type: ignore[assignment]
+            act = None
         left.stand(events, state)
         self.right = right
         if self.forked:
@@ -296,7 +297,7 @@ class Pair:
         if left.opened.enforcement == "penalise":
             if dice < 0.06 and self.rules.offences:
                 accused, offence = chance.choice(left.seats), chance.choice((None, None, *self.rules.offences))
-                return Knock(seat=chance.choice(left.seats), accused=accused, offence=offence)  # type: ignore[arg-type]
+                return Knock(seat=chance.choice(left.seats), accused=accused, offence=offence)
             if dice < 0.14:
                 return left.anything()
             if dice < 0.5 and awaited and type(state).__name__ == "Playing" and hands_known(state):
@@ -349,7 +350,7 @@ class Pair:
         for accused in self.left.seats:
             yield Knock(seat=seat, accused=accused)
             for offence in rules.offences:
-                yield Knock(seat=seat, accused=accused, offence=offence)  # type: ignore[arg-type]
+                yield Knock(seat=seat, accused=accused, offence=offence)
             if Report in rules.acts:
                 yield Report(seat=seat, accused=accused, fault=chance.choice(get_args(Fault)))
         for kind in (Discard, RequestCards):

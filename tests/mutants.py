@@ -308,7 +308,7 @@ def loaded_with(file: str, number: int) -> None:
     def get_mutated(loader: SourceFileLoader, name: str) -> Any:
         return compile(source, path, "exec") if loader.path == path else get_code(loader, name)
 
-    SourceFileLoader.get_code = get_mutated  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_mutated
 
 
 def survives_loading(file: str, number: int) -> bool:

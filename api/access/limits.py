@@ -42,7 +42,7 @@ class Limits:
         left, seconds = self.take(client[0] if client else "")
         wait = int(seconds) + 1
         rest = (b"ratelimit", b'"requests";r=%d;t=%d' % (max(left, 0), wait))
-        request.scope["limits"] = [self._policy, rest]  # type: ignore[typeddict-unknown-key]
+        request.scope["state"]["limits"] = [self._policy, rest]
         if left < 0:
             raise Problem("slow_down", headers={"Retry-After": str(wait)}, per_minute=self._per_minute)
 

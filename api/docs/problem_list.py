@@ -195,11 +195,7 @@ _LIMIT, _WINDOWS = types.IntType(ge=1, le=200), types.LiteralType(("deal_end", "
 _FAULTS = {
     "unreadable": faults_of(AnyAct, b'{"act": "play", "seat": "1", "card": "S1", "loud": true}'),
     "bad_parameter": (Fault("wrong", parameter="limit", expected=_LIMIT, given="0"),),
-    "bad_option": (
-        Fault(
-            "wrong", ("options", "knock_window"), expected=types.LiteralType(("deal_end", "next_trick")), given="no"
-        ),
-    ),
+    "bad_option": (Fault("wrong", ("options", "knock_window"), expected=_WINDOWS, given="no"),),
 }
 """Where the example is of something that was read."""
 

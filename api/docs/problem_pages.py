@@ -2,16 +2,14 @@
 
 import asyncio
 import re
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 
 from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
+from api.docs.pages import policy_of, static
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import Req, header, language_of, prefers
 from api.http.replies import Reply
@@ -24,19 +22,9 @@ _INLINE = re.compile(r"\[(?P<text>[^]]*)\]\((?P<to>/[\w/-]*)\)|`(?P<code>[^`]*)`
 _CELLS = re.compile(r"(?<!\\)\|")
 
 
-@cache
-def _frame() -> str:
-    return (files("api.docs") / "static" / "problem.html").read_text("utf-8")
-
-
-@cache
 def problem_policy() -> str:
-    """What a page may load: nothing but its style, which stands in it and is named by its hash."""
-    style = _frame().partition("<style>")[2].partition("</style>")[0]
-    known = b64encode(sha256(style.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'sha256-{known}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
+    """What a page may load: nothing but its style."""
+    return policy_of("problem.html")
 
 
 @cache
@@ -46,7 +34,8 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
         return markdown.encode()
     title = markdown.partition("\n")[0].removeprefix("# ")
     parts = {"language": language, "title": escape(title), "body": "\n".join(map(_block, markdown.split("\n\n")))}
-    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], _frame()).encode()
+    frame = static("problem.html").decode()
+    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], frame).encode()
 
 
 def _block(block: str) -> str:

@@ -214,8 +214,8 @@ def described(
             }
             self.responses = responses
             if body is not None:
-                content_of_body: Any = {JSON: {"schema": schema_of(body)}}
-                self.request_body = {"required": True, "content": content_of_body}  # type: ignore[assignment]
+                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
+                self.request_body = request_body
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
 

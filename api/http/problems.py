@@ -128,7 +128,7 @@ def rule_page(rule: str) -> str | None:
 def _answer(
     request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
-    request.scope["problem"] = code  # type: ignore[typeddict-unknown-key]
+    request.scope["state"]["problem"] = code
     headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
     return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
 

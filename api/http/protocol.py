@@ -100,7 +100,7 @@ class Protocol(HttpToolsProtocol):
 
     # The connection
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """It begins: something has to come, or it is closed."""
         super().connection_made(transport)
         if len(self.connections) > connections_max():

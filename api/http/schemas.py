@@ -333,15 +333,12 @@ def _info(cls: type) -> Struct:
 
 def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
     cls, ties, beside = info.cls, _ties_of(info.cls), {field.name for field in info.fields}
-    for by in sorted(ties & beside):
-        variants = {value: _variant(info, _knowing(scope, by, value)) for value in _ties()[by]}
-        about = plain_text(cls.__doc__ or "")
-        return _refer(
-            _called(cls),
-            cls,
-            lambda: {"description": about, **_told_apart(by, variants)},  # noqa: B023
-        )
-    return _variant(info, scope, alone=alone)
+    by = min(ties & beside, default=None)
+    if by is None:
+        return _variant(info, scope, alone=alone)
+    variants = {value: _variant(info, _knowing(scope, by, value)) for value in _ties()[by]}
+    about = plain_text(cls.__doc__ or "")
+    return _refer(_called(cls), cls, lambda: {"description": about, **_told_apart(by, variants)})
 
 
 def _knowing(scope: Scope, by: str, value: str) -> Scope:

@@ -20,7 +20,7 @@ _UNSEEN = re.compile(
 """What by itself shows nothing (Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille)."""
 
 
-def strictly(body: bytes, decoded: Any, *, tagged: bool) -> None:
+def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     """400 for a key that is twice in an object, 422 for a text with a character that harms. ``decoded``: what the
     body was read as; ``tagged``: by a tag among its keys.
 

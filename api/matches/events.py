@@ -45,7 +45,7 @@ SENT: dict[str, Any] = {
         "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON "
         "in one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
         "`retry`, and comments keep the connection open.",
-        begins="retry: |id: ",
+        begins="retry: ",
     ),
     "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
 }

@@ -66,7 +66,8 @@ def _sqlite(file: Path) -> Engine:
 def patient(connection: sqlalchemy.Connection) -> None:
     """Until its transaction ends the database may take its time: to create tables, or for a large page."""
     if connection.dialect.name == "postgresql":
-        connection.connection.driver_connection.silence = None  # type: ignore[union-attr]
+        driver: Any = connection.connection.driver_connection
+        driver.silence = None
         connection.exec_driver_sql(
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
         )

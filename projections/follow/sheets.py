@@ -28,6 +28,7 @@ from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
 from referee.events import Recorded
+from referee.value import changed
 
 
 class Kept(TypeDecorator[msgspec.Raw]):
@@ -96,7 +97,7 @@ class Sheets(Generic[S]):
         versions: dict[UUID, int] = {row.match: row.version for row in connection.execute(query)}
         news = list(page.news(versions, self.takes))
         sheets = self._kept(connection, [one.aggregate for one in news if one.events and one.aggregate in versions])
-        new, changed, passed, lines = [], [], [], []
+        new, known, passed, lines = [], [], [], []
         for match_id, version, _, events in news:
             if not events:
                 passed.append({"id": match_id, "version": version})
@@ -106,16 +107,16 @@ class Sheets(Generic[S]):
                 sheet = self.entered(sheet, recorded)
             assert sheet is not None
             lines += [{"match": match_id, "event": line.event, "line": line} for line in sheet.lines]
-            row = {"version": version, "sheet": replace(sheet, lines=())}  # type: ignore[type-var]  # it is a struct
+            row = {"version": version, "sheet": changed(sheet, lines=())}
             if match_id in versions:
-                changed.append({"id": match_id, **row})
+                known.append({"id": match_id, **row})
             else:
                 new.append({"match": match_id, **row})
         if lines:
             connection.execute(insert(self.lines), lines)
         if new:
             connection.execute(insert(self.sheets), new)
-        for rows in (changed, passed):
+        for rows in (known, passed):
             if rows:
                 connection.execute(update(self.sheets).where(this.match == bindparam("id")), rows)
 

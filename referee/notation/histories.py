@@ -172,9 +172,10 @@ def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
 def _received(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
     """With the cards that came, where they were not the next of the stock: that had run out and was shuffled anew."""
     for event in (one.event for step in steps for one in step.events):
-        if getattr(event, "hands", None) is None or act.seat not in getattr(event, "seats", ()):
+        hands = getattr(event, "hands", None)
+        if hands is None or act.seat not in getattr(event, "seats", ()):
             continue
         if getattr(event, "seed", None) is not None:
-            return RequestCards(seat=act.seat, cards=event.hands[act.seat])  # type: ignore[attr-defined]
+            return RequestCards(seat=act.seat, cards=hands[act.seat])
         break
     return act

@@ -7,7 +7,7 @@ from referee import actors
 from referee.acts import Deal as DealAct
 from referee.acts import Knock, Play, act_name
 from referee.notation.deals import Deal, Done, Header, Result
-from referee.notation.words import OFFICIALS, WIDTH, WORDS, to_json
+from referee.notation.words import WIDTH, WORDS, to_json
 
 ITEMS_MAX = 8
 """Calls to a line."""
@@ -98,9 +98,9 @@ def _knock_line(done: Done) -> str:
 
 
 def _item(done: Done) -> str:
-    name = act_name(done.act)
-    player = "" if name in OFFICIALS else f"P{done.act.seat + 1}"  # type: ignore[union-attr]
-    return " ".join(filter(None, (player, WORDS[name].tell(done.act)))) + _by(done)
+    seat = getattr(done.act, "seat", None)
+    player = "" if seat is None else f"P{seat + 1}"
+    return " ".join(filter(None, (player, WORDS[act_name(done.act)].tell(done.act)))) + _by(done)
 
 
 def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:

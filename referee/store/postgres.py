@@ -238,7 +238,7 @@ class Factory(PostgresFactory):
         assert isinstance(place, Postgres)
         opener, begin = Opener(place.parameters, row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)
-        self.datastore.pool = self.pool  # type: ignore[assignment]
+        self.datastore.pool = self.pool  # type: ignore[assignment]  # as far as it is used, as theirs
 
     def application_recorder(self) -> ApplicationRecorder:
         """Of the events."""

@@ -52,7 +52,8 @@ class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
     """What reads a row, by its topic; made when such a row is first read."""
 
     def __missing__(self, topic: str) -> Callable[[bytes], _Row[Any]]:
-        decode: Callable[[bytes], _Row[Any]] = msgspec.json.Decoder(_Row[event_types()[topic]]).decode  # type: ignore[misc]
+        row: Any = _Row
+        decode: Callable[[bytes], _Row[Any]] = msgspec.json.Decoder(row[event_types()[topic]]).decode
         self[topic] = decode
         return decode
 

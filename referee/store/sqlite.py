@@ -28,6 +28,8 @@ class Recorder(SQLiteApplicationRecorder):
 
     def _create_table(self, c: SQLiteCursor) -> None:
         """Where there are events and no acts, as in a store restored without them, acts are made from events."""
+        c.execute("COMMIT")  # of nothing: who reads and then writes would be refused, not made to wait for a writer
+        c.execute("BEGIN IMMEDIATE")
         c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [ACTS])
         (known,) = c.fetchone()
         super()._create_table(c)

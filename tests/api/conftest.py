@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 from litestar import Litestar
@@ -12,6 +13,7 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
+from tests.api.serving import served
 from tests.api.table import Table
 from tests.edited import Editor, Matches, fill, played
 from tests.stores import Postgres
@@ -25,6 +27,14 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
     """One service for all tests that need none to themselves: their matches do not know of each other."""
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service on a port, for streams cannot be read from one in memory."""
+    path: Path = tmp_path_factory.mktemp("served")
+    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client
 
 

@@ -3,29 +3,19 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from api.matches import events
-from tests.api.serving import served, sse
+from tests.api.serving import sse
 from tests.api.table import HANDS, Table
 
 PATIENCE_SECONDS = 20
 """For what happens at once on a machine that has time."""
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    """A service on a port, for streams cannot be read from one in memory."""
-    path: Path = tmp_path_factory.mktemp("events")
-    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=10) as client:
-        yield client
 
 
 @pytest.fixture

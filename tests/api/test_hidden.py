@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.api.serving import served, sse
+from tests.api.serving import sse
 from tests.api.table import Table
 
 MINE = ["SA", "SK", "SQ", "H2", "H3", "D4"]
@@ -26,13 +25,6 @@ PAIRS = {
         [MINE, ["S2", "S3", "HA", "HK", "D5", "D6"], ["D2", "D3", "H4", "CK", "DA", "C2"]],
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    path: Path = tmp_path_factory.mktemp("hidden")
-    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=10) as client:
-        yield client
 
 
 def blind(text: str, table: Table) -> str:

@@ -18,7 +18,7 @@ from tests.api.serving import served
 from tests.api.table import Table
 
 Client = TestClient[Litestar]
-BODY = {
+BODY: dict[str, Any] = {
     "ruleset": "rodskagg-kortoxen",
     "players": [{"name": name} for name in ("Anna", "Berit", "Cesar")],
     "options": {"deal_ritual": False, "knock_window": "next_trick"},
@@ -45,7 +45,7 @@ def test_a_repeat_gives_the_same_match_and_tokens(client: Client) -> None:
         f"{path}/acts", json={"act": "abandon"}, headers={"Authorization": f"Bearer {made['official_token']}"}
     )
     assert abandon.status_code == 201
-    otherwise = dict(reversed(BODY.items())) | {"options": dict(reversed(BODY["options"].items()))}  # type: ignore[attr-defined]
+    otherwise = dict(reversed(BODY.items())) | {"options": dict(reversed(BODY["options"].items()))}
     for body in BODY, otherwise, BODY | {"dealing": "house"}:
         again = open_by(client, key, body)
         assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
@@ -57,7 +57,7 @@ def test_a_repeat_gives_the_same_match_and_tokens(client: Client) -> None:
 def test_another_body_is_told_nothing(client: Client) -> None:
     key = str(uuid4())
     first = open_by(client, key).json()
-    for body in BODY | {"enforcement": "penalise"}, BODY | {"players": BODY["players"][::-1]}:  # type: ignore[index]
+    for body in BODY | {"enforcement": "penalise"}, BODY | {"players": BODY["players"][::-1]}:
         answer = open_by(client, key, body)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/key-reused")
         assert first["id"] not in answer.text

@@ -120,7 +120,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def memory_peak(process: Process) -> int:
     """Bytes that the process has held at most."""
     status = Path(f"/proc/{process.process.pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024  # type: ignore[index]
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert found
+    return int(found[1]) * 1024
 
 
 class TestHeaders:

@@ -173,7 +173,7 @@ def test_every_operation(case: Any) -> None:
     case.call_and_validate(headers=bearer(case))
 
 
-class OneAfterAnother(contract.as_state_machine()):  # type: ignore[misc]
+class OneAfterAnother(contract.as_state_machine()):
     """Goes from answer to answer by the links that they give."""
 
     def before_call(self, case: Any) -> None:

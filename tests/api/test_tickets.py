@@ -4,7 +4,6 @@ import json
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -19,13 +18,6 @@ from tests.api.table import HANDS, Table
 from tests.api.test_problems import problem
 
 MANY = 8
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    path: Path = tmp_path_factory.mktemp("tickets")
-    with served(f"sqlite:///{path}/knacka.db") as address, httpx.Client(base_url=address, timeout=30) as client:
-        yield client
 
 
 @pytest.fixture

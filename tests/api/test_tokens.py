@@ -1,5 +1,6 @@
 """A token that was lost: the official has another made, and the old one is good for nothing, here and elsewhere."""
 
+import asyncio
 from pathlib import Path
 from uuid import UUID
 
@@ -8,6 +9,9 @@ import httpx
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
 from tests.api.table import Table
+from tests.api.test_problems import problem
+from tests.api.test_readers import come_true
+from tests.api.test_waits import WAIT, asked, stored, waiting, with_wait
 
 
 def reissued(table: Table, seat: int) -> str:
@@ -140,3 +144,28 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
             for one in told[1:]:
                 topics = [next(event for event in one if "id" in event)["event"] for _ in range(3)]
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]
+
+
+def test_who_waits_with_the_old_one_learns_nothing_more(sqlite_url: str) -> None:
+    """A long poll that began when it was good; the others are told that something has happened."""
+    table = stored(sqlite_url)
+
+    async def ask() -> None:
+        async with waiting(sqlite_url, table) as (app, call):
+            pages = [asked(path, 2) for path in ("/events", "")]
+            lost, others = (
+                [
+                    asyncio.create_task(call(with_wait(page, WAIT), who, **headers))
+                    for page, headers in pages
+                    for who in seats
+                ]
+                for seats in ([1], [2, None])
+            )
+            await come_true(lambda: app.state.service.hub.polls == len([*lost, *others]))
+            assert (await call("/tokens", "official", {"seat": 1})).status_code == 201
+            for answer in await asyncio.gather(*lost):
+                problem(answer, 401, "token-unknown")
+            for answer in await asyncio.gather(*others):
+                assert (answer.status_code, answer.json()["version"]) == (200, 4)
+
+    asyncio.run(ask())

@@ -48,13 +48,18 @@ async def waiting(url: str, table: Table) -> AsyncIterator[tuple[Litestar, Ask]]
         yield app, ask
 
 
-@pytest.fixture
-def dealt(sqlite_url: str) -> Table:
+def stored(url: str) -> Table:
     """A match that lies in the store: seat 1 is to bid."""
-    with served(sqlite_url) as address, httpx.Client(base_url=address) as client:
+    with served(url) as address, httpx.Client(base_url=address) as client:
         table = Table(client)
         table.deal()
         return table
+
+
+@pytest.fixture
+def dealt(sqlite_url: str) -> Table:
+    """A match that lies in the store on SQLite."""
+    return stored(sqlite_url)
 
 
 def asked(path: str, version: int) -> tuple[str, dict[str, str]]:

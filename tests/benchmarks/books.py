@@ -113,7 +113,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float, fl
         works: dict[str, Callable[[], object]] = {
             "reading with the driver": lambda: sum(map(len, read(url))),
             "reading and decoding": lambda: decode(url),
-            **{name: lambda name=name: books.rebuild(name) for name in names},  # type: ignore[misc]
+            **{name: lambda name=name: books.rebuild(name) for name in names},
             "all books in one pass": lambda: books.rebuild(*names),
         }
         assert sum(map(len, read(url))) == events

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 import psycopg
 
 from referee.store.rows import from_row
+from tests.api.serving import free_port
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.replay import long_history
 from tests.stores import Postgres, empty_database, running_postgres
@@ -26,14 +26,6 @@ SECONDS = 3.0
 ROUNDS = 3
 DURABLE = {"max_connections": "200"}
 """PostgreSQL as it comes, but for the number of clients: an answered act survives a power cut."""
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

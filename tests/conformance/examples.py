@@ -203,13 +203,13 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
 
 
 def stream(client: Recording, match: Watched) -> None:
-    """One event of a stream, as it is sent."""
+    """How a stream begins, with one event, as it is sent."""
     at = match._version - 2
     _, said = client.raw("GET", f"{match.path}/events/stream?after={at}")
-    sent = said.decode().split("\n\n")[1]
+    begun, sent, *_ = said.decode().split("\n\n")
     fields = dict(line.split(": ", 1) for line in sent.splitlines())
     client.name = fields["event"]
-    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", sent + "\n\n")
+    client.keep("GET", f"{match.path}/events/stream", 200, "text/event-stream", f"{begun}\n\n{sent}\n\n")
 
 
 def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:

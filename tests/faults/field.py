@@ -46,7 +46,7 @@ class Field:
         self.store, self.proxy, self.seed = store, proxy, seed
         self.chance = random.Random(seed)
         self.ledger, self.port = Ledger(), quiet_port()
-        self.log = TemporaryFile()  # noqa: SIM115
+        self.log = TemporaryFile()  # noqa: SIM115  # closed with the field
         self.service: Process | None = None
         self.players: list[Player] = []
         self._listeners = defaultdict[str, list[Listener]](list)

@@ -98,7 +98,7 @@ async def lost_answers(field: Field, times: int, report: Report) -> None:
             await field.play(field.chance.uniform(0.05, 0.3))
             before = field.proxy.answers_lost
             field.proxy.lose_answer()
-            if not await field.until(lambda: field.proxy.answers_lost > before):  # type: ignore[union-attr]  # noqa: B023
+            if not await field.until(lambda before=before: field.proxy.answers_lost > before):
                 field.ledger.found("late", "nothing is stored any more")
             await _well_again(field, line)
 

@@ -292,7 +292,7 @@ class Listener:
                 if self.heard_all:
                     return True
         finally:
-            await stream.aclose()  # type: ignore[attr-defined]
+            await stream.aclose()
         return False
 
     def _frame(self, frame: bytes) -> None:

@@ -70,11 +70,12 @@ class Table(given.Table):
 
     def calls(self, words: str) -> Self:
         """Calls and answers from whoever is to speak: ``"pass redeal yes no S take"``; then the later cards."""
+        word: Any
         for word in words.split():
             if word in ("yes", "no"):
                 self.do(Reply(seat=self.turn, agree=word == "yes"))
             else:
-                self.do(Bid(seat=self.turn, bid=word))  # type: ignore[arg-type]
+                self.do(Bid(seat=self.turn, bid=word))
         if self.phase == "later_cards":
             self.later()
         return self
@@ -138,16 +139,16 @@ class Table(given.Table):
             if isinstance(act, Respond):
                 words.append(act.answer)
             elif isinstance(act, Declare):
-                words.append(act.sequence or act.top or {True: "trumps", False: "plain"}.get(act.trumps))  # type: ignore[arg-type]
+                words.append(act.sequence or act.top or {True: "trumps", False: "plain", None: None}[act.trumps])
         return words
 
 
-def said(seat: int, word: str) -> Declare | Respond:
+def said(seat: int, word: Any) -> Declare | Respond:
     """One thing said of a sequence."""
     if word in ("better", "equal", "enough"):
-        return Respond(seat=seat, answer=word)  # type: ignore[arg-type]
+        return Respond(seat=seat, answer=word)
     if word in ("small", "large", "none"):
-        return Declare(seat=seat, sequence=word)  # type: ignore[arg-type]
+        return Declare(seat=seat, sequence=word)
     if word in ("trumps", "plain"):
         return Declare(seat=seat, trumps=word == "trumps")
     return Declare(seat=seat, top=word)

@@ -12,6 +12,7 @@ from referee.acts import (
     Knock,
     KnockForCards,
     KnockOut,
+    Offence,
     PickUp,
     Play,
     Score,
@@ -30,7 +31,7 @@ class Tricks(NamedTuple):
     cards: tuple[dict[int, str], ...]
 
 
-def bids(text: str) -> tuple[int | str, ...]:
+def bids(text: str) -> tuple[Any, ...]:
     """Calls in the order they are spoken: ``"2 pass 3 pass"``."""
     return tuple(int(word) if word.lstrip("-").isdigit() else word for word in text.split())
 
@@ -113,7 +114,7 @@ class Table(given.Table):
         """These calls, from whoever is to speak; all keep their cards."""
         self.keep()
         for call in bids(calls):
-            self.do(Bid(seat=self.turn, bid=call))  # type: ignore[arg-type]
+            self.do(Bid(seat=self.turn, bid=call))
         return self
 
     def declares(self, seat: int, contract: int | str) -> Self:
@@ -150,8 +151,9 @@ class Table(given.Table):
     def asks(self, seat: int, answers: str = "") -> Self:
         """The question, and these answers in turn."""
         self.do(Ask(seat=seat))
+        answer: Any
         for answer in answers.split():
-            self.do(Answer(seat=self.turn, answer=answer))  # type: ignore[arg-type]
+            self.do(Answer(seat=self.turn, answer=answer))
         return self
 
     def ask(self, along: str = "") -> Self:
@@ -188,16 +190,16 @@ class Table(given.Table):
             self.score()
         return self
 
-    def knock(self, seat: int, accused: int, offence: str | None = None) -> KnockUpheld | KnockDismissed:
+    def knock(self, seat: int, accused: int, offence: Offence | None = None) -> KnockUpheld | KnockDismissed:
         """The ruling on a knock."""
-        ruling = self.do(Knock(seat=seat, accused=accused, offence=offence))[0]  # type: ignore[arg-type]
+        ruling = self.do(Knock(seat=seat, accused=accused, offence=offence))[0]
         assert isinstance(ruling, KnockUpheld | KnockDismissed)
         return ruling
 
     # Then
 
     def upheld(
-        self, seat: int, accused: int, offence: str | None = None, *, rule: str, payer: int | None = None
+        self, seat: int, accused: int, offence: Offence | None = None, *, rule: str, payer: int | None = None
     ) -> tuple[Event, ...]:
         """The events that the ruling rests on: the knock was right, and five points are the payer's."""
         payer = accused if payer is None else payer
@@ -210,7 +212,7 @@ class Table(given.Table):
         assert self.penalties == after
         return tuple(self.event(number) for number in ruling.rests_on)
 
-    def dismissed(self, seat: int, accused: int, offence: str | None = None, *, reason: str) -> KnockDismissed:
+    def dismissed(self, seat: int, accused: int, offence: Offence | None = None, *, reason: str) -> KnockDismissed:
         """The ruling: the knock was wrong, and why."""
         ruling = self.knock(seat, accused, offence)
         assert isinstance(ruling, KnockDismissed), f"upheld: {ruling}"

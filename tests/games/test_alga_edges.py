@@ -9,7 +9,7 @@ from tests.given import P1, P2, P3, P4
 
 
 def alga(**match: object) -> Table:
-    return table("rodskagg-alga", **match)  # type: ignore[arg-type]
+    return table("rodskagg-alga", **match)
 
 
 def test_in_the_play_everybody_sees_his_own_hand_and_officials_all():
@@ -18,7 +18,7 @@ def test_in_the_play_everybody_sees_his_own_hand_and_officials_all():
     assert [len(hand) for hand in own] == [5, 5, 5, 5]
     assert match.seen("official").hands == tuple(own)
     for viewer in (P1, P2, P3, P4, "spectator"):
-        assert match.seen(viewer).hands is None  # type: ignore[arg-type]
+        assert match.seen(viewer).hands is None
 
 
 def test_of_closed_hands_nothing_is_shown():

@@ -19,7 +19,7 @@ MIXED = (
 
 
 def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
-    return table("rodskagg-alga", points=points, **match)  # type: ignore[arg-type]
+    return table("rodskagg-alga", points=points, **match)
 
 
 def playing(tricks: str, bids: str = "2 pass pass pass", **match: object) -> Table:

@@ -11,7 +11,7 @@ from tests.given import P1, P2, P3, P4
 
 
 def alga(points: tuple[int, ...] = (12, 12, 12, 12), **match: object) -> Table:
-    return table("rodskagg-alga", points=points, **match)  # type: ignore[arg-type]
+    return table("rodskagg-alga", points=points, **match)
 
 
 def entries(line: DealScored, seat: int) -> list[tuple[int, str]]:

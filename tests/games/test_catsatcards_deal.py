@@ -213,7 +213,7 @@ class TestDeclarations:
         assert bids == [0, 1, 2, 3, 4, 5, "rodskagg"]
         match.refused(Bid(seat=P2, bid=1), rule="C16", code="out_of_turn", kind=OutOfTurn)
         for bid in (6, -1, "pass"):
-            match.refused(Bid(seat=P1, bid=bid), rule="C18", code="no_such_bid")  # type: ignore[arg-type]
+            match.refused(Bid(seat=P1, bid=bid), rule="C18", code="no_such_bid")
         match.do(Bid(seat=P1, bid=3), Bid(seat=P2, bid=3))
         match.refused(Bid(seat=P1, bid=4), rule="C17", code="already_spoken", kind=OutOfTurn)
         match.do(Bid(seat=P3, bid="rodskagg"), Bid(seat=P4, bid=0))

@@ -142,7 +142,7 @@ def test_who_sees_which_cards():
     assert [len(hand) for hand in own] == [5, 5, 5, 5]
     assert match.seen("official").hands == tuple(own)
     for viewer in (P1, P2, P3, P4, "spectator"):
-        assert match.seen(viewer).hands is None  # type: ignore[arg-type]
+        assert match.seen(viewer).hands is None
     closed = cats().after(Deal(seat=P4, counts=SIX)).bid("2 0 0 0")
     assert (closed.seen("official").hands, closed.seen(P1).hand) == (None, None)
     assert cats().seen(P1).more is None

@@ -12,14 +12,14 @@ from tests.given import P1, P2, P3, P4
 
 
 def upheld(match: Table, seat: int, accused: int, offence: str | None = None) -> KnockUpheld:
-    match.do(Knock(seat=seat, accused=accused, offence=offence))  # type: ignore[arg-type]
+    match.do(Knock(seat=seat, accused=accused, offence=offence))
     ruling: KnockUpheld = match.happened(KnockUpheld)[-1]
     return ruling
 
 
 def dismissed(match: Table, seat: int, accused: int, offence: str | None = None) -> str:
     many = len(match.happened(KnockDismissed))
-    match.do(Knock(seat=seat, accused=accused, offence=offence))  # type: ignore[arg-type]
+    match.do(Knock(seat=seat, accused=accused, offence=offence))
     assert len(match.happened(KnockDismissed)) == many + 1
     reason: str = match.happened(KnockDismissed)[-1].reason
     return reason

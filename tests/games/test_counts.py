@@ -5,7 +5,8 @@ accepts. From there the ways are counted three times: by the acts that are liste
 ``decide``; and, where nothing but cards can follow, by rules for following suit that are written here once more.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -29,7 +30,7 @@ class Small(NamedTuple):
     tricks: int
     ways: int
     cards_only: bool = True
-    options: dict[str, Any] = {}  # noqa: RUF012
+    options: Mapping[str, Any] = MappingProxyType({})
     later: str = ""
     turn_up: str | None = None
     widow: str = ""

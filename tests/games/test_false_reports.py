@@ -14,10 +14,11 @@ import pytest
 from referee.acts import Fault, Report
 from referee.games import RULESETS
 from referee.refusals import Refused
+from tests.drawn import some_match
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4
 from tests.interference import TOLD, Told
-from tests.playouts import Playout, some_match
+from tests.playouts import Playout
 
 MATCHES, ACTS = 12, 110
 EVERY = 4

@@ -38,7 +38,7 @@ class TestFirstRound:
     @pytest.mark.parametrize("call", ["take", "H"])
     def test_forehand_takes_it_by_saying_so_or_by_its_name(self, call: str):
         t = dealt()
-        t.do(Bid(seat=P1, bid=call))  # type: ignore[arg-type]
+        t.do(Bid(seat=P1, bid=call))
         assert made(t) == (P1, "H", "E5")
         assert (t.seen().contract, t.seen().declarer, t.seen().bids) == ("H", P1, ((P1, call),))
 
@@ -59,7 +59,7 @@ class TestFirstRound:
             Bid(seat=P1, bid=suit),
             rule="E5",
             kind=AgainstTheRules,
-            code="only_turned_up_suit",  # type: ignore[arg-type]
+            code="only_turned_up_suit",
         )
         assert refusal.facts == {"allowed": ("take", "H", "pass", "redeal")}
 
@@ -90,9 +90,9 @@ class TestSecondRound:
     @pytest.mark.parametrize("suit", ["S", "D", "C"])
     def test_forehand_names_another_suit(self, suit: str):
         t = dealt().calls("pass pass")
-        assert (t.turn, t.seen().more and t.seen().more["round"]) == (P1, 2)  # type: ignore[index]
+        assert (t.turn, t.seen().more and t.seen().more["round"]) == (P1, 2)
         assert calls(t, P1) == ["S", "D", "C", "pass", "redeal"]
-        t.do(Bid(seat=P1, bid=suit))  # type: ignore[arg-type]
+        t.do(Bid(seat=P1, bid=suit))
         assert made(t) == (P1, suit, "E9")
 
     @pytest.mark.rule("E9", "E-O9")
@@ -103,7 +103,7 @@ class TestSecondRound:
             Bid(seat=P1, bid=call),
             rule="E9",
             kind=AgainstTheRules,
-            code="not_turned_up_suit",  # type: ignore[arg-type]
+            code="not_turned_up_suit",
         )
 
     @pytest.mark.rule("E10")
@@ -149,7 +149,7 @@ class TestNewDeal:
         proposer = t.turn
         t.calls("redeal")
         assert (t.phase, t.turn, t.seen().due) == ("redeal_proposed", 1 - proposer, ("reply",))
-        assert t.seen().more["proposer"] == proposer  # type: ignore[index]
+        assert t.seen().more["proposer"] == proposer
         events = t.do(Reply(seat=1 - proposer, agree=True))
         assert [type(event) for event in events] == [RedealAnswered, PlayEnded, DealScored]
         line = t.line
@@ -181,7 +181,7 @@ class TestNewDeal:
                 Bid(seat=P2, bid=call),
                 rule="E13",
                 kind=AgainstTheRules,
-                code="name_another_suit",  # type: ignore[arg-type]
+                code="name_another_suit",
             )
             assert refusal.facts == {"allowed": ("S", "D", "C")}
         t.refused(Bid(seat=P1, bid="S"), rule="E10", kind=WrongPhase, code="trumps_to_be_named")

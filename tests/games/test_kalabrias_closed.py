@@ -30,7 +30,7 @@ class TestCards:
         t = table().closed()
         t.calls("take")
         t = table().closed()
-        t.do(t.legal(P1)[0])  # type: ignore[arg-type]
+        t.do(t.legal(P1)[0])
         t.refused(Deal(seat=P2, hands=((), ())), rule="E-O32", code="dealt_as_before")
         t.refused(Deal(seat=P2, counts=(3, 2)), rule="E14", code="wrong_later_cards")
 
@@ -170,7 +170,7 @@ class TestShowing:
         assert Declare(seat=P2) not in c.t.legal(P2)
         (shown,) = c.t.do(Declare(seat=P1, cards=("D7", "D8", "D9")))
         assert shown == SequenceShown(seat=P1, cards=("D7", "D8", "D9"))
-        assert c.t.seen(P2).more["shown"] == ((P1, ("D7", "D8", "D9")),)  # type: ignore[index]
+        assert c.t.seen(P2).more["shown"] == ((P1, ("D7", "D8", "D9")),)
         assert c.detail["sequence_points"] == [70, 0]
         assert shown in [c.t.history[number - 1].event for number in c.t.line.entries[1].events]
 

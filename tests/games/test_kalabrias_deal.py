@@ -145,7 +145,7 @@ class TestFirstCards:
         t.refused(Deal(seat=P2, hands=FIRST), rule="E4", code="turn_up_needed")
         t.do(Deal(seat=P2, hands=FIRST, turn_up="S9"))
         for viewer in (P1, P2, "spectator", "official"):
-            assert t.seen(viewer).more["turn_up"] == "S9"  # type: ignore[arg-type, index]
+            assert t.seen(viewer).more["turn_up"] == "S9"
 
     @pytest.mark.rule("E-O29")
     def test_the_dealer_deals(self):
@@ -153,7 +153,7 @@ class TestFirstCards:
         t.refused(Deal(seat=P1, hands=FIRST, turn_up="S9"), rule="E-O29", kind=OutOfTurn, code="not_dealer")
         assert t.legal(P2) == (Deal(seat=P2),)
         for viewer in (P1, P3, "spectator"):
-            assert t.legal(viewer) == ()  # type: ignore[arg-type]
+            assert t.legal(viewer) == ()
         assert t.legal("official") == (Abandon(),)
 
     def test_hands_or_counts(self):
@@ -166,7 +166,7 @@ class TestFirstCards:
     def test_the_house_deals_by_itself(self):
         t = table(dealing="house")
         for told in ({"hands": FIRST}, {"counts": (6, 6)}, {"turn_up": "S9"}, {"stock": ("S9",)}):
-            t.refused(Deal(seat=P2, **told), rule=None, code="house_deals")  # type: ignore[arg-type]
+            t.refused(Deal(seat=P2, **told), rule=None, code="house_deals")
 
     @pytest.mark.rule("E-O4")
     @pytest.mark.parametrize("players", [2, 3, 4])

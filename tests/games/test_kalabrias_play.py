@@ -16,7 +16,7 @@ from tests.given import P1, P2, P3, P4
 
 def playing(text: str, **match: object) -> Table:
     """The play begins: spades are trumps, P1 leads."""
-    t = declaring(text, **match)  # type: ignore[arg-type]
+    t = declaring(text, **match)
     return t.says("none " * len(t.points))
 
 
@@ -207,7 +207,7 @@ class TestWorth:
         t = playing("SJ S9 SA ST SK SQ S8 DA DT | DK", turn_up="S7")
         t.plays("SJ").plays(t.cards(P2)[0])
         second = t.happened(CardPlayed)[-1].card
-        assert t.seen().more["card_points"] == (20 + POINTS["S"][second], 0)  # type: ignore[index]
+        assert t.seen().more["card_points"] == (20 + POINTS["S"][second], 0)
         t.plays_high()
         assert t.line.tricks == (9, 0)
         played = sum(POINTS["S"][event.card] for event in t.happened(CardPlayed))

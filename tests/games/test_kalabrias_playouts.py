@@ -47,13 +47,13 @@ def candidates(players: int) -> list[Any]:
     """Every act of the kinds that are listed with their content, by every seat."""
     acts: list[Any] = []
     for seat in range(players):
-        acts += (Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal", 1, "join"))  # type: ignore[arg-type]
+        acts += (Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal", 1, "join"))
         acts += (Reply(seat=seat, agree=agree) for agree in (True, False))
         acts += (Exchange(seat=seat, card=card) for card in PACK if card[1] in "7A")
-        acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))  # type: ignore[arg-type]
+        acts += (Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))
         acts += (Declare(seat=seat, top=rank) for rank in RANKS)
         acts += (Declare(seat=seat, trumps=trumps) for trumps in (True, False))
-        acts += (Respond(seat=seat, answer=answer) for answer in ("better", "equal", "enough"))  # type: ignore[arg-type]
+        acts += (Respond(seat=seat, answer=answer) for answer in ("better", "equal", "enough"))
         acts += (Play(seat=seat, card=card) for card in PACK)
         acts += (Bella(seat=seat), Score(seat=seat))
     return acts
@@ -94,7 +94,7 @@ class Playout:
         if isinstance(act, Deal) and self.dealing != "house":
             act = self.deal(act.seat)
         if act == Declare(seat=getattr(act, "seat", 0)):
-            act = self.show(act.seat)  # type: ignore[attr-defined]
+            act = self.show(act.seat)
             if act is None:
                 return ()
         return t.do(act)

@@ -120,7 +120,7 @@ class TestTwoPlayers:
         t.state = replace(t.state, table=replace(t.state.table, carry=40))
         t.dealt(hands("|", "S9"), "S9").calls("redeal yes")
         assert t.line.detail == {"carry": 40}
-        assert t.seen("spectator").more["carry"] == 40  # type: ignore[index]
+        assert t.seen("spectator").more["carry"] == 40
         t.dealt(hands("|", "S9"), "S9").calls("take").says("none none").played_out()
         assert t.line.detail["carry"] == 0
         assert sum(t.points) == sum(t.line.detail["own"]) + 40
@@ -282,7 +282,7 @@ class TestTheLine:
             events = [t.history[number - 1].event for number in entry.events]
             assert events
             assert {type(event) for event in events} <= kinds[entry.rule]
-            assert all(event.seat == entry.seat or entry.rule == "E45" for event in events)  # type: ignore[attr-defined]
+            assert all(event.seat == entry.seat or entry.rule == "E45" for event in events)
         assert sums == change(t.line)
 
     def test_it_reads_the_same_from_the_store(self):
@@ -349,7 +349,7 @@ class TestTheEnd:
         assert t.won is not None
         assert t.phase == "over"
         assert t.seen().winner == t.won.seat
-        assert t.seen().more["winners"] == t.won.seats  # type: ignore[index]
+        assert t.seen().more["winners"] == t.won.seats
         assert t.won.settlement is None
 
 

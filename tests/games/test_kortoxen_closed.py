@@ -58,7 +58,7 @@ class TestCardsSeen:
     def test_nobody_is_shown_a_card_that_was_not_played(self):
         t = closed().tricks(1)
         for viewer in (*range(4), "spectator", "official"):
-            seen = t.seen(viewer)  # type: ignore[arg-type]
+            seen = t.seen(viewer)
             assert seen.hand is None
             assert seen.hands is None
             assert seen.cards_left == (5, 5, 5, 5)
@@ -129,7 +129,7 @@ class TestDisproved:
 
     def test_where_errors_are_refused_it_is_noted_and_costs_nothing(self):
         t = disproved()
-        (noted,) = t.history[-1].event.breaches  # type: ignore[attr-defined]
+        (noted,) = t.history[-1].event.breaches
         assert (noted.offence, noted.seat, noted.rule, noted.points) == ("revoke", P3, "B42", 0)
         t.dismissed(P1, P3, "revoke", reason="enforced")
         assert t.penalties == (0, 0, 0, 0)

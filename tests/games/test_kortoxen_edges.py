@@ -64,7 +64,7 @@ def test_to_the_house_nothing_is_told(told: Any):
 def test_with_the_ritual_the_house_deals_face_down(ritual: bool):
     t = table(dealing="house", deal_ritual=ritual)
     (dealt,) = t.do(Deal(seat=P4))
-    assert dealt.face_up is not ritual  # type: ignore[attr-defined]
+    assert dealt.face_up is not ritual
 
 
 @pytest.mark.rule("B20", "B23", "B24")

@@ -177,7 +177,7 @@ class Playout:
         acts = [*(Cut(seat=seat) for seat in t.seen().active), *(PickUp(seat=seat) for seat in t.seen().active)]
         if self.dealing != "closed":
             hands = t.seen().hands or ()
-            acts += (Play(seat=seat, card=card) for seat, hand in enumerate(hands) for card in hand)  # type: ignore
+            acts += (Play(seat=seat, card=card) for seat, hand in enumerate(hands) for card in hand)
         self.luck.shuffle(acts)
         act = next((act for act in acts if accepted(t, act)), None)
         if act is not None:
@@ -192,7 +192,7 @@ class Playout:
         if standing and self.luck.random() < 0.7:
             guilty = self.luck.choice(standing)["seat"]
             seat, accused = (accused if seat == guilty else seat), guilty
-        act = Knock(seat=seat, accused=accused, offence=self.luck.choice(OFFENCES))  # type: ignore[arg-type]
+        act = Knock(seat=seat, accused=accused, offence=self.luck.choice(OFFENCES))
         if seat not in t.seen().active:
             t.refused(act, rule="B12")
             return
@@ -224,8 +224,8 @@ class Playout:
         if official.hands is None or any(getattr(event, "seed", None) for event in events[1:]):
             return  # closed, or thrown-in cards were shuffled in: they have been seen by others
         for viewer in (*range(len(t.points)), "spectator"):
-            told = [seen(event, viewer, False) for event in events]  # type: ignore[arg-type]
-            text = msgspec.json.encode([t.seen(viewer), told]).decode()  # type: ignore[arg-type]
+            told = [seen(event, viewer, False) for event in events]
+            text = msgspec.json.encode([t.seen(viewer), told]).decode()
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
             own |= {card for _, card in official.trick or ()}
             hidden = {card for hand in official.hands for card in hand} - own

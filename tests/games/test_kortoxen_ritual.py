@@ -151,7 +151,7 @@ class TestFormulaInTime:
         t.do(PickUp(seat=P1))
         t.do(KnockForCards(seat=P4))
         (picked_up,) = t.do(PickUp(seat=P4))
-        assert picked_up == PickedUp(seat=P4, hand=picked_up.hand)  # type: ignore[attr-defined]
+        assert picked_up == PickedUp(seat=P4, hand=picked_up.hand)
         t.dismissed(P2, P4, reason="nothing")
 
     def test_without_the_formula_dealer_and_all_after_are_early_and_each_may_be_knocked_for(self):

@@ -12,14 +12,14 @@ from tests.given import P1, P2, P3, P4, P5, P6
 
 def double(players: int = 4, **kwargs: object) -> Table:
     """A table with five in the pot, the last seat dealing."""
-    t = Table(players, pot=5, points=(-5, *(0,) * (players - 1)), **kwargs)  # type: ignore[arg-type]
+    t = Table(players, pot=5, points=(-5, *(0,) * (players - 1)), **kwargs)
     t.deal()
     return t
 
 
 def single(players: int = 4, **kwargs: object) -> Table:
     """A table with an empty pot."""
-    t = Table(players, **kwargs)  # type: ignore[arg-type]
+    t = Table(players, **kwargs)
     t.deal()
     return t
 
@@ -37,7 +37,7 @@ def order(t: Table) -> tuple[int, ...]:
 @pytest.mark.rule("D22", "D23", "D24", "D29")
 def test_in_a_double_pot_forehand_chooses_first():
     t = double()
-    assert t.seen(P1).more["single"] is False  # type: ignore[index]
+    assert t.seen(P1).more["single"] is False
     assert t.words(P1) == {"join", "lie_down", "widow", "generalrams"}
     assert t.words(P2) == set()
     t.say("join")
@@ -107,7 +107,7 @@ def test_the_player_on_the_dealers_right_joins_or_pays():
     assert t.line.pot == 10
     assert t.dealer == P1
     t.deal()
-    assert t.seen(P1).more["single"] is False  # type: ignore[index]
+    assert t.seen(P1).more["single"] is False
 
 
 @pytest.mark.rule("D31", "D-O7")
@@ -301,7 +301,7 @@ def test_a_sixth_player_stays_out_of_a_generalrams():
 @pytest.mark.rule("D41", "D42", "D43", "D44", "D45", "D-O27")
 def test_in_a_single_pot_all_join():
     t = single()
-    assert t.seen(P1).more["single"] is True  # type: ignore[index]
+    assert t.seen(P1).more["single"] is True
     assert t.words(P1) == {"join", "widow", "generalrams"}
     t.refused(Bid(seat=P1, bid="lie_down"), code="single_pot", rule="D43", kind=AgainstTheRules)
     t.refused(Bid(seat=P1, bid="pay"), code="single_pot", rule="D43", kind=AgainstTheRules)
@@ -319,7 +319,7 @@ def test_the_pot_after_a_settled_deal_is_single_again():
     t = Table(4)
     assert t.play_out(lambda winners: len(set(winners)) == 4, "join join join join").pot == 0
     t.deal()
-    assert t.seen(P1).more["single"] is True  # type: ignore[index]
+    assert t.seen(P1).more["single"] is True
 
 
 # The turned-up trump

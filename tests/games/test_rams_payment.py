@@ -70,7 +70,7 @@ def test_x7_generalrams_lost():
     assert (line.kind, line.pot, line.declarer, line.contract) == ("generalrams_lost", 20, P3, "generalrams")
     assert t.dealer == P1
     staked = t.deal()[0]
-    assert staked.pot == 25  # type: ignore[attr-defined]
+    assert staked.pot == 25
     assert share_of(25) == 5
 
 
@@ -118,7 +118,7 @@ REST = "SK H7 D8 SQ H8 D7 SJ H9 D9 ST HT DT"
 
 def three_at_a_loss(words: str = "join join join", first: str = "SA S7 S8", **options: object) -> Table:
     """Three seats, P3 dealt, one trick is played and P1 will take them all; faults stand."""
-    t = Table(3, enforcement="penalise", **options)  # type: ignore[arg-type]
+    t = Table(3, enforcement="penalise", **options)
     t.deal("SA SK SQ SJ ST", "S7 H7 H8 H9 HT", "S8 D7 D8 D9 DT", turn_up="CA")
     t.say(words)
     t.plays(first)
@@ -309,4 +309,4 @@ def test_a_voided_deal_counts_for_nothing():
     t.do(Void(reason="somebody tipped the table"))
     assert (t.pot, t.dealer, t.seen().deal) == (5, P4, 1)
     staked = t.deal()[0]
-    assert staked.pot == 10  # type: ignore[attr-defined]
+    assert staked.pot == 10

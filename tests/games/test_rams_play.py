@@ -15,7 +15,7 @@ CLUBS = SUIT["C"]
 
 def three(*hands: str, words: str = "join join join", turn_up: str = "C7", **kwargs: object) -> Table:
     """Three seats, clubs are trumps, P3 has dealt and P1 leads."""
-    t = Table(3, **kwargs)  # type: ignore[arg-type]
+    t = Table(3, **kwargs)
     t.deal(*hands, turn_up=turn_up)
     t.say(words)
     return t
@@ -219,7 +219,7 @@ def test_what_only_the_table_sees_is_reported():
         kind=AgainstTheRules,
     )
     (reported,) = t.report(P2, "exposed_card", seat=P3)
-    assert seen(reported, P1, public=False).breaches == ()  # type: ignore[attr-defined]
+    assert seen(reported, P1, public=False).breaches == ()
     for fault in ("wrong_count", "led_out_of_turn"):
         t.report(P2, fault)
     breaches = t.seen("official").breaches or ()
@@ -264,7 +264,7 @@ def test_no_card_is_played_before_all_have_spoken():
 
 def closed(*, enforcement: str = "penalise", words: str = "join join join", **options: object) -> Table:
     """Three seats with closed hands, clubs are trumps, P3 has dealt."""
-    t = Table(3, enforcement=enforcement, **options)  # type: ignore[arg-type]
+    t = Table(3, enforcement=enforcement, **options)
     t.closed_deal("C7")
     t.say(words)
     return t
@@ -351,7 +351,7 @@ def test_a_dealer_who_did_not_exchange_may_have_any_last_card():
 def test_with_closed_hands_the_widow_stays_closed():
     t = closed(words="widow join join")
     declared = next(r.event for r in t.history if type(r.event).__name__ == "Declared")
-    assert declared.hand is None  # type: ignore[attr-defined]
+    assert declared.hand is None
 
 
 @pytest.mark.rule("D-O15", "D-O24")

@@ -75,7 +75,7 @@ def any_act(t: Table, rng: random.Random) -> Act:
     if kind == 1:
         return Exchange(seat=seat, card=rng.choice(PACK))
     if kind == 2:
-        return Report(seat=seat, accused=rng.randrange(len(t.seats)), fault=rng.choice(FAULTS))  # type: ignore[arg-type]
+        return Report(seat=seat, accused=rng.randrange(len(t.seats)), fault=rng.choice(FAULTS))
     if kind == 3:
         return Score(seat=seat)
     return Play(seat=rng.choice(t.to_act or (seat,)), card=rng.choice(PACK))
@@ -169,7 +169,7 @@ def check_sight(t: Table) -> None:
         return
     open_cards = {state.dealing.turn_up, *(card for _, card in getattr(state, "trick", ()))}
     for seat in (*range(len(t.seats)), "spectator"):
-        view = RULESET.view(state, seat)  # type: ignore[arg-type]
+        view = RULESET.view(state, seat)
         assert seen_in(view) <= open_cards | set(view.hand or ())
         assert view.hands is None
         assert view.breaches is None
@@ -195,7 +195,7 @@ def check_events_seen(t: Table, deal: list[Recorded]) -> None:
             own |= set(dealt.widow)
         if laid and laid[0].seat == seat and laid[0].laid:
             own.add(laid[0].laid)
-        played = {event.card for event in seen if type(event).__name__ == "CardPlayed"}  # type: ignore[attr-defined]
+        played = {event.card for event in seen if type(event).__name__ == "CardPlayed"}
         assert seen_in(seen) <= own | played | {dealt.turn_up}
         assert not any(getattr(event, "breaches", ()) for event in seen)
 

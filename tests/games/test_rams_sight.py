@@ -10,7 +10,7 @@ from tests.given import P1, P2, P3, P4
 
 
 def more(t: Table, viewer: object) -> dict[str, object]:
-    shown = t.seen(viewer).more  # type: ignore[arg-type]
+    shown = t.seen(viewer).more
     assert shown is not None
     return shown
 
@@ -78,7 +78,7 @@ def test_bids_contract_and_declarer_are_shown():
     t.plays(t.hand(P2)[0])
     view = t.seen(P1)
     assert view.cards_left == (5, 4, 5)
-    assert (view.trick, view.tricks) == (((P2, t.history[-1].event.card),), (0, 0, 0))  # type: ignore[attr-defined]
+    assert (view.trick, view.tricks) == (((P2, t.history[-1].event.card),), (0, 0, 0))
 
 
 @pytest.mark.rule("D-O4", "D-O24")

@@ -189,7 +189,7 @@ def check_alga(match: Table, line: DealScored) -> None:
     for seat, tricks in enumerate(line.tricks):
         change = 0
         if seat == line.declarer:
-            change = -tricks + 6 * (tricks < line.contract)  # type: ignore[operator]
+            change = -tricks + 6 * (tricks < line.contract)
             change += options.forgotten_question_penalty * line.detail["forgotten"]
         elif seat in early:
             change = -tricks

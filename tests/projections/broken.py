@@ -26,7 +26,7 @@ def names(referee: Referee) -> dict[str, str]:
 
 def change(referee: Referee, statement: str, *values: Any) -> None:
     """Changes the log behind the referee's back. ``{table}``, ``{place}`` and ``{mark}`` are named anew."""
-    with referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+    with referee.recorder.datastore.transaction(commit=True) as cursor:
         cursor.execute(statement.format(**names(referee)), values)
 
 

@@ -79,7 +79,7 @@ class TestBook:
             fill(connection, book, referee, page)
 
             def shown(viewer: object) -> Case:
-                return book.answer(connection, match_id, viewer)[number - 1]  # type: ignore[arg-type]
+                return book.answer(connection, match_id, viewer)[number - 1]
 
             for viewer in (0, 1, "spectator"):
                 ruling = shown(viewer).ruling

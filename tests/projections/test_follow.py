@@ -3,20 +3,19 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Self
 from uuid import UUID, uuid4
 
 import pytest
 from eventsourcing.persistence import StoredEvent
-from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, inspect, text, update
+from sqlalchemy import Column, Connection, Engine, Integer, MetaData, Table, insert, text, update
 
 from api.bookkeeping import log_of
 from projections.cases import Cases
-from projections.follow.follow import Book, Follower, engine_for, prepare, rebuild
-from projections.follow.keeping import FRESH, LIVE
+from projections.follow.follow import Book, Follower, engine_for, prepare
+from projections.follow.keeping import LIVE
 from projections.follow.page import Page, Row, topics
 from projections.matches import Matches
 from projections.pots import Pots
@@ -26,31 +25,7 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from tests.played import opened, play_out
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-
-SOON = 30.0
-"""Seconds after which what should have happened has not."""
-
-
-@contextmanager
-def following(referee: Referee, engine: Engine, books: Sequence[Book], **kwargs: Any) -> Iterator[Follower]:
-    follower = Follower(log_of(referee), engine, books, **{"poll_seconds": 60, **kwargs})
-    follower.start()
-    try:
-        yield follower
-    finally:
-        follower.close()
-    assert not follower.alive
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.005)
-
-
-def at_the_head(follower: Follower, referee: Referee) -> None:
-    until(lambda: follower.lag(head(referee)) == 0)
+from tests.projections.followed import SOON, at_the_head, following, until
 
 
 def part(page: Page, first: int, last: int) -> Page:
@@ -216,7 +191,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             table = "stored_events" if store_url.startswith("sqlite") else "referee_events"
             place = "rowid" if table == "stored_events" else "notification_id"
-            with referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with referee.recorder.datastore.transaction(commit=True) as cursor:
                 cursor.execute(f"DELETE FROM {table} WHERE {place} > 100")
             with following(referee, engine, books) as follower:
                 until(lambda: set(follower.positions().values()) == {100})
@@ -440,173 +415,3 @@ class TestFailing:
             at_the_head(follower, referee)
             assert follower.faults()["seen"].error == "ValueError: what?"
         assert content(engine, books) == whole
-
-
-class TestRebuilding:
-    """The new book lies beside the old one until it is as good."""
-
-    def test_a_rebuilt_book_says_what_a_followed_one_does(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
-    ):
-        append(referee, rows)
-        books = all_books()
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-            spoil(engine)
-            for _ in range(2):
-                for book in books:
-                    assert follower.rebuild(book) == head(referee)
-                assert content(engine, books) == whole
-            with engine.connect() as connection:
-                left = connection.execute(text("SELECT count(*), sum(position) FROM book_places")).one()
-            assert tuple(left) == (len(books), len(books) * head(referee))
-        prepare(engine, all_books())
-        assert len(inspect(engine).get_indexes("book_matches")) == 1
-
-    @pytest.mark.parametrize("size", [7, 300, 100_000])
-    def test_all_books_are_rebuilt_in_one_pass(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, size: int
-    ):
-        append(referee, rows)
-        books, read = all_books(), reader(referee)
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-        spoil(engine)
-        reads: list[int] = []
-
-        def counted(after: int, limit: int) -> Page:
-            reads.append(after)
-            return read(after, limit)
-
-        assert rebuild(counted, engine, *books, page=size) == head(referee)
-        assert content(engine, books) == whole
-        assert len(reads) == len(rows) // size + 1, "the log is read once"
-        with engine.connect() as connection:
-            left = connection.execute(text("SELECT book, position FROM book_places")).all()
-        assert sorted(tuple(row) for row in left) == sorted((book.key, head(referee)) for book in books)
-
-    def test_books_that_are_rebuilt_together_make_up_for_what_came_meanwhile(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
-    ):
-        """The live books have come to different places when the new ones are put in their place."""
-        append(referee, rows[:500])
-        books, read = all_books(), reader(referee)
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-        late: list[bool] = []
-
-        def growing(after: int, limit: int) -> Page:
-            page = read(after, limit)
-            if len(page) < limit and not late:  # as it seems, the end
-                late.append(True)
-                append(referee, rows[500:])
-                with following(referee, engine, books[:2]) as follower:
-                    at_the_head(follower, referee)
-            return page
-
-        rebuild(growing, engine, *books, page=300)
-        assert late
-        assert content(engine, books) == whole
-
-    def test_it_is_read_and_kept_up_meanwhile(
-        self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent], whole: Said
-    ):
-        half = len(rows) // 2
-        append(referee, rows[:half])
-        books = all_books()
-        book, match_id = books[0], rows[0].originator_id
-        assert isinstance(book, Protocols)
-        versions: list[int] = []
-        stopped = threading.Event()
-
-        def look() -> None:
-            while not stopped.is_set():
-                with engine.connect() as connection:
-                    sheet = book.answer(connection, match_id)
-                assert sheet is not None
-                assert sheet.points == (sheet.lines[-1].points if sheet.lines else sheet.opening)
-                versions.append(sheet.version)
-
-        reads: list[int] = []
-
-        def slowly(after: int, limit: int) -> Page:
-            """While the book is being built, the rest of the log is stored and followed."""
-            if len(reads) == 1:
-                append(referee, rows[half:])
-                follower.wake()
-                at_the_head(follower, referee)
-            reads.append(after)
-            return reader(referee)(after, limit)
-
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-            looking = threading.Thread(target=look)
-            looking.start()
-            rebuild(slowly, engine, book, page=100)
-            for other in books[1:]:
-                rebuild(reader(referee), engine, other, page=100)
-            count = len(versions)
-            until(lambda: len(versions) > count + 5)
-            stopped.set()
-            looking.join()
-            assert follower.faults() == {}
-        assert content(engine, books) == whole
-        assert versions[-1] == last_versions(rows)[match_id]
-        assert versions == sorted(versions)
-
-    def test_broken_off_it_leaves_the_old_book_and_the_next_starts_clean(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
-    ):
-        append(referee, rows)
-        books, read = all_books(), reader(referee)
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-        for book in books:
-
-            def torn(after: int, limit: int) -> Page:
-                if after >= 300:
-                    raise KeyboardInterrupt
-                return read(after, limit)
-
-            with pytest.raises(KeyboardInterrupt):
-                rebuild(torn, engine, book, page=100)
-            assert content(engine, books) == whole
-            assert any(content(engine, [book.under(FRESH)]).values()), "it had begun"
-            rebuild(read, engine, book, page=100)
-        assert content(engine, books) == whole
-
-    def test_several_rebuilds_at_once_do_no_harm(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
-    ):
-        append(referee, rows)
-        books = all_books()
-        finished: list[str] = []
-
-        def work() -> None:
-            try:
-                rebuild(reader(referee), engine, books[1], page=50)
-                finished.append("built")
-            except LookupError as error:
-                finished.append(str(error))
-
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-            for _ in range(5):
-                threads = [threading.Thread(target=work) for _ in range(3)]
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
-                assert content(engine, books) == whole
-            assert follower.faults() == {}
-        assert len(finished) == 15, "nobody failed in another way"
-        assert finished.count("built") >= 5
-        assert all("another rebuild is done" in end for end in finished if end != "built")
-
-
-def spoil(engine: Engine) -> None:
-    """Somebody has been at the books."""
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM book_protocols_3_lines"))
-        connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("UPDATE book_cases_rulings SET imposed = imposed + 1"))

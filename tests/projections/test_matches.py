@@ -46,7 +46,7 @@ def all_pages(book: Matches, connection: Connection, limit: int, **filters: obje
     found: list[Listed] = []
     cursor: str | None = None
     while True:
-        page, cursor = book.page(connection, after=cursor, limit=limit, **filters)  # type: ignore[arg-type]
+        page, cursor = book.page(connection, after=cursor, limit=limit, **filters)
         assert len(page) <= limit
         found += page
         if cursor is None:

@@ -135,7 +135,7 @@ def test_what_the_pot_gains_the_seats_lose(histories: list[list[Recorded]]) -> N
             for seat in range(len(pot.players))
         ]
         if pot.closed:
-            between = [had + got for had, got in zip(between, sheet.closing.change, strict=True)]  # type: ignore[union-attr]
+            between = [had + got for had, got in zip(between, sheet.closing.change, strict=True)]
         assert sum(between) == 0, "the rest went from seat to seat"
 
 

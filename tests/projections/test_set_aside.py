@@ -24,7 +24,7 @@ from referee.events import DealScored
 from referee.store.store import Referee, construct
 from tests.projections.broken import BROKEN, broken, change
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.test_follow import SOON, at_the_head, following, until
+from tests.projections.followed import SOON, at_the_head, following, until
 
 SOON_AGAIN = 0.02
 
@@ -96,12 +96,12 @@ def test_what_is_mended_while_it_is_followed_is_taken_up(
             follower.start()
         for follower in (one, two):
             at_the_head(follower, referee)
-            until(lambda follower=follower: len(follower.set_aside()) == len(books))  # type: ignore[misc]
+            until(lambda follower=follower: len(follower.set_aside()) == len(books))
         assert sorted(one.set_aside(), key=repr) == sorted(two.set_aside(), key=repr), "of one table"
         append(referee, rows[-50:])
         at_the_head(one, referee)
     for follower in (one, two):
-        until(lambda follower=follower: follower.set_aside() == ())  # type: ignore[misc]
+        until(lambda follower=follower: follower.set_aside() == ())
         assert follower.faults() == {}
         follower.close()
     assert content(engine, books) == whole

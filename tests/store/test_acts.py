@@ -122,13 +122,13 @@ class TestKeys:
             referee.recorder.insert_events([StoredEvent(uuid4(), 1, "card/played", b"\xff")])
             table = "stored_acts" if store_url.startswith("sqlite") else "referee_acts"
             everything = f"SELECT * FROM {table} ORDER BY originator_id, key"
-            with referee.factory.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with referee.factory.datastore.transaction(commit=True) as cursor:
                 cursor.execute(everything)
                 before = [tuple(dict(row).values()) for row in cursor.fetchall()]
                 cursor.execute(f"DROP TABLE {table}")
         assert len(before) == len(keyed)
         with Referee(env=settings_for(store_url)) as referee:
-            with referee.factory.datastore.transaction(commit=False) as cursor:  # type: ignore[attr-defined]
+            with referee.factory.datastore.transaction(commit=False) as cursor:
                 cursor.execute(everything)
                 assert [tuple(dict(row).values()) for row in cursor.fetchall()] == before
             desk = Desk(referee)

@@ -82,7 +82,7 @@ class TestStored:
             match_id = opened(desk)
             list(play_out(desk, match_id, 10))
             desk.close()
-            with referee.factory.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with referee.factory.datastore.transaction(commit=True) as cursor:
                 cursor.execute(
                     'UPDATE stored_events SET state = CAST(replace(CAST(state AS TEXT), \'"at":"20\', \'"at":"19\')'
                     " AS BLOB) WHERE originator_id = ? AND originator_version = 4",
@@ -225,7 +225,7 @@ class TestTogether:
         other = Desk(referee)
         for turn in range(60):
             act = legal_acts(referee.load(match_id).aggregate)[0]
-            send(desk if turn % 3 else other, match_id, act)  # type: ignore[arg-type]
+            send(desk if turn % 3 else other, match_id, act)
         other.close()
         numbers = [row.originator_version for row in referee.rows(match_id)]
         assert numbers == list(range(1, len(numbers) + 1))
@@ -314,7 +314,7 @@ class LostAcknowledgement(Referee):
                 raise error("the acknowledgement was lost")
             return ids
 
-        recorder.insert_events = insert_and_lose  # type: ignore[method-assign]
+        recorder.insert_events = insert_and_lose
         return recorder
 
 

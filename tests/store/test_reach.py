@@ -55,7 +55,7 @@ def test_whatever_libpq_takes_reaches_every_connection(
         raise psycopg.OperationalError("no")
 
     monkeypatch.setattr("referee.store.reach.Connection.connect", connect)
-    with pytest.raises(Away), Factory(settings_for(url)).pool.connection():  # type: ignore[arg-type]
+    with pytest.raises(Away), Factory(settings_for(url)).pool.connection():
         pass
     with pytest.raises(Exception, match="no"):
         engine_for(url).connect()
@@ -95,7 +95,7 @@ def test_a_host_that_is_not_there_is_passed_over_for_the_next(postgres_url: str)
         one, two = f"{away.address[0]}:{away.address[1]}", f"{there.address[0]}:{there.address[1]}"
         url = there.url(postgres_url).replace(two, f"{one},{two}")
         with construct(url) as referee:
-            assert referee.recorder.max_notification_id() is None  # type: ignore[attr-defined]
+            assert referee.recorder.max_notification_id() is None
         engine = engine_for(url)
         with engine.connect() as connection:
             assert connection.exec_driver_sql("SELECT 1").scalar() == 1
@@ -172,7 +172,7 @@ def test_a_lost_connection_is_replaced_at_once(postgres_url: str) -> None:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda _: referee.recorder.insert_events([]), range(8)))
         proxy.cut()
-        assert referee.recorder.max_notification_id() is None  # type: ignore[attr-defined]
+        assert referee.recorder.max_notification_id() is None
 
 
 def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_what_arrives_at_last_is_found_by_its_key(postgres_url: str) -> None:
         for key in ("first", "second"):  # so that the server knows the statement already
             send(desk, opened(desk, deal_ritual=False), Deal(seat=0), key=key)
         match_id = opened(desk, deal_ritual=False)
-        referee.factory.pool._idle[-1].silence = 0.3  # type: ignore[attr-defined]
+        referee.factory.pool._idle[-1].silence = 0.3
         proxy.hold()
         with pytest.raises(InDoubt):
             send(desk, match_id, Deal(seat=0), key="once")

@@ -17,7 +17,7 @@ from tests.store.counting import Counting
 def kept(referee: Referee, match_id: object) -> list[int]:
     """The versions of which there are snapshots."""
     assert referee.snapshots is not None
-    rows = referee.snapshots.recorder.select_events(match_id)  # type: ignore[arg-type]
+    rows = referee.snapshots.recorder.select_events(match_id)
     return [row.originator_version for row in rows]
 
 
@@ -95,7 +95,7 @@ class TestAnothers:
             desk.close()
             version = kept(referee, match_id)[-1]
             assert referee.load(match_id).kept == version
-            with referee.factory.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with referee.factory.datastore.transaction(commit=True) as cursor:
                 cursor.execute(
                     'UPDATE stored_events SET state = CAST(replace(CAST(state AS TEXT), \'"at":"20\', \'"at":"19\')'
                     " AS BLOB) WHERE originator_id = ? AND originator_version = ?",

@@ -95,6 +95,8 @@ def card_played(passed_over: Callable[[P, int], P]) -> Callable[[P, CardPlayed, 
     return evolved
 
 
-def one_more(tricks: tuple[int, ...], seat: int) -> tuple[int, ...]:
-    """The tricks by seat when this one has taken another."""
-    return (*tricks[:seat], tricks[seat] + 1, *tricks[seat + 1 :])
+def trick_taken(state: P, seat: int, number: int, **then: Any) -> P:
+    """The state after a trick that event ``number`` gave to this seat; ``then``: whose ``turn`` it is, and what only
+    this sister has."""
+    tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
+    return changed(state, tricks=tricks, won=(*state.won, (seat, number)), trick=(), led=0, best=0, **then)

@@ -188,7 +188,7 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
     Nothing that was said or reported in a misdeal counts: no card of it was played (D68).
     """
     table, dealing = state.table, state.dealing
-    kind: Kind = event.kind  # type: ignore[assignment]
+    kind: Kind = event.kind  # type: ignore[assignment]  # only this game ends it so
     outcome = Outcome(kind=kind, staked=dealing.staked)
     if kind == "misdeal":
         table = replace(table, ledger=table.ledger.closed())

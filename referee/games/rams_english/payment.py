@@ -290,40 +290,39 @@ def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
     """D-O18, D-O28: the official ends the session between two deals, and the pot goes as agreed."""
     if not isinstance(state, Undealt | Drawing):
         raise WrongPhase("deal_under_way", "D-O28")
-    table = state.table
-    shares = final_shares(table)
-    points = tuple(map(sum, zip(table.points, shares, strict=True)))
-    return (
-        MatchClosed(
-            rule="D-O18",
-            pot_before=table.pot,
-            shares=shares,
-            pot=table.pot - sum(shares),
-            before=table.points,
-            points=points,
-            settlement=None if table.stakes is None else points,
-        ),
-    )
+    return (MatchClosed(**parted(state.table)),)
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     """D-O18, D-O28: the pot goes as at the end of a session. A deal under way is not scored, nor its stake paid."""
-    table = state.table
+    return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **parted(state.table)),)
+
+
+class Parted(TypedDict):
+    """What the end of a session says of the pot and of what each seat has."""
+
+    rule: str
+    pot_before: int
+    shares: tuple[int, ...]
+    pot: int
+    before: tuple[int, ...]
+    points: tuple[int, ...]
+    settlement: tuple[int, ...] | None
+
+
+def parted(table: Table) -> Parted:
+    """D-O18: the pot goes to the seats as agreed, and what nobody draws stays in it."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
-    return (
-        MatchAbandoned(
-            deal=table.deal,
-            reason=act.reason,
-            rule="D-O18",
-            pot_before=table.pot,
-            shares=shares,
-            pot=table.pot - sum(shares),
-            before=table.points,
-            points=points,
-            settlement=None if table.stakes is None else points,
-        ),
-    )
+    return {
+        "rule": "D-O18",
+        "pot_before": table.pot,
+        "shares": shares,
+        "pot": table.pot - sum(shares),
+        "before": table.points,
+        "points": points,
+        "settlement": None if table.stakes is None else points,
+    }
 
 
 def final_shares(table: Table) -> tuple[int, ...]:

@@ -1,7 +1,5 @@
 """The play of the cards, and the question (A29-A39, A45)."""
 
-from msgspec.structs import replace
-
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, Event, PlayEnded, TrickTaken
@@ -68,16 +66,7 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    seat = event.seat
-    return replace(
-        state,
-        tricks=cards.one_more(state.tricks, seat),
-        won=(*state.won, (seat, number)),
-        trick=(),
-        led=0,
-        best=0,
-        turn=state.contract.declarer,
-    )
+    return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
 
 
 # The question

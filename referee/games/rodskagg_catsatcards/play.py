@@ -128,17 +128,8 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     seat, question = event.seat, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
-    state = replace(
-        state,
-        tricks=cards.one_more(state.tricks, seat),
-        won=(*state.won, (seat, number)),
-        trick=(),
-        led=0,
-        best=0,
-        turn=seat,
-        credited=state.credited + event.uncontested,
-        question=question,
-    )
+    credited = state.credited + event.uncontested
+    state = cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question)
     return total_changed(state, state, seat) if state.contract else state
 
 

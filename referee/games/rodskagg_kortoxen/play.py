@@ -130,18 +130,8 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
                 knocked=_with(exits.knocked, seat, 0),
                 owed=total == 0 and not rodskagg,
             )
-    return replace(
-        state,
-        tricks=cards.one_more(state.tricks, seat),
-        won=(*state.won, (seat, number)),
-        trick=(),
-        led=0,
-        best=0,
-        turn=seat,
-        credited=state.credited + event.uncontested,
-        question=question,
-        exits=exits,
-    )
+    credited = state.credited + event.uncontested
+    return cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question, exits=exits)
 
 
 def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
