@@ -1,6 +1,7 @@
 """Every bad input has a status and a problem of its own, says what would be right, and changes nothing."""
 
 import ast
+import gzip
 import sqlite3
 import sys
 import time
@@ -54,7 +55,8 @@ class TestUnreadable:
         ("body", "pointer", "says", "allowed"),
         [
             (b"{", "", "not JSON: it cannot be read on from line 1, column 2", None),
-            (b"", "", "not JSON", None),
+            (b"", "", "There is no body", None),
+            (b" \n", "", "There is no body", None),
             (b'{"act":"play",\n "seat":1 "card":"SA"}', "", "line 2, column 11", None),
             (b'{"act":"play","seat":NaN}', "", "not JSON", None),
             (b"\xff", "", "not UTF-8", None),
@@ -159,6 +161,7 @@ class TestUnreadable:
             ("?min_version=x", "min_version", "A whole number"),
             ("/legal-acts?seat=8", "seat", "A whole number from 0 to 7"),
             ("/legal-acts?seat=null", "seat", "A whole number from 0 to 7"),
+            ("/events/stream?ticket=x", "ticket", "A text of 43 characters belongs here"),
         ],
     )
     def test_a_parameter(self, dealt: Table, query: str, parameter: str, says: str) -> None:
@@ -219,6 +222,17 @@ class TestNotJson:
         answer = dealt.client.post(f"{dealt.path}/acts", content=body, headers=headers)
         assert "application/json" in problem(answer, 415, "wrong-media-type")["detail"]
         assert dealt.version() == 2
+
+    def test_nor_is_one_that_is_packed(self, dealt: Table) -> None:
+        body, headers = b'{"act":"bid","seat":1,"bid":2}', dealt.bearer(1) | {"Content-Type": "application/json"}
+        for content, encoding in ((gzip.compress(body), "gzip"), (body, "br")):
+            sent = headers | {"Content-Encoding": encoding}
+            answer = dealt.client.post(f"{dealt.path}/acts", content=content, headers=sent)
+            assert "not compressed" in problem(answer, 415, "wrong-media-type")["detail"]
+        plain = dealt.client.post(
+            f"{dealt.path}/acts", content=body, headers=headers | {"Content-Encoding": "identity"}
+        )
+        assert plain.status_code == 201
 
     @pytest.mark.parametrize("size", [65_537, 10_000_000])
     def test_a_body_that_is_too_large(self, dealt: Table, size: int) -> None:
@@ -302,6 +316,12 @@ class TestNoSuchThing:
         assert problem(client.get("/v1/rulesets/whist"), 404, "no-such-ruleset")["facts"]["allowed"] == list(RULESETS)
         problem(client.get("/v1/rulesets/whist/rules"), 404, "no-such-ruleset")
         problem(client.get(f"/v1/rulesets/{KORTOXEN}/rules/B999"), 404, "no-such-rule")
+
+    def test_a_deal_and_a_case_where_there_is_none_yet(self, dealt: Table) -> None:
+        for page, code, last in (("/deals/2", "no-such-deal", 1), ("/knocks/1", "no-such-case", 0)):
+            document = problem(dealt.get(page), 404, code)
+            assert document["facts"] == {"last": last}
+            assert f" has {last} " in document["detail"]
 
     @pytest.mark.parametrize("path", ["/", "/v1", "/v2/matches", "/v1/matches/x/y/z", "/docs/x", "/docs/x.json"])
     def test_a_page(self, client: Client, path: str) -> None:
