@@ -76,7 +76,9 @@ EVENT = {
         "data": {
             "type": "string",
             "contentMediaType": "application/json",
-            "contentSchema": {"$ref": "#/components/schemas/EventSeen"},
+            "contentSchema": {
+                "anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("EventSeen", "StateSeen")]
+            },
         },
         "retry": {"type": "string", "pattern": "^[0-9]+$"},
     },
