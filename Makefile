@@ -1,6 +1,6 @@
 # Needs Python 3.11 or later (PYTHON=... names another), make and a package registry as pip is set up for it.
 PYTHON ?= python3
-WORKERS ?= 3# test processes, one more than there are cores, for some tests wait; each starts a PostgreSQL of its own
+WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 1 : 9)))# test processes, one more than there are cores, for some tests wait; each starts a PostgreSQL of its own
 
 BIN := .venv/bin
 RUN := .venv/.installed
@@ -24,7 +24,7 @@ demo: $(RUN) ## play a match through the API and show its books
 	$(BIN)/python -m api.demo
 
 test: $(DEV) ## all tests, on SQLite and on a real PostgreSQL
-	$(BIN)/pytest -n $(WORKERS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/ruff check .

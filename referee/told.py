@@ -18,6 +18,8 @@ GAMES_MAX = 100
 RULES_MAX = 500
 """Numbered rules of a game, and readings of it."""
 NAME_MAX = 100
+NAME = r"[^\s\x1c-\x1f\x85]"
+"""Not only blanks: those of Python, which has five more of them than JSON Schema."""
 EVENT_BYTES_MAX = 65_536
 """Of an event as JSON: a deal with all its hands has some thousand, and what was asked for about as many."""
 TEXT_MAX = 2**31 - 1
@@ -52,7 +54,7 @@ Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
 """No more than the match has events."""
 
 Seats = BySeat[Seat]
-Name = Annotated[str, _text(NAME_MAX, r"\S")]
+Name = Annotated[str, _text(NAME_MAX, NAME)]
 Names = BySeat[Name]
 
 Cards = Annotated[tuple[CardText, ...], at_most(CARDS_MAX)]

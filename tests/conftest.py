@@ -1,5 +1,6 @@
 """Fixtures for all tests. A store test asks for `store_url` and runs on SQLite and on PostgreSQL."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from tests.stores import Postgres, empty_database, running_postgres
 # No deadline: how long an example takes says more about the machine than about us.
 settings.register_profile("knacka", deadline=None, print_blob=True)
 settings.load_profile("knacka")
+
+# A shell that starts tests in the background has them ignore it, and with them the services that they interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

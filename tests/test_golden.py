@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
-import httpx
 import msgspec
 import pytest
 
@@ -117,17 +116,17 @@ class TestGolden:
             made = deal_of(player.table.opening, player.history, number)
             assert without_source(made) == without_source(deal)
 
-    def test_is_played_over_http(self, path: Path, address: str, client: Client) -> None:
+    def test_is_played_over_http(self, path: Path, client: Client) -> None:
         deals = notation.parse_all(path.read_text(encoding="utf-8"))
         player = OverHttp(client, given(deals[0].header))
         for deal in deals:
             play(player, deal)
         for number, deal in enumerate(deals, 1):
-            page = f"{address}{player._path}/deals/{number}"
-            told = httpx.get(page, headers={"Accept": "text/plain"})
-            assert told.headers["Content-Type"].startswith("text/plain")
-            assert told.text == notation.write(without_source(deal))
-            record = httpx.get(page).json()
+            page = f"{player._path}/deals/{number}"
+            answer, told = client.send("GET", page, more={"Accept": "text/plain"})
+            assert answer.headers["Content-Type"].startswith("text/plain")
+            assert told.decode() == notation.write(without_source(deal))
+            _, record = client.ask("GET", page)
             assert (record["deal"], tuple(record["score"]["points"])) == (number, deal.result.points)
             assert len(record["bids"]) <= sum(isinstance(done.act, Bid) for done in deal.acts)
 
@@ -138,17 +137,12 @@ def without_source(deal: notation.Deal) -> notation.Deal:
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     path: Path = tmp_path_factory.mktemp("golden")
     with served(f"sqlite:///{path}/knacka.db") as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def client(address: str) -> Iterator[Client]:
-    client = Client(address)
-    yield client
-    client.close()
+        client = Client(address)
+        yield client
+        client.close()
 
 
 # The notation itself

@@ -3,14 +3,19 @@
 import contextlib
 import io
 import re
+import runpy
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from api.matches import events
 from tests.api.serving import served
 
 GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
@@ -37,6 +42,40 @@ def test_every_link_leads_somewhere() -> None:
     for guide in GUIDES.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", guide.read_text("utf-8")):
             assert "://" in link or (GUIDES / link).exists(), f"{guide.name}: {link}"
+
+
+@pytest.fixture
+def bot() -> dict[str, Any]:
+    """What bot.py defines."""
+    return runpy.run_path(str(GUIDES / "bot.py"))
+
+
+@pytest.fixture
+def dealer(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
+    """Who is to deal in a match whose streams send a comment all the time."""
+    monkeypatch.setattr(events, "KEEP_ALIVE_SECONDS", 0.01)
+    with served(sqlite_url) as address, httpx.Client(base_url=f"{address}/v1/matches") as client:
+        opening = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}], "first_dealer": 0}
+        match = client.post("", json=opening).raise_for_status().json()
+        client.headers["Authorization"] = f"Bearer {match['seats'][0]['token']}"
+        client.base_url = client.base_url.join(match["id"])
+        yield client
+
+
+def test_a_bot_takes_each_state_once(bot: dict[str, Any], dealer: httpx.Client) -> None:
+    found = bot["states"](dealer)
+    first = next(found)
+    later = threading.Timer(0.3, partial(dealer.post, "acts", json={"act": "deal", "seat": 0}))
+    later.start()
+    assert next(found)["version"] > first["version"]
+    later.join()
+    found.close()
+
+
+def test_a_bot_without_its_token_gives_up(bot: dict[str, Any], dealer: httpx.Client) -> None:
+    dealer.headers["Authorization"] = "Bearer of-something-else"
+    with pytest.raises(httpx.HTTPStatusError, match="401"):
+        next(bot["states"](dealer))
 
 
 @pytest.mark.parametrize("name", ["bot.py", "bot.ts"])

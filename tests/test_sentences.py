@@ -12,9 +12,9 @@ from api.docs.problem_list import (
     EXAMPLES,
     EXAMPLES_OF,
     OWNS,
-    all_uses,
     gathered,
     problems_markdown,
+    refusals,
     uses,
 )
 from api.http.problems import problem_type
@@ -26,7 +26,7 @@ from referee.sentences import TEXTS, Language, Text, fields, kind, offence, refu
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES: tuple[Language, ...] = ("en", "sv")
-PROBLEMS = gathered(all_uses())
+PROBLEMS = refusals()
 PLAYERS = ("Arne", "Berit", "Cilla", "Dag")
 
 

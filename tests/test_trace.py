@@ -38,8 +38,9 @@ def marked(source: str) -> set[str]:
     """The ids in ``pytest.mark.rule(...)``."""
     ids = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
-            ids |= {ast.literal_eval(argument) for argument in node.args}
+        match node:
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("pytest"), "mark"), "rule"), arguments):
+                ids |= {ast.literal_eval(argument) for argument in arguments}
     return ids
 
 

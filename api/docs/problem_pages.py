@@ -12,7 +12,7 @@ from litestar.params import FromPath
 from api.docs.pages import policy_of, static
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import Req, header, language_of, prefers
-from api.http.replies import Reply
+from api.http.replies import Fixed, Reply
 from api.http.routes import routed
 from referee.sentences import Language
 
@@ -27,7 +27,6 @@ def problem_policy() -> str:
     return policy_of("problem.html")
 
 
-@cache
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
     markdown = problems_markdown(language, served=True) if code is None else page_markdown(code, language)
     if media_type == MARKDOWN:
@@ -36,6 +35,14 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
     parts = {"language": language, "title": escape(title), "body": "\n".join(map(_block, markdown.split("\n\n")))}
     frame = static("problem.html").decode()
     return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], frame).encode()
+
+
+@cache
+def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
+    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
+    if media_type == HTML:
+        headers["Content-Security-Policy"] = problem_policy()
+    return Fixed(_page(code, language, media_type), media_type=media_type, headers=headers)
 
 
 def _block(block: str) -> str:
@@ -71,11 +78,8 @@ def _inline(text: str) -> str:
 async def _answer(request: Req, code: str | None) -> Reply:
     language, accept = language_of(header(request, b"accept-language")), header(request, b"accept")
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
-    page = await asyncio.to_thread(_page, code, language, media_type)  # the first reads the source of the referee
-    headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
-    if media_type == HTML:
-        headers["Content-Security-Policy"] = problem_policy()
-    return Reply(page, media_type=media_type, headers=headers)
+    # In a thread, for the first reads the source of the referee.
+    return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
 @get("/problems", include_in_schema=False)

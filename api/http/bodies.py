@@ -24,6 +24,8 @@ class Body(Generic[T]):
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")
+        if (header(request, b"content-encoding") or "identity").lower() != "identity":
+            raise Problem("wrong_media_type")
         body = await _whole(request)
         if media_type is None and body:
             raise Problem("wrong_media_type")

@@ -109,6 +109,8 @@ def type_of(kind: Any) -> types.Type:
 
 def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
     """All that is wrong with a body that could not be read as one of this kind."""
+    if not body.strip():
+        return (Fault("empty"),)
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -326,7 +328,8 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
         case types.StrType() if member.pattern is not None:
             return phrase("formed")
         case types.StrType():
-            return phrase("text", min=member.min_length, max=member.max_length)
+            exactly = member.min_length if member.min_length == member.max_length else None
+            return phrase("text", exactly=exactly, min=member.min_length, max=member.max_length)
         case types.DateTimeType():
             return phrase("moment")
         case types.StructType():

@@ -90,7 +90,7 @@ class Document(Value, omit_defaults=True):
     title: told.Sentence
     status: Annotated[int, Meta(extra_json_schema={"minimum": 400, "maximum": 599})]
     detail: told.Sentence
-    instance: Annotated[str, Meta(extra_json_schema={"pattern": "^/", "maxLength": PATH_MAX})]
+    instance: Annotated[str, Meta(extra_json_schema={"pattern": "^(/.*)?$", "maxLength": PATH_MAX})]
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET

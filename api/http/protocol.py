@@ -274,7 +274,8 @@ class Protocol(HttpToolsProtocol):
     def _say(self, problem: Problem) -> None:
         if self.transport.is_closing():
             return
-        instance = self.url.partition(b"?")[0].decode("ascii", "replace") if len(self.url) <= URL_MAX else ""
+        path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
+        instance = path.decode("ascii", "replace") if path.startswith(b"/") else ""
         status, headers, body = as_sent(problem, instance, self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)

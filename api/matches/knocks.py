@@ -49,7 +49,7 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
         gives=Case,
         status=201,
         says="The ruling.",
-        headers=("ETag", "Location", "Content-Language", "Idempotency-Replayed"),
+        headers=("ETag", "Location", "Link", "Content-Language", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),

@@ -104,7 +104,7 @@ async def list_matches(
             description="Only those in which this name plays.",
             min_length=1,
             max_length=told.NAME_MAX,
-            pattern=r"\S",
+            pattern=told.NAME,
         ),
     ] = None,
     opened_from: Annotated[

@@ -42,7 +42,7 @@ REPEATED_FOR = timedelta(hours=24)
 class Player(Value, forbid_unknown_fields=True):
     """Somebody who plays."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+    name: Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=told.NAME)]
 
 
 class StakesSet(Value, forbid_unknown_fields=True):

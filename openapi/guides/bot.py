@@ -3,51 +3,56 @@
 import json
 import random
 import sys
+import time
 import uuid
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 
-BUSY = (429, 503)
+
+def busy(answer: httpx.Response) -> bool:
+    """Whether the same is to be sent again; waits for as long as the service asks for."""
+    if again := answer.status_code in (429, 503):
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+    return again
 
 
-def states(client: httpx.Client, match: str) -> Iterator[dict[str, Any]]:
+def states(client: httpx.Client) -> Iterator[dict]:
     """What the stream says of whose turn it is, after a break from where it broke off, until the match is over."""
     last = "0"
     while True:
         try:
-            with client.stream("GET", f"{match}/events/stream", headers={"Last-Event-ID": last}) as stream:
+            with client.stream("GET", "/events/stream", headers={"Last-Event-ID": last}) as stream:
                 if stream.status_code == 204:
                     return
-                name = data = ""
+                if not busy(stream):
+                    stream.raise_for_status()
+                event: dict[str, str] = {}
                 for line in stream.iter_lines():
-                    field, _, value = line.partition(": ")
-                    if field == "id":
-                        last = value
-                    elif field == "event":
-                        name = value
-                    elif field == "data":
-                        data = value
-                    elif not line and name == "state":
-                        yield json.loads(data)
+                    if line:
+                        field, _, event[field] = line.partition(": ")
+                        continue
+                    last = event.get("id", last)
+                    if event.get("event") == "state":
+                        yield json.loads(event["data"])
+                    event = {}
         except httpx.TransportError:
-            continue
+            time.sleep(1)
 
 
 def play(base: str, match: str, seat: int, token: str) -> None:
     """Does something whenever this seat has to."""
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=f"{base}/v1/matches/", headers=headers, timeout=60) as client:
-        for state in states(client, match):
-            if seat not in state["to_act"]:
-                continue
-            legal = client.get(f"{match}/legal-acts", params={"min_version": state["version"]}).json()
-            act = random.choice(legal)
-            once = {"Idempotency-Key": uuid.uuid4().hex, "If-Match": f'"{state["version"]}"'}
-            while (answer := client.post(f"{match}/acts", json=act, headers=once)).status_code in BUSY:
+    with httpx.Client(base_url=f"{base}/v1/matches/{match}", headers=headers, timeout=60) as client:
+        for state in states(client):
+            version = state["version"]
+            legal = seat in state["to_act"] and client.get(f"/legal-acts?min_version={version}").json()
+            if not legal:
+                continue  # it is somebody else's turn, or no longer ours
+            act, once = random.choice(legal), {"Idempotency-Key": uuid.uuid4().hex, "If-Match": f'"{version}"'}
+            while busy(answer := client.post("/acts", json=act, headers=once)):
                 pass  # repeated with the same key nothing happens twice
-            if answer.status_code not in (201, 412):  # 412: somebody else was first, and the next state is on its way
+            if answer.status_code not in (201, 412):  # 412: that was for an earlier state; the next is on its way
                 sys.exit(f"{act} was refused: {answer.text}")
 
 

@@ -1,5 +1,6 @@
 // Plays one seat at random: node bot.js http://127.0.0.1:8000 MATCH SEAT TOKEN
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./knacka.js"; // npx openapi-typescript openapi.json -o knacka.d.ts
 
@@ -9,6 +10,8 @@ const [base, match, seat, token] = process.argv.slice(2) as [string, string, str
 const headers = { Authorization: `Bearer ${token}` };
 const client = createClient<paths>({ baseUrl: base, headers });
 const path = { match };
+const busy = (answer: Response): boolean => answer.status === 429 || answer.status === 503;
+const wait = (answer: Response): Promise<void> => setTimeout(1000 * Number(answer.headers.get("Retry-After") ?? 1));
 
 /** What the stream says of whose turn it is, after a break from where it broke off, until the match is over. */
 async function* states(): AsyncGenerator<State> {
@@ -16,6 +19,8 @@ async function* states(): AsyncGenerator<State> {
     const url = `${base}/v1/matches/${match}/events/stream`;
     const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
     if (answer.status === 204 || answer.body === null) return;
+    if (busy(answer)) await wait(answer);
+    else if (!answer.ok) throw new Error(await answer.text());
     let rest = "";
     for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
       const messages = (rest + piece).split("\n\n");
@@ -38,13 +43,14 @@ for await (const state of states()) {
   const legal = await client.GET("/v1/matches/{match}/legal-acts", {
     params: { path, query: { min_version: state.version } },
   });
-  const act = legal.data?.[Math.floor(Math.random() * legal.data.length)];
-  if (act === undefined) throw new Error(JSON.stringify(legal.error));
+  if (legal.data === undefined) throw new Error(JSON.stringify(legal.error));
+  const act = legal.data[Math.floor(Math.random() * legal.data.length)];
+  if (act === undefined) continue; // somebody else was first
   const header = { "Idempotency-Key": randomUUID(), "If-Match": `"${state.version}"` };
   for (;;) {
     const done = await client.POST("/v1/matches/{match}/acts", { params: { path, header }, body: act });
-    const status = done.response.status;
-    if (status === 201 || status === 412) break; // 412: somebody else was first, and the next state is on its way
-    if (status !== 429 && status !== 503) throw new Error(JSON.stringify(done.error));
-  } // repeated with the same key nothing happens twice
+    if (done.response.ok || done.response.status === 412) break; // 412: for an earlier state; the next is on its way
+    if (!busy(done.response)) throw new Error(JSON.stringify(done.error));
+    await wait(done.response); // repeated with the same key nothing happens twice
+  }
 }

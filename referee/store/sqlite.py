@@ -33,7 +33,10 @@ class Recorder(SQLiteApplicationRecorder):
         c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [ACTS])
         (known,) = c.fetchone()
         super()._create_table(c)
-        c.execute(f"INSERT OR IGNORE INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
+        c.execute(f"SELECT count(*) FROM {SECRET}")
+        (made,) = c.fetchone()
+        if not made:  # else nothing is written, for which another process might have to be waited for
+            c.execute(f"INSERT OR IGNORE INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
         if not known:
             rows = c.sqlite_cursor.connection.cursor()
             rows.row_factory = None

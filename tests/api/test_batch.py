@@ -10,6 +10,7 @@ from litestar.testing import TestClient
 from api.matches import acts
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, Table
+from tests.conformance.described import Description
 
 Client = TestClient[Litestar]
 DEAL = {"act": "deal", "seat": 0, "hands": HANDS}
@@ -110,6 +111,13 @@ def test_the_official_s(table: Table) -> None:
     table.deal()
     answer = send(table, "official", VOID, {"act": "abandon"})
     assert [one["events"][0]["topic"] for one in answer.json()["done"]] == ["deal/voided", "match/abandoned"]
+
+
+def test_a_text_that_harms_is_refused_as_described(table: Table) -> None:
+    """With the body, before any of it is tried."""
+    answer = send(table, "official", VOID, {"act": "abandon", "reason": "two\nlines"})
+    assert (answer.status_code, answer.json()["type"]) == (422, "/problems/harmful-character")
+    Description().answered("POST", f"{table.path}/acts/batch", 422, answer.headers, answer.content)
 
 
 def test_how_many(table: Table) -> None:

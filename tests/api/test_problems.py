@@ -112,6 +112,12 @@ class TestNoSuchThing:
         problem(client.get("/v1/rulesets/whist/rules"), 404, "no-such-ruleset")
         problem(client.get(f"/v1/rulesets/{KORTOXEN}/rules/B999"), 404, "no-such-rule")
 
+    def test_a_deal_and_a_case_where_there_is_none_yet(self, dealt: Table) -> None:
+        for page, code, last in (("/deals/2", "no-such-deal", 1), ("/knocks/1", "no-such-case", 0)):
+            document = problem(dealt.get(page), 404, code)
+            assert document["facts"] == {"last": last}
+            assert f" has {last} " in document["detail"]
+
     @pytest.mark.parametrize("path", ["/", "/v1", "/v2/matches", "/v1/matches/x/y/z", "/docs/x", "/docs/x.json"])
     def test_a_page(self, client: Client, path: str) -> None:
         assert client.get(path).status_code == 404

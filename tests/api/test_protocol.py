@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from api.http import protocol
 from api.http.headers import POLICY, SECURE
 from tests.api.serving import Process, running, served, sse
 from tests.api.table import Table
+from tests.conformance.described import Description
 
 PATIENCE = 20
 """Seconds for what happens at once on a machine that has time."""
@@ -25,6 +27,8 @@ LIVE = b"GET /health/live HTTP/1.1\r\nHost: x\r\n"
 OPENING = b"POST /v1/matches HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 LARGE = 20_000_000
+
+description = cache(Description)
 
 
 class Answer:
@@ -37,13 +41,14 @@ class Answer:
         self.body = body
 
     def problem(self, status: int, code: str) -> dict[str, Any]:
-        """The problem that it is, if it is this one, whole, and the last of its connection."""
+        """The problem that it is, if it is this one, whole, as described, and the last of its connection."""
         assert (self.status, self.headers["content-type"]) == (status, "application/problem+json"), self.body
         for name, value in [*SECURE, POLICY]:
             assert self.headers[name.decode()] == value.decode()
         assert self.headers["connection"] == "close"
         document: dict[str, Any] = json.loads(self.body)
         assert (document["status"], document["type"]) == (status, f"/problems/{code}")
+        description().shape("Problem", document)
         return document
 
 
@@ -330,9 +335,10 @@ class TestConnections:
             assert [client.answer().status for _ in paths] == [200, 200, 404, 200]
 
     def test_what_is_no_http(self, process: Process) -> None:
-        for data in (b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET\r\n\r\n", LIVE + b"a b: c\r\n\r\n", b"GET * X\r\n\r\n"):
+        whole = LIVE.replace(b" /", b" http://x/")
+        for data in (b"\x16\x03\x01\x02\x00", b"GET", LIVE + b"a b: c", b"GET * X", whole + b"a b: c"):
             with wire(process.address) as client:
-                client.send(data)
+                client.send(data + b"\r\n\r\n")
                 client.answer().problem(400, "malformed")
                 assert client.ended()
 

@@ -31,6 +31,8 @@ FIXED = (
     f"/v1/rulesets/{KORTOXEN}",
     f"/v1/rulesets/{KORTOXEN}/rules",
     f"/v1/rulesets/{KORTOXEN}/rules/B42",
+    "/problems",
+    "/problems/stale",
 )
 
 

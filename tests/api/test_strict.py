@@ -10,6 +10,7 @@ from litestar.testing import TestClient
 
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_problems import problem
+from tests.conformance.described import Description, Undescribed
 
 Client = TestClient[Litestar]
 JSON = {"Content-Type": "application/json"}
@@ -217,6 +218,13 @@ class TestTexts:
 
 
 class TestNames:
+    @pytest.mark.parametrize("blank", ["\x1c", "\x1f", "\x85", "\u00a0", "\u3000", "\u2029", "\ufeff"])
+    def test_what_is_blank_to_the_service_is_so_to_the_description(self, client: Client, blank: str) -> None:
+        body = opening("Anna", "Berit", blank)
+        assert client.post("/v1/matches", json=body).status_code in (400, 422)
+        with pytest.raises(Undescribed):
+            Description().asked("POST", "/v1/matches", body)
+
     @pytest.mark.parametrize("name", ["Anna", "anna", " Anna  ", "An\u200bna", "Ａｎｎａ", "A\u00adnna"])
     def test_two_players_of_one_name(self, client: Client, name: str) -> None:
         document = problem(client.post("/v1/matches", json=opening("Anna", "Berit", name)), 422, "same-name")

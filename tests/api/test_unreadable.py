@@ -1,5 +1,7 @@
 """What cannot be read is a problem that says where and why, and changes nothing."""
 
+import gzip
+
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
@@ -24,7 +26,8 @@ class TestUnreadable:
         ("body", "pointer", "says", "allowed"),
         [
             (b"{", "", "not JSON: it cannot be read on from line 1, column 2", None),
-            (b"", "", "not JSON", None),
+            (b"", "", "There is no body", None),
+            (b" \n", "", "There is no body", None),
             (b'{"act":"play",\n "seat":1 "card":"SA"}', "", "line 2, column 11", None),
             (b'{"act":"play","seat":NaN}', "", "not JSON", None),
             (b"\xff", "", "not UTF-8", None),
@@ -129,6 +132,7 @@ class TestUnreadable:
             ("?min_version=x", "min_version", "A whole number"),
             ("/legal-acts?seat=8", "seat", "A whole number from 0 to 7"),
             ("/legal-acts?seat=null", "seat", "A whole number from 0 to 7"),
+            ("/events/stream?ticket=x", "ticket", "A text of 43 characters belongs here"),
         ],
     )
     def test_a_parameter(self, dealt: Table, query: str, parameter: str, says: str) -> None:
@@ -189,6 +193,17 @@ class TestNotJson:
         answer = dealt.client.post(f"{dealt.path}/acts", content=body, headers=headers)
         assert "application/json" in problem(answer, 415, "wrong-media-type")["detail"]
         assert dealt.version() == 2
+
+    def test_nor_is_one_that_is_packed(self, dealt: Table) -> None:
+        body, headers = b'{"act":"bid","seat":1,"bid":2}', dealt.bearer(1) | {"Content-Type": "application/json"}
+        for content, encoding in ((gzip.compress(body), "gzip"), (body, "br")):
+            sent = headers | {"Content-Encoding": encoding}
+            answer = dealt.client.post(f"{dealt.path}/acts", content=content, headers=sent)
+            assert "not compressed" in problem(answer, 415, "wrong-media-type")["detail"]
+        plain = dealt.client.post(
+            f"{dealt.path}/acts", content=body, headers=headers | {"Content-Encoding": "identity"}
+        )
+        assert plain.status_code == 201
 
     @pytest.mark.parametrize("size", [65_537, 10_000_000])
     def test_a_body_that_is_too_large(self, dealt: Table, size: int) -> None:

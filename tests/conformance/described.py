@@ -12,6 +12,21 @@ import msgspec
 
 FILE = Path(__file__).parents[2] / "openapi" / "openapi.json"
 WORDS_MAX = 500
+GENERAL = {
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-security-policy",
+    "content-type",
+    "cross-origin-resource-policy",
+    "date",
+    "referrer-policy",
+    "transfer-encoding",
+    "vary",
+    "x-content-type-options",
+}
+"""Headers that say nothing of the interface: those of HTTP itself, and what each answer tells a browser."""
 
 
 class Undescribed(AssertionError):
@@ -49,12 +64,14 @@ class Description:
             self._hold(operation["requestBody"]["content"]["application/json"]["schema"], body, f"{method} {target}")
 
     def answered(self, method: str, target: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """What the service answers: the status, the headers that it must have, and the body."""
+        """What the service answers: the status, the headers that it has and those that it must have, and the body."""
         path = urlsplit(target).path
         responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
         if str(status) not in responses:
             raise Undescribed(where)
         told, given = responses[str(status)], {name.lower(): value for name, value in headers.items()}
+        if more := given.keys() - {name.lower() for name in told.get("headers", {})} - GENERAL:
+            raise Undescribed(f"{where} has {more}")
         for name, one in told.get("headers", {}).items():
             if (text := given.get(name.lower())) is not None:
                 self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")

@@ -292,6 +292,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
+            "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "two lines\nof it"}]}),
         }.get(call, content)
     if call == "stream" and status in (400, 409):
         url = f"{path}?after={-1 if status == 400 else 100_000}"

@@ -1,7 +1,9 @@
 """Keyed acts are found without reading a match, by any process; what others stored is caught up by what is new."""
 
 import random
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,7 +16,7 @@ from referee.store import postgres
 from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk, KeyReused, Outcome
 from referee.store.rows import FIRST, row_hash
-from referee.store.store import Loaded, Referee, settings_for
+from referee.store.store import Loaded, Referee, construct, settings_for
 from tests.played import legal_acts, opened, send
 from tests.store.counting import Counting
 
@@ -33,6 +35,14 @@ def other(referee: Counting) -> Iterator[Desk]:
 def knock(desk: Desk, match_id: UUID, seat: int = 1, **command: Any) -> Outcome:
     request = Knock(seat=seat, accused=(seat + 2) % 3)
     return desk.submit(Command(id=match_id, actor=seat, request=request, **command)).result(30)
+
+
+def test_a_store_that_is_there_is_opened_without_waiting_for_who_writes(sqlite_url: str) -> None:
+    """As by ``knacka verify`` beside the service."""
+    construct(sqlite_url).close()
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        construct(sqlite_url).close()
 
 
 class TestKeys:
