@@ -65,7 +65,7 @@ soak: $(DEV) ## all reads of the conformance matches, a million random deals of 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
-clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset
+clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset, and the bot of the guides
 	$(BIN)/python -m tests.clients
 
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
