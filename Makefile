@@ -11,7 +11,7 @@ MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 CLIENTS := tests/clients/build/venv/.installed
 
-.PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean
+.PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -65,8 +65,7 @@ soak: $(DEV) ## all reads of the conformance matches, a million random deals of 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
-clients: $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset
-	@java -version > /dev/null 2>&1 || { echo "Java 11 or later is missing: apt-get install default-jre-headless"; exit 1; }
+clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python and TypeScript, which play a match of each ruleset, and the bot of the guides
 	$(BIN)/python -m tests.clients
 
 lock: $(DEV) ## refresh the lock files (UPGRADE=--upgrade takes newer versions)
@@ -98,8 +97,7 @@ $(BENCH): $(DEV) requirements-bench.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
 	@touch $@
 
-$(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/browser/package-lock.json
-	@command -v npm > /dev/null || { echo "Node.js 20 or later with npm is missing: apt-get install nodejs npm"; exit 1; }
+$(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/browser/package-lock.json | needs-node
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-browser.lock
 	@command -v $${CHROMIUM:-chromium} > /dev/null || { apt-get update -qq && apt-get install -qq -y chromium; } > /dev/null 2>&1 || \
 		echo "Debian's Chromium cannot be installed here: the one from npm is taken"
@@ -110,11 +108,16 @@ $(MUTANTS): $(DEV) requirements-mutants.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
 	@touch $@
 
-$(NODE): tests/clients/package.json tests/clients/package-lock.json
-	@command -v npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' || \
-		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
+$(NODE): tests/clients/package.json tests/clients/package-lock.json | needs-node
 	cd tests/clients && npm ci --no-progress --loglevel=error
 	@touch $@
+
+needs-node: # asked each time: what was installed with it does not run without it
+	@command -v npm > /dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)' 2> /dev/null || \
+		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
+
+needs-java:
+	@java -version > /dev/null 2>&1 || { echo "Java 11 or later is missing: apt-get install default-jre-headless"; exit 1; }
 
 $(CLIENTS): $(RUN) requirements-clients.lock
 	test -x $(@D)/bin/python || $(BIN)/python -m venv $(@D)

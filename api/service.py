@@ -10,7 +10,7 @@ from api.access.tickets import Tickets
 from api.access.tokens import hash_of, held_by, holder_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
-from api.http.problems import STORE_FAILURES, Problem
+from api.http.problems import STORE_FAILURES, Problem, Reason
 from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
@@ -146,19 +146,21 @@ class Service:
         self.hub.wake(page.histories)
 
     @property
-    def troubles(self) -> list[str]:
+    def troubles(self) -> list[Reason]:
         """Why requests had better go elsewhere, as far as this process knows; nothing when all is well."""
-        found = []
+        found: list[Reason] = []
         if self.hub.closed or not self.desk.alive:
-            found.append("The desk does not decide")
+            found.append({"code": "desk_idle"})
         elif self.desk.at_it > STUCK_SECONDS:
-            found.append(f"The desk has waited {self.desk.at_it:.0f} seconds for the store")
+            found.append({"code": "desk_waits", "seconds": round(self.desk.at_it)})
         if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
-            found.append(f"The store took nothing {failed[0]:.0f} seconds ago: {failed[1]}")
+            found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
         for name, fault in sorted(self.books.standing_still().items()):
-            seconds, kind = (datetime.now(UTC) - fault.since).total_seconds(), fault.error.partition(":")[0]
+            seconds = round((datetime.now(UTC) - fault.since).total_seconds())
+            reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
             # What follows the kind of an error may tell of cards.
-            found.append(f"{name} has failed after position {fault.position} for {seconds:.0f} seconds: {kind}")
+            kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
+            found.append(reason | {"seconds": seconds} | kind)
         return found
 
     def lag(self) -> int:

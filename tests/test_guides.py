@@ -4,7 +4,6 @@ import contextlib
 import io
 import re
 import runpy
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -16,11 +15,11 @@ import httpx
 import pytest
 
 from api.matches import events
+from tests import bots
 from tests.api.serving import served
 
 GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
-BOT_SECONDS = 120
 
 
 @pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors"])
@@ -84,23 +83,6 @@ def test_a_bot_has_sixty_lines_at_most(name: str) -> None:
 
 
 def test_bots_play_a_match_to_its_end(sqlite_url: str) -> None:
-    with served(sqlite_url) as address, httpx.Client(base_url=address) as client:
-        opening = {
-            "ruleset": "kalabrias",
-            "players": [{"name": "Anna"}, {"name": "Bo"}],
-            "options": {"target_score": 200},
-        }
-        match = client.post("/v1/matches", json=opening).raise_for_status().json()
-        bots = [
-            subprocess.Popen(
-                [sys.executable, GUIDES / "bot.py", address, match["id"], str(one["seat"]), one["token"]]
-            )
-            for one in match["seats"]
-        ]
-        try:
-            assert [one.wait(BOT_SECONDS) for one in bots] == [0, 0]
-        finally:
-            for one in bots:
-                one.kill()
-                one.wait()
-        assert client.get(f"/v1/matches/{match['id']}").json()["phase"] == "over"
+    """Those in TypeScript do in ``make clients``."""
+    with served(sqlite_url) as address:
+        assert bots.play(address, (sys.executable, GUIDES / "bot.py")) == bots.ENDED

@@ -8,7 +8,20 @@ ones would need no table, but be good once at each process, and the processes sh
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import Column, Engine, MetaData, Table, Text, Uuid, delete, insert, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Engine,
+    MetaData,
+    Row,
+    Select,
+    Table,
+    Text,
+    Uuid,
+    delete,
+    insert,
+    select,
+)
 
 from api.access.tokens import hash_of, new_token
 from projections.follow.engine import Utc, writer
@@ -33,7 +46,7 @@ class Tickets:
     """Touches the database: call it in a thread."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = writer(engine)
+        self._reader, self._engine = engine, writer(engine)
 
     def prepare(self) -> None:
         """Creates the table if it is missing."""
@@ -51,13 +64,28 @@ class Tickets:
             connection.execute(given)
         return ticket, expires
 
-    def take(self, match_id: UUID, ticket: str) -> str | None:
+    def look(self, match_id: UUID, ticket: str) -> str | None:
         """The hash of the token that it stands for; ``None`` if it is no ticket for this match, or not any more. It
-        is none from now on."""
-        this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
+        stays as it is."""
+        with self._reader.begin() as connection:
+            return _good(connection.execute(_found(match_id, ticket)).one_or_none())
+
+    def take(self, match_id: UUID, ticket: str) -> str | None:
+        """The same, but it is none from now on."""
         with self._engine.begin() as connection:
-            found = connection.execute(select(_tickets.c.token, _tickets.c.expires).where(this)).one_or_none()
-            if connection.execute(delete(_tickets).where(this)).rowcount == 0 or found is None:
+            found = connection.execute(_found(match_id, ticket)).one_or_none()
+            if connection.execute(delete(_tickets).where(_this(match_id, ticket))).rowcount == 0:
                 return None  # or somebody else has just taken it
-        token, expires = found
-        return None if expires <= datetime.now(UTC) else str(token)
+        return _good(found)
+
+
+def _this(match_id: UUID, ticket: str) -> ColumnElement[bool]:
+    return (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
+
+
+def _found(match_id: UUID, ticket: str) -> Select[tuple[str, datetime]]:
+    return select(_tickets.c.token, _tickets.c.expires).where(_this(match_id, ticket))
+
+
+def _good(found: Row[tuple[str, datetime]] | None) -> str | None:
+    return None if found is None or found.expires <= datetime.now(UTC) else found.token

@@ -29,7 +29,7 @@ from api.http.replies import encode
 from referee import rulebook, sentences, told
 from referee.games import RULESETS
 from referee.refusals import Refused
-from referee.sentences import Language, RefusalText
+from referee.sentences import Language, RefusalText, Text, filled
 from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
@@ -63,6 +63,11 @@ class ProblemText(RefusalText, forbid_unknown_fields=True):
 
 TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), type=dict[str, ProblemText])
 """By code. ``problems.toml`` is for a translator to read and change."""
+
+Reason = dict[str, str | int]
+"""A ``code`` of :data:`REASONS`, and the facts that are shown in its text."""
+REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
+"""By code: why the service is not ready, each a clause."""
 
 
 @lru_cache(maxsize=512)
@@ -99,7 +104,7 @@ class Document(Value, omit_defaults=True):
 
 class Problem(Exception):
     """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
-    the ``faults``."""
+    the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`."""
 
     def __init__(
         self, code: str, *, headers: Mapping[str, str] | None = None, faults: Sequence[Fault] = (), **facts: Any
@@ -110,6 +115,11 @@ class Problem(Exception):
 
 def _said(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
+
+
+def _reason(reason: Reason, language: Language) -> str:
+    facts = {name: str(fact) for name, fact in reason.items()}
+    return filled(REASONS[facts["code"]].in_(language), facts)
 
 
 STATUS = {"state": 409, "rule": 422}
@@ -151,6 +161,8 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
     errors = tuple(said(fault, language) for fault in problem.faults)
     if errors:
         facts["reason"] = first_of(errors, language)
+    if "reasons" in facts:
+        facts["reasons"] = "; ".join(_reason(reason, language) for reason in problem.facts["reasons"])
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),

@@ -204,7 +204,7 @@ async def stream_events(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
             schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-            description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
+            description="In place of a token, of `get_ticket`. It is good once: 401 after that. HEAD leaves it good.",
         ),
     ] = None,
 ) -> ASGIResponse:
@@ -217,7 +217,9 @@ async def stream_events(
         hashed = held_by(request)
     else:
         seen = await service.match(match, start)
-        hashed = await in_thread(service.tickets.take, match, ticket)
+        tickets = service.tickets
+        read = tickets.look if request.scope["method"] == "HEAD" else tickets.take  # HEAD has no stream
+        hashed = await in_thread(read, match, ticket)
         by = None if hashed is None else holder_of(seen, hashed)
         if by is None:
             raise Problem("ticket_unknown", headers=CHALLENGE)

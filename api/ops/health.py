@@ -45,7 +45,8 @@ async def health_live(request: Req) -> Reply:
     operation_id="health_ready",
     summary="Can it take requests",
     description="200 if the store answers and takes what it is given, the desk decides, and all books go on. Send no "
-    "requests if not; what is wrong is in the detail. The answer comes within two seconds, whatever is the matter.",
+    "requests if not; what is wrong is in the detail, and by codes in `facts`. The answer comes within two seconds, "
+    "whatever is the matter.",
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: Req) -> Reply:
@@ -57,9 +58,9 @@ async def health_ready(request: Req) -> Reply:
         async with asyncio.timeout(STORE_SECONDS):
             lag = await in_probe_thread(service.lag)
     except Exception:
-        troubles.insert(0, "The store does not answer")
+        troubles.insert(0, {"code": "store_silent"})
     if troubles:
-        raise Problem("not_ready", reason="; ".join(troubles))
+        raise Problem("not_ready", reasons=troubles)
     return reply(Health(status="up", follower_lag=lag))
 
 

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine
@@ -55,12 +55,17 @@ log = logging.getLogger(__name__)
 
 
 class Fault(Value):
-    """Why something stands still, and since when. ``position`` is the last one that was applied."""
+    """Why something stands still, and since when. ``position`` is the last one that was applied.
+
+    It ``failed`` so many ``times``, the last with this ``error``; or the database has left it ``unanswered``; or the
+    follower has ``ended``.
+    """
 
     since: datetime
     position: int
-    times: int
-    error: str
+    times: int = 1
+    error: str = ""
+    how: Literal["failed", "unanswered", "ended"] = "failed"
 
 
 class Follower:
@@ -247,8 +252,8 @@ class Follower:
             fault = faults.get(book.name) or faults.get("read")
             if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
                 since = now - timedelta(seconds=hanging)
-                error = "the database does not answer" if self.alive else "the follower has ended"
-                still[book.name] = Fault(since=since, position=self._at[book.name], times=1, error=error)
+                how: Literal["unanswered", "ended"] = "unanswered" if self.alive else "ended"
+                still[book.name] = Fault(since=since, position=self._at[book.name], how=how)
             elif fault and (now - fault.since).total_seconds() > STILL_SECONDS:
                 still[book.name] = fault
         return still

@@ -10,11 +10,13 @@ import psycopg
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
+from sqlalchemy import text
 
 from api.docs.reference import SCRIPTS
 from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
+from projections.follow.engine import writer
 from tests.ailing import held, taking_nothing, without
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT, free_port
@@ -41,6 +43,15 @@ def eventually(client: Client, status: int) -> httpx.Response:
     return answer
 
 
+def unready(client: Client, en: str, sv: str, *codes: str) -> None:
+    """Readiness is refused for this, as a pattern in each language, and by codes that are the same in both."""
+    for language, said in (("en", en), ("sv", sv)):
+        answer = client.get("/health/ready", headers={"Accept-Language": language})
+        assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-ready")
+        assert re.fullmatch(said, answer.json()["detail"]), answer.json()["detail"]
+        assert [reason["code"] for reason in answer.json()["facts"]["reasons"]] == list(codes)
+
+
 class TestHealth:
     def test_it_is_up_and_ready(self, own_client: Client) -> None:
         assert own_client.get("/health/live").json()["status"] == "up"
@@ -52,10 +63,12 @@ class TestHealth:
         table = Table(own_client)
         with taking_nothing(store_url):
             assert table.send("deal", 0, hands=HANDS).status_code == 503
-            answer = own_client.get("/health/ready")
-            assert answer.status_code == 503
-            said = r"The store took nothing \d+ seconds ago: (no space left on device|malformed JSON)\."
-            assert re.fullmatch(said, answer.json()["detail"]), answer.json()["detail"]
+            unready(
+                own_client,
+                r"The store took nothing \d+ seconds ago: (no space left on device|malformed JSON)\.",
+                r"Lagret tog inte emot något för \d+ sekunder sedan: (no space left on device|malformed JSON)\.",
+                "store_refuses",
+            )
             monkeypatch.setattr("api.service.FAILED_SECONDS", -1)
             assert own_client.get("/health/ready").status_code == 200, "somebody has to try again"
             monkeypatch.undo()
@@ -68,10 +81,56 @@ class TestHealth:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
         with without(store_url, service_of(own_client).books.protocols.sheets.name):
             Table(own_client)
-            answer = eventually(own_client, 503)
-        said = r"protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\."
-        assert re.fullmatch(said, answer.json()["detail"]), answer.json()["detail"]
+            eventually(own_client, 503)
+            unready(
+                own_client,
+                r"protocols has failed after position 0 for \d+ seconds: (Operational|Programming)Error\.",
+                r"protocols har misslyckats efter position 0 i \d+ sekunder: (Operational|Programming)Error\.",
+                "book_failed",
+            )
         eventually(own_client, 200)
+
+    def test_it_is_not_ready_while_the_books_wait_for_their_database(
+        self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
+        books = service_of(own_client).books
+        with writer(books.engine).begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
+            Table(own_client)
+            eventually(own_client, 503)
+            en, sv = (
+                "; ".join(said.format(name) for name in sorted(books.standing_still())) + r"\."
+                for said in (
+                    r"{} has waited after position \d+ for \d+ seconds: the database does not answer",
+                    r"{} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
+                )
+            )
+            unready(own_client, en, sv, *["book_unanswered"] * len(books.standing_still()))
+        eventually(own_client, 200)
+
+    def test_it_is_not_ready_when_nothing_keeps_the_books_or_decides(self, sqlite_url: str) -> None:
+        with client_of(sqlite_url) as client:
+            service = service_of(client)
+            service.books.follower.close()
+            service.desk.close()
+            names = sorted(service.books.standing_still())
+            assert "protocols" in names
+            en, sv = (
+                "; ".join([idle, *(said.format(name) for name in names)]) + r"\."
+                for idle, said in (
+                    (
+                        "The desk does not decide",
+                        r"{} has stood still after position 0 for \d+ seconds: its follower has ended",
+                    ),
+                    (
+                        "Sekretariatet avgör inget",
+                        r"{} har stått still efter position 0 i \d+ sekunder: dess följare har slutat",
+                    ),
+                )
+            )
+            unready(client, en, sv, "desk_idle", *["book_ended"] * len(names))
 
     def test_it_is_not_ready_while_the_desk_waits(
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
@@ -82,7 +141,13 @@ class TestHealth:
         with held(store_url):
             answer = table.post("/acts", deal, 0, **{"Idempotency-Key": "k"})
             assert (answer.status_code, answer.json()["type"]) == (503, "/problems/outcome-unknown")
-            assert "The desk has waited" in eventually(own_client, 503).json()["detail"]
+            eventually(own_client, 503)
+            unready(
+                own_client,
+                r"The desk has waited \d+ seconds for the store\.",
+                r"Sekretariatet har väntat \d+ sekunder på lagret\.",
+                "desk_waits",
+            )
             waiting = table.post("/acts", {"act": "bid", "seat": 1, "bid": 2}, 1)
             assert (waiting.status_code, waiting.json()["type"]) == (503, "/problems/busy"), "it was taken back"
         eventually(own_client, 200)
@@ -95,8 +160,7 @@ class TestHealth:
         with client_of(postgres_url) as client, psycopg.connect(postgres_url) as other:
             other.execute("LOCK TABLE referee_events")
             for _ in range(3):
-                answer = client.get("/health/ready")
-                assert (answer.status_code, answer.json()["detail"]) == (503, "The store does not answer.")
+                unready(client, r"The store does not answer\.", r"Lagret svarar inte\.", "store_silent")
             other.rollback()
             eventually(client, 200)
 

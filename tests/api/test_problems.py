@@ -16,7 +16,7 @@ from litestar.testing import TestClient
 
 from api.access.tokens import TOLD_MAX, TOLD_SECONDS, RefusedTokens
 from api.http.headers import NAMES_MAX, language_of, prefers
-from api.http.problems import TEXTS
+from api.http.problems import REASONS, TEXTS
 from referee.games import RULESETS
 from referee.sentences import fields
 from tests.api.conftest import client_of
@@ -389,8 +389,9 @@ def test_every_problem_that_is_raised_has_its_texts() -> None:
 
 
 def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
-    for text in TEXTS.values():
+    for text in (*TEXTS.values(), *REASONS.values()):
         assert fields(text.en) == fields(text.sv)
+    assert all(text.en.strip() != text.sv.strip() != "" for text in REASONS.values())
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,22 @@ def test_it_is_good_once(dealt: Table, http: httpx.Client) -> None:
     assert asked_with(http, dealt, ticket_of(dealt, 0)).status_code == 200
 
 
+def test_looking_does_not_use_it_up(store_url: str) -> None:
+    """A proxy or a reader that asks by HEAD first is told what GET would be, and takes nothing from it."""
+    with served(store_url) as address, httpx.Client(base_url=address, timeout=30) as client:
+        table = Table(client)
+        ticket, other = ticket_of(table, 0), Table(client)
+        page = f"{table.path}/events/stream?ticket={ticket}"
+        for _ in range(2):
+            told = client.head(page)
+            assert (told.status_code, told.content) == (200, b"")
+            assert told.headers["content-type"].startswith("text/event-stream")
+        assert client.head(page.replace(table.id, other.id)).status_code == 401
+        assert asked_with(client, table, ticket).status_code == 200
+        assert client.head(page).status_code == 401
+        assert asked_with(client, table, ticket).status_code == 401
+
+
 def test_of_many_who_use_it_at_once_one_is_let_in(store_url: str) -> None:
     with served(store_url) as address, httpx.Client(base_url=address, timeout=30) as client:
         table = Table(client)
@@ -91,7 +107,9 @@ def test_it_is_not_good_for_long(dealt: Table, http: httpx.Client, monkeypatch: 
     expires = datetime.fromisoformat(dealt.post("/tickets", None, 0).json()["expires"])
     assert timedelta(0) < expires - datetime.now(UTC) <= timedelta(seconds=tickets.TICKET_SECONDS)
     monkeypatch.setattr(tickets, "TICKET_SECONDS", 0)
-    problem(asked_with(http, dealt, ticket_of(dealt, 0)), 401, "ticket-unknown")
+    ticket = ticket_of(dealt, 0)
+    assert http.head(f"{dealt.path}/events/stream?ticket={ticket}").status_code == 401
+    problem(asked_with(http, dealt, ticket), 401, "ticket-unknown")
 
 
 def test_it_is_for_one_match_and_is_not_used_up_by_another(dealt: Table, http: httpx.Client) -> None:

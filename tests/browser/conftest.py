@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,16 +25,26 @@ OpenPage = Callable[..., Page]
 """Opens the reference page: ``width``, ``scheme`` (light or dark) and what stands after ``#``."""
 
 
+@cache
 def executable() -> str:
-    """Where Chromium is: as ``CHROMIUM`` says, the system's, or that of the npm package."""
-    found = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    """Where Chromium is: where ``CHROMIUM`` says, else the system's, else that of the npm package."""
+    named = os.environ.get("CHROMIUM")
+    found = shutil.which(named or "chromium")
     if found:
         return found
     command = ["node", "--input-type=module", "--eval", FROM_NPM]
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.exit("Chromium is missing: apt-get install chromium, or name it: make browser CHROMIUM=...", 1)
+    done = None if named else subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
+    if done is None or done.returncode:
+        raise pytest.UsageError(
+            f"Chromium is missing{f' at {named}' if named else ''}: apt-get install chromium, or name it: "
+            "make browser CHROMIUM=/path/to/it"
+        )
     return done.stdout.strip()
+
+
+def pytest_configure() -> None:
+    """Looks for Chromium before the first test: missing, it is told of once."""
+    executable()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """Clients that generators make of ``openapi/openapi.json``, made anew, each playing a match of each ruleset.
 
 ``make clients``. A generator that warns, leaves out an operation or makes what does not compile is a failure, and so
-is a player that gets another answer than its types promise. Nothing that is generated is kept in the repository.
+is a player that gets another answer than its types promise. The guides' bot in TypeScript is compiled and plays with
+them. Nothing that is generated is kept in the repository.
 """
 
 import json
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests import bots
 from tests.api.serving import ROOT, running
 
 HERE = Path(__file__).parent
@@ -21,6 +23,7 @@ BUILD = HERE / "build"
 VENV = BUILD / "venv" / "bin"
 NODE = HERE / "node_modules" / ".bin"
 DESCRIPTION = ROOT / "openapi" / "openapi.json"
+BOT = ROOT / "openapi" / "guides" / "bot.ts"
 PACKAGE = "knacka_client"
 
 KNOWN = (
@@ -74,11 +77,12 @@ def make_python() -> None:
 
 
 def make_types() -> None:
-    """openapi-typescript."""
-    out = BUILD / "typescript" / "api.ts"
+    """openapi-typescript; and beside its types, which have the name that it gives them, the bot of the guides."""
+    out = BUILD / "typescript" / "knacka.d.ts"
     if "warn" in (said := run(NODE / "openapi-typescript", DESCRIPTION, "--output", out)).lower():
         raise Failed(said)
     expect_all("openapi-typescript", set(re.findall(r'operations\["(\w+)"\]', out.read_text(encoding="utf-8"))))
+    shutil.copy(BOT, out.parent)
 
 
 def make_fetch() -> None:
@@ -108,6 +112,9 @@ def main() -> int:
         with TemporaryDirectory(prefix="knacka-") as folder, running(f"sqlite:///{folder}/knacka.db") as service:
             for name, (command, env) in players.items():
                 print(f"{name}:\n{run(*command, service.address, env=env)}", end="", flush=True)
+            if (told := bots.play(service.address, ("node", BUILD / "js/build/typescript/bot.js"))) != bots.ENDED:
+                raise Failed(f"{BOT.name} of the guides: exit codes {told[0]}, and the match is in {told[1]}")
+            print(f"{BOT.name} of the guides:\n  {bots.OPENING['ruleset']}: two of them, to its end")
     except Failed as failure:
         print(failure, file=sys.stderr)
         return 1

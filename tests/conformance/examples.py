@@ -242,7 +242,7 @@ def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple
             if status in SAID:  # as it would be answered while the store is away, or by another setting
                 problem = SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
-                    problem = Problem("not_ready", reason="The store does not answer")
+                    problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
             else:
                 said = _provoke(client, method, path, status, going, over)

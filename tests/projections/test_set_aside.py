@@ -302,6 +302,7 @@ class TestStandingStill:
                     connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
                 append(referee, rows)
                 until(lambda: follower.standing_still().keys() == {book.name for book in books})
+                assert {fault.how for fault in follower.standing_still().values()} == {"unanswered"}
                 assert follower.faults() == {}
             until(lambda: follower.standing_still() == {})
             at_the_head(follower, referee)
@@ -309,7 +310,7 @@ class TestStandingStill:
     def test_a_follower_that_has_ended(self, referee: Referee, engine: Engine):
         with following(referee, engine, all_books()) as follower:
             assert follower.standing_still() == {}
-        assert {fault.error for fault in follower.standing_still().values()} == {"the follower has ended"}
+        assert {fault.how for fault in follower.standing_still().values()} == {"ended"}
 
 
 class TestCatchingUp:

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 
 import createClient, { type Client } from "openapi-fetch";
 
-import type { components, paths } from "../build/typescript/api.js";
+import type { components, paths } from "../build/typescript/knacka.js";
 import { ACTS_MAX, DEALS, NEAR_ZERO, PLAYERS, drawn, frames } from "../frames.js";
 
 type Schemas = components["schemas"];
