@@ -2,10 +2,13 @@
 
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
+
+from tests.proxy import Proxy
 
 ENDED = ([0, 0], "over")
 """What :func:`play` comes to if both play their match to its end."""
@@ -35,3 +38,32 @@ def play(address: str, command: Sequence[str | Path]) -> tuple[list[int | None],
                 bot.kill()
                 bot.wait()
         return codes, client.get(f"/v1/matches/{match['id']}").json()["phase"]
+
+
+def goes_on(address: str, command: Sequence[str | Path]) -> bool:
+    """Whether a bot that waits for its turn takes it though its connections are cut meanwhile. The dealer is no bot,
+    and the other seat is the first to be awaited when the cards are dealt."""
+    host, port = urlsplit(address).hostname or "", urlsplit(address).port or 0
+    with Proxy((host, port)) as proxy, httpx.Client(base_url=f"{address}/v1/matches") as client:
+        match = client.post("", json={**OPENING, "first_dealer": 0}).raise_for_status().json()
+        dealer, other = match["seats"]
+        through = f"http://{proxy.address[0]}:{proxy.address[1]}"
+        bot = subprocess.Popen([*command, through, match["id"], str(other["seat"]), other["token"]])
+        until = time.monotonic() + SECONDS_MAX
+
+        def comes(is_so: Callable[[], bool]) -> bool:
+            while not (so := is_so()) and bot.poll() is None and time.monotonic() < until:
+                time.sleep(0.05)
+            return so
+
+        try:
+            if not comes(lambda: proxy.accepted > 0):
+                return False
+            proxy.cut()
+            token = {"Authorization": f"Bearer {dealer['token']}"}
+            dealt = client.post(f"{match['id']}/acts", json={"act": "deal", "seat": 0}, headers=token)
+            version = dealt.raise_for_status().json()["version"]
+            return comes(lambda: client.get(match["id"]).json()["version"] > version)
+        finally:
+            bot.kill()
+            bot.wait()

@@ -86,3 +86,9 @@ def test_bots_play_a_match_to_its_end(sqlite_url: str) -> None:
     """Those in TypeScript do in ``make clients``."""
     with served(sqlite_url) as address:
         assert bots.play(address, (sys.executable, GUIDES / "bot.py")) == bots.ENDED
+
+
+def test_a_bot_goes_on_when_its_connection_breaks(sqlite_url: str) -> None:
+    """One in TypeScript does in ``make clients``."""
+    with served(sqlite_url) as address:
+        assert bots.goes_on(address, (sys.executable, GUIDES / "bot.py"))

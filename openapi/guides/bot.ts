@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./knacka.js"; // npx openapi-typescript openapi.json -o knacka.d.ts
-
 type State = components["schemas"]["StateSeen"];
 
 const [base, match, seat, token] = process.argv.slice(2) as [string, string, string, string];
@@ -17,23 +16,28 @@ const wait = (answer: Response): Promise<void> => setTimeout(1000 * Number(answe
 async function* states(): AsyncGenerator<State> {
   for (let last = "0"; ; ) {
     const url = `${base}/v1/matches/${match}/events/stream`;
-    const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
-    if (answer.status === 204 || answer.body === null) return;
-    if (busy(answer)) await wait(answer);
-    else if (!answer.ok) throw new Error(await answer.text());
-    let rest = "";
-    for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
-      const messages = (rest + piece).split("\n\n");
-      rest = messages.pop() ?? "";
-      for (const message of messages) {
-        const fields = new Map<string, string>();
-        for (const line of message.split("\n")) {
-          const colon = line.indexOf(": ");
-          if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+    try {
+      const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
+      if (answer.status === 204 || answer.body === null) return;
+      if (busy(answer)) await wait(answer);
+      else if (!answer.ok) throw new Error(await answer.text());
+      let rest = "";
+      for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+        const messages = (rest + piece).split("\n\n");
+        rest = messages.pop() ?? "";
+        for (const message of messages) {
+          const fields = new Map<string, string>();
+          for (const line of message.split("\n")) {
+            const colon = line.indexOf(": ");
+            if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
+          }
+          last = fields.get("id") ?? last;
+          if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
         }
-        last = fields.get("id") ?? last;
-        if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
       }
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // fetch calls a broken connection so
+      await setTimeout(1000);
     }
   }
 }

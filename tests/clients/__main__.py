@@ -112,7 +112,10 @@ def main() -> int:
         with TemporaryDirectory(prefix="knacka-") as folder, running(f"sqlite:///{folder}/knacka.db") as service:
             for name, (command, env) in players.items():
                 print(f"{name}:\n{run(*command, service.address, env=env)}", end="", flush=True)
-            if (told := bots.play(service.address, ("node", BUILD / "js/build/typescript/bot.js"))) != bots.ENDED:
+            bot = ("node", BUILD / "js/build/typescript/bot.js")
+            if not bots.goes_on(service.address, bot):
+                raise Failed(f"{BOT.name} of the guides does not go on when its connection breaks")
+            if (told := bots.play(service.address, bot)) != bots.ENDED:
                 raise Failed(f"{BOT.name} of the guides: exit codes {told[0]}, and the match is in {told[1]}")
             print(f"{BOT.name} of the guides:\n  {bots.OPENING['ruleset']}: two of them, to its end")
     except Failed as failure:
