@@ -190,11 +190,27 @@ class PotEntry(Value):
     events: told.Events
 
 
+class Adjudication(Value):
+    """How a match is attended to: the officials by name, the first of whom is ``official``, the second
+    ``official:2``, and their time limits."""
+
+    officials: told.Officials
+    """Their names."""
+    appeal_minutes: told.Count = 30
+    """So long a ruling may be appealed (J7)."""
+    correction_minutes: told.Count = 30
+    """So long after the end of the match a score may be corrected (J8)."""
+    pending: Literal["play_on", "hold"] = "play_on"
+    """Whether play goes on while a case is open (J5)."""
+    take_back: bool = False
+    """Whether the last act may be taken back where all agree (J11)."""
+
+
 class MatchOpened(Event):
     """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
 
     TOPIC: ClassVar[str] = "match/opened"
-    HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody", "officials": "nobody"}
     ruleset: told.Code
     edition: told.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
@@ -209,6 +225,10 @@ class MatchOpened(Event):
     taken_over: bool = False
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
+    adjudication: Adjudication | None = None
+    """Officials attend to the match; null: what events cannot decide, nobody rules on."""
+    officials: told.BySeat[told.Hash] = ()
+    """Of the tokens of the other officials, from the second on, as SHA-256: told to nobody."""
 
 
 class TokenEnded(Event):

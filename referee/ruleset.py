@@ -1,6 +1,6 @@
 """The shape of a game: its options, what may be decided, what follows from an event, and who may see what."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -8,17 +8,21 @@ import msgspec
 from msgspec import Meta
 
 from referee import told
+from referee.actors import Actor
 from referee.acts import Act, Request
-from referee.events import Event, MatchOpened, Viewer
+from referee.events import Event, MatchOpened, Recorded, Viewer
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What a decision needs from outside: the number of the match's last event, the time, and a seed for chance."""
+    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance, who
+    asks, and where a request rests on it what has happened so far."""
 
     version: int
     at: datetime
     seed: str
+    actor: Actor = "official"
+    history: Sequence[Recorded] = ()
 
 
 DueAct = Annotated[

@@ -56,6 +56,8 @@ Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
 Seats = BySeat[Seat]
 Name = Annotated[str, _text(NAME_MAX, NAME)]
 Names = BySeat[Name]
+OFFICIALS_MAX = 9
+Officials = Annotated[tuple[Name, ...], at_most(OFFICIALS_MAX)]
 
 Cards = Annotated[tuple[CardText, ...], at_most(CARDS_MAX)]
 Hands = BySeat[Cards]

@@ -9,7 +9,7 @@ import msgspec
 
 from referee import notation
 from referee.acts import AnyAct
-from referee.events import Dealing, DealScored, Enforcement, MatchOpened, Recorded, Stakes
+from referee.events import Adjudication, Dealing, DealScored, Enforcement, MatchOpened, Recorded, Stakes
 from referee.games import RULESETS
 from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk, Outcome
@@ -27,6 +27,7 @@ def opening(
     points: tuple[int, ...] | None = None,
     pot: int = 0,
     stakes: Stakes | None = None,
+    adjudication: Adjudication | None = None,
     **options: Any,
 ) -> MatchOpened:
     """A match about to be opened, with its options resolved."""
@@ -42,6 +43,7 @@ def opening(
         pot=pot,
         first_dealer=first_dealer,
         stakes=stakes,
+        adjudication=adjudication,
         tokens=("",) * players,
         official="",
     )

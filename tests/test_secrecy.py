@@ -18,8 +18,8 @@ from tests.sixth.high_card import RULESET as SIXTH
 
 TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
-                        all        first_dealer stakes
-                        nobody     tokens official
+                        all        first_dealer stakes adjudication
+                        nobody     tokens official officials
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
 match/token-ended       all        seat role

@@ -14,7 +14,7 @@ from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
 from api.matches.cases import Case, case_of, ruling_seen
 from api.matches.shown import EventSeen, event_seen
 from api.reading import long_reply
-from api.service import Service, service_of
+from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
 from referee import notation, told
 from referee.acts import Answer, Bid
@@ -269,7 +269,7 @@ def read_record(service: Service, match: Match, place: Place, viewer: Viewer, la
 def read_text(service: Service, match: Match, place: Place) -> bytes:
     """The deal as plain text. Touches the database."""
     first, end = max(1, place.before), match.version if place.last else place.score
-    state = service.referee.replay(match.id, first).state
+    state = match_of(service.referee.replay(match.id, first)).state
     history = service.referee.history(match.id, after=first - 1, to=end)
     return notation.write(notation.of_history(match.opened, state, history)).encode()
 

@@ -176,9 +176,9 @@ class History:
             self.say(number, "its row does not tell what was asked")
             return None
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
-        events, state = _decided(before, first, asked, SEED if seed is None else seed)
+        events, standing = _decided(before, first, asked, SEED if seed is None else seed)
         if _is_made_of(act, events, asked):
-            return fold(None, history) if before is None else advanced(before, history, state)
+            return fold(None, history) if before is None else advanced(before, history, standing)
         if seed is None:
             other, _ = _decided(before, first, asked, ANOTHER)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
@@ -247,7 +247,7 @@ def _decided(before: Aggregate | None, first: Recorded, asked: bytes, seed: str)
     if isinstance(first.actor, int) and first.actor != seat:
         whose = "the official" if seat is None else f"seat {seat}"
         raise PermissionError(f"seat {first.actor} did what is for {whose} to do")
-    return before.rules.take(before.state, request, Moment(before.version, first.at, seed))
+    return before.procedure.take(before.standing, request, Moment(before.version, first.at, seed, first.actor))
 
 
 def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[_Kept, StoredEvent]]:

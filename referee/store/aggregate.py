@@ -46,7 +46,8 @@ class Aggregate(Value):
     """The first event. Each kind names its type anew, for snapshots are read by it."""
     opened_at: datetime
     changed_at: datetime
-    state: Any
+    standing: Any
+    """What its rules make of its events."""
     public_to: int = 0
     """Up to this event nothing is hidden any more."""
 
@@ -61,6 +62,9 @@ class Aggregate(Value):
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
 
+    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset()
+    """Requests that are decided on all that has happened, not only on what has come of it."""
+
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
     """So many events it may have; officials may add a few more."""
 
@@ -74,7 +78,7 @@ class Aggregate(Value):
         return True
 
     @property
-    def rules(self) -> Rules:
+    def procedure(self) -> Rules:
         """The rules that it is folded by."""
         return self.rules_for(self.opened)
 
@@ -100,26 +104,27 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
-    state, version, at, public_to = aggregate.state, aggregate.version, aggregate.changed_at, aggregate.public_to
-    evolve, lays_open = aggregate.rules.evolve, aggregate.LAYS_OPEN
+    standing, version = aggregate.standing, aggregate.version
+    at, public_to = aggregate.changed_at, aggregate.public_to
+    evolve, lays_open = aggregate.procedure.evolve, aggregate.LAYS_OPEN
     for recorded in history:
         version += 1
         assert recorded.originator_version == version, "a history has no gap"
         event, at = recorded.event, recorded.at
-        state = evolve(state, event, version)
+        standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version
-    return msgspec.structs.replace(aggregate, state=state, version=version, changed_at=at, public_to=public_to)
+    return msgspec.structs.replace(aggregate, standing=standing, version=version, changed_at=at, public_to=public_to)
 
 
-def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """What :func:`fold` gives, where the state that this history leads to is known already."""
+def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
+    """What :func:`fold` gives, where it is known already how things stand after this history."""
     last, public_to = history[-1], aggregate.public_to
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
             public_to = recorded.originator_version
     version, at = last.originator_version, last.at
-    return msgspec.structs.replace(aggregate, state=state, version=version, changed_at=at, public_to=public_to)
+    return msgspec.structs.replace(aggregate, standing=standing, version=version, changed_at=at, public_to=public_to)
 
 
 def _begun(first: Recorded) -> Any:
@@ -133,5 +138,5 @@ def _begun(first: Recorded) -> Any:
         opened=first.event,
         opened_at=first.at,
         changed_at=first.at,
-        state=kind.rules_for(first.event).start(first.event),
+        standing=kind.rules_for(first.event).start(first.event),
     )

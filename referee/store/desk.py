@@ -428,13 +428,21 @@ class Desk:
             raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
-        moment = Moment(aggregate.version, at, self._seed())
-        events, state = aggregate.rules.take(aggregate.state, request, moment)
+        moment = Moment(aggregate.version, at, self._seed(), command.actor, self._history(aggregate, request, work))
+        events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._written(job, entry, events, at, work)
-        return self._outcome(job, advanced(aggregate, history, state), history, head, entry.kept, work)
+        return self._outcome(job, advanced(aggregate, history, standing), history, head, entry.kept, work)
+
+    def _history(self, aggregate: Aggregate, request: Any, work: _Work) -> Sequence[Recorded]:
+        """All that has happened, stored or about to be; nothing where the request is not decided on it."""
+        if type(request) not in aggregate.NEEDS_HISTORY:
+            return ()
+        stored = self.referee.history(aggregate.id, to=aggregate.version)
+        news = (one for one in work.history if one.originator_id == aggregate.id)
+        return [*stored, *(one for one in news if one.originator_version > len(stored))]
 
     def _entry(self, aggregate_id: UUID, work: _Work) -> Loaded:
         return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from hmac import compare_digest
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -11,8 +11,10 @@ from referee.actors import Actor
 from referee.acts import Request, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
+from referee.officials import attended, attends
+from referee.officials.standing import Attended, Docket
 from referee.ruleset import Ruleset
-from referee.store.aggregate import Aggregate
+from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
@@ -34,14 +36,27 @@ class Match(Aggregate):
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
 
     @classmethod
-    def rules_for(cls, opened: MatchOpened) -> Ruleset:
-        """The ruleset that a match so opened is played by."""
-        return RULESETS[opened.ruleset]
+    def rules_for(cls, opened: MatchOpened) -> Rules:
+        """The ruleset that a match so opened is played by, with its officials where they attend to it."""
+        rules = RULESETS[opened.ruleset]
+        return attended(rules) if attends(opened) else rules
 
     @property
     def rules(self) -> Ruleset:
         """The ruleset that it is played by."""
         return RULESETS[self.opened.ruleset]
+
+    @property
+    def state(self) -> Any:
+        """The phase of the game."""
+        standing = self.standing
+        return standing.play if type(standing) is Attended else standing
+
+    @property
+    def docket(self) -> Docket | None:
+        """What lies before its officials; ``None`` where they do not attend to it."""
+        standing = self.standing
+        return standing.docket if type(standing) is Attended else None
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""

@@ -62,7 +62,7 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
     aggregate = loaded.aggregate
     snapshot = Snapshot(
         aggregate.OPENING.TOPIC,
-        shape_of(aggregate.rules.state),
+        shape_of(aggregate.procedure.state),
         loaded.head,
         msgspec.Raw(msgspec.json.encode(aggregate)),
     )
@@ -74,12 +74,12 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
-    aggregate = msgspec.convert({**raw, "state": None}, kind)
-    state = aggregate.rules.state
+    aggregate = msgspec.convert({**raw, "standing": None}, kind)
+    state = aggregate.procedure.state
     if snapshot.shape != shape_of(state):
         return None
     return Loaded(
-        msgspec.structs.replace(aggregate, state=msgspec.convert(raw["state"], state)),
+        msgspec.structs.replace(aggregate, standing=msgspec.convert(raw["standing"], state)),
         snapshot.head,
         aggregate.version,
     )

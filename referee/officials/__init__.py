@@ -1,0 +1,111 @@
+"""What stands above the games: officials, who hear what events cannot decide, and what they keep in order.
+
+Games know no officials. A match that is attended (:func:`attends`) is folded here: what is theirs changes the docket,
+all else the game, and each request goes first to whom it belongs. A match without them is its game's alone, event for
+event, and never comes here.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.acts import Request
+from referee.events import Event, MatchOpened
+from referee.officials.standing import Attended, Docket, Standing
+from referee.ruleset import Moment, Ruleset
+from referee.value import Value
+
+Decision = Callable[[Ruleset, Standing, Any, Moment], tuple[Event, ...]]
+"""The events that a request makes which is the officials' to decide, or a refusal."""
+Evolution = Callable[[Ruleset, Standing, Any, int], Standing]
+"""The match after an event of the officials', and its number."""
+Passing = Callable[[Ruleset, Standing, Any, Moment], Moment]
+"""What a request of the game meets on its way there: it may be refused, or given another moment."""
+Noting = Callable[[Standing, Event, int], Docket]
+"""The docket after an event of the game, and its number; the game has evolved already."""
+Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
+"""Events of the officials' that follow by themselves; none: nothing is due."""
+
+DECIDE: Mapping[type, Decision] = {}
+"""Whose these requests are."""
+EVOLVE: Mapping[type[Event], Evolution] = {}
+"""Whose these events are."""
+PASS: tuple[Passing, ...] = ()
+NOTE: tuple[Noting, ...] = ()
+FOLLOW: tuple[Consequence, ...] = ()
+
+
+def attends(opened: MatchOpened) -> bool:
+    """Whether officials have more to do with a match than to void a deal or to end it."""
+    return opened.adjudication is not None
+
+
+class Procedure(Value):
+    """A game with its officials: the rules that fold an attended match."""
+
+    state: Any
+    """The type of how it stands, for snapshots."""
+    start: Callable[[MatchOpened], Standing]
+    begin: Callable[[Standing, Moment], tuple[Event, ...]]
+    take: Callable[[Standing, Request, Moment], tuple[tuple[Event, ...], Standing]]
+    evolve: Callable[[Standing, Event, int], Standing]
+
+
+@cache
+def attended(rules: Ruleset) -> Procedure:
+    """The procedure by which the officials attend to a game."""
+
+    def start(opened: MatchOpened) -> Standing:
+        return Attended(play=rules.start(opened), docket=Docket())
+
+    def evolve(standing: Standing, event: Event, number: int) -> Standing:
+        own = EVOLVE.get(type(event))
+        if own is not None:
+            return own(rules, standing, event, number)
+        return noted(replace(standing, play=rules.evolve(standing.play, event, number)), event, number)
+
+    def noted(standing: Standing, event: Event, number: int) -> Standing:
+        docket = standing.docket
+        for note in NOTE:
+            docket = note(standing, event, number)
+            if docket is not standing.docket:
+                standing = replace(standing, docket=docket)
+        return standing
+
+    def settled(
+        standing: Standing, events: tuple[Event, ...], number: int, moment: Moment
+    ) -> tuple[tuple[Event, ...], Standing]:
+        """These events, the last of which is event ``number``, and all that follow; the match then."""
+        while news := tuple(event for follow in FOLLOW for event in follow(rules, standing, moment)):
+            for event in news:
+                number += 1
+                standing = evolve(standing, event, number)
+            events += news
+        return events, standing
+
+    def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
+        events, number = rules.begin(standing.play, moment), moment.version
+        for event in events:
+            number += 1
+            standing = evolve(standing, event, number)
+        return settled(standing, events, number, moment)[0]
+
+    def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
+        decision, number = DECIDE.get(type(request)), moment.version
+        if decision is not None:
+            events = decision(rules, standing, request, moment)
+            for event in events:
+                number += 1
+                standing = evolve(standing, event, number)
+            return settled(standing, events, number, moment)
+        for meet in PASS:
+            moment = meet(rules, standing, request, moment)
+        events = rules.take(standing.play, request, moment)[0]
+        for event in events:
+            number += 1
+            standing = evolve(standing, event, number)
+        return settled(standing, events, number, moment)
+
+    return Procedure(state=Attended[rules.state], start=start, begin=begin, take=take, evolve=evolve)  # type: ignore[name-defined]

@@ -1,0 +1,91 @@
+"""A match that officials attend to is the game's, event for event, until something comes before them."""
+
+from contextlib import closing
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.actors import Actor
+from referee.acts import Act, Knock
+from referee.events import Adjudication, Event, Recorded
+from referee.games import RULESETS
+from referee.officials.standing import Attended, Docket
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from referee.store.desk import Desk
+from referee.store.match import Match
+from referee.store.store import construct
+from tests.given import MATCH, NOON
+from tests.played import opened, opening, play_out
+
+OFFICIALS = Adjudication(officials=("Maja",))
+
+
+class Sides:
+    """The same match twice: with officials and without."""
+
+    def __init__(self, ruleset: str) -> None:
+        self.attended, self.alone = (
+            opening(ruleset=ruleset, players=4, adjudication=adjudication) for adjudication in (OFFICIALS, None)
+        )
+        self.history: dict[str, list[Recorded]] = {"attended": [], "alone": []}
+        self.record("attended", (self.attended,))
+        self.record("alone", (self.alone,))
+        for side in self.history:
+            match = self.match(side)
+            self.record(side, match.procedure.begin(match.standing, Moment(1, NOON, "begin")))
+
+    def match(self, side: str) -> Match:
+        match: Match = fold(None, self.history[side])
+        return match
+
+    def record(self, side: str, events: tuple[Event, ...], actor: Actor = "official") -> None:
+        history = self.history[side]
+        for event in events:
+            history.append(Recorded(MATCH, len(history) + 1, NOON, actor, "", "", "", event))
+
+    def do(self, act: Act | Knock, seed: str) -> tuple[Any, ...]:
+        """What it came to on either side."""
+        came: list[Any] = []
+        for side in self.history:
+            match = self.match(side)
+            try:
+                events, standing = match.procedure.take(match.standing, act, Moment(match.version, NOON, seed))
+            except Refused as refusal:
+                came.append((type(refusal), refusal.code, refusal.rule))
+                continue
+            self.record(side, events)
+            assert self.match(side).standing == standing, "what take gives is what folding gives"
+            came.append(events)
+        return tuple(came)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_game_goes_on_as_it_would_without_them(ruleset: str) -> None:
+    sides, chance = Sides(ruleset), Random(7)
+    for turn in range(150):
+        match = sides.match("alone")
+        if not (acts := [act for seat in range(4) for act in match.rules.legal(match.state, seat)]):
+            break
+        act = chance.choice(acts) if turn % 5 else Knock(seat=chance.randrange(4), accused=chance.randrange(4))
+        attended, alone = sides.do(act, f"seed {turn}")
+        assert attended == alone
+    attended_match, alone_match = sides.match("attended"), sides.match("alone")
+    assert attended_match.state == alone_match.state
+    assert (attended_match.docket, alone_match.docket) == (Docket(), None)
+    assert type(alone_match.standing) is not Attended, "a match without officials is its game's alone"
+
+
+def test_a_snapshot_keeps_the_docket(store_url: str) -> None:
+    with construct(store_url) as referee, closing(Desk(referee)) as desk:
+        match_id = opened(desk, ruleset="rams-english", adjudication=OFFICIALS)
+        for _ in play_out(desk, match_id, 40):
+            pass
+        kept = desk.get(match_id)
+        referee.take_snapshots([referee.load(match_id)])
+        loaded = referee.load(match_id)
+    assert loaded.kept == kept.version, "it is not folded anew"
+    assert loaded.aggregate == kept
+    assert type(loaded.aggregate.standing) is Attended
