@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, Event, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking
+from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed import Denial
@@ -37,6 +37,7 @@ def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
 
 
 play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -68,7 +69,7 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    seat = event.seat
+    state, seat = tally.led(state, event, number, passed_over), event.seat
     return replace(
         state,
         tricks=cards.one_more(state.tricks, seat),
