@@ -101,11 +101,12 @@ class Service:
             viewer = viewer_of(match, held)
         return match, viewer
 
-    async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
-        """Who wants to act, and what the desk shall know the token by: here the match may be as it was. 404, 401."""
+    async def holder(self, match_id: UUID, token: str) -> tuple[Match, Viewer, str]:
+        """The match, who wants to act, and what the desk shall know the token by: here the match may be as it was.
+        404, 401."""
         held, match = hash_of(token), await self.opened(match_id)
         viewer = holder_of(match, held)
-        return (viewer_of(await self._newest(match), held) if viewer is None else viewer), held
+        return match, (viewer_of(await self._newest(match), held) if viewer is None else viewer), held
 
     async def _newest(self, match: Match) -> Match:
         """The match as it is stored: a token that is unknown may just have been made by another process."""

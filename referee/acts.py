@@ -4,7 +4,7 @@ An act says what somebody wants to do. Whether it may be done is for the ruleset
 """
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -130,6 +130,7 @@ class Play(SeatAct, tag="play"):
 class Trick(SeatAct, tag="trick"):
     """Where only the tally is kept: ``seat`` took the trick, or would have taken it."""
 
+    SCHEMA: ClassVar[str] = "TrickTold"
     second: SeatSent | None = None
     """Who had played the second best card, where a fault of its taker gives the trick to another."""
 
@@ -249,6 +250,7 @@ class FaultTold(Value, forbid_unknown_fields=True):
     seat: SeatSent
     """Whose it was."""
     fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
+    """Which it was."""
 
 
 class SequenceTold(Value, forbid_unknown_fields=True):

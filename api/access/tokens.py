@@ -96,6 +96,12 @@ def holder_of(match: Match, held: str | None) -> Viewer | None:
     return found
 
 
+def must_write_for(match: Match, viewer: Viewer, seat: int) -> None:
+    """403 unless the caller may act for this seat: with its token, and where only the tally is kept with any."""
+    if match.opened.dealing != "tally":
+        must_be_seat(viewer, seat)
+
+
 def must_be_seat(viewer: Viewer, seat: int) -> None:
     """403 unless the caller holds the token of this seat."""
     if viewer == "official":

@@ -11,3 +11,4 @@ class ResultEntered(Event):
 
     TOPIC: ClassVar[str] = "result/entered"
     result: Result
+    """As it was sent."""
