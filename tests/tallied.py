@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from referee.acts import (
@@ -24,6 +23,7 @@ from referee.acts import (
     Trick,
 )
 from referee.events import (
+    CardPlayed,
     DealScored,
     Dealt,
     Event,
@@ -31,11 +31,19 @@ from referee.events import (
     KnockUpheld,
     MatchOpened,
     MatchWon,
+    PenaltyImposed,
     PlayerEliminated,
     TrickTaken,
 )
 from referee.games import RULESETS
-from referee.games._rodskagg.facts import BidMade, DuelCalled, KnockedOut, QuestionAnswered, QuestionAsked
+from referee.games._rodskagg.facts import (
+    BidMade,
+    DuelCalled,
+    KnockedOut,
+    MisdealFound,
+    QuestionAnswered,
+    QuestionAsked,
+)
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
 from tests.playouts import NOON, PAUSE, Playout, every_act, some_match
@@ -100,8 +108,26 @@ def deals_of(events: Sequence[Event]) -> Iterator[tuple[list[Event], tuple[Event
             deal = []
 
 
+def between_tricks(deal: Iterable[Event]) -> list[Event]:
+    """The same, but what was knocked for during a trick after it: a tally has no place within one."""
+    ordered: list[Event] = []
+    later: list[Event] = []
+    under_way = False
+    for event in deal:
+        under_way = isinstance(event, CardPlayed) or (under_way and not isinstance(event, TrickTaken))
+        if under_way and isinstance(event, (KnockUpheld, KnockDismissed, PenaltyImposed)):
+            later.append(event)
+            continue
+        ordered.append(event)
+        if isinstance(event, TrickTaken):
+            ordered += later
+            later = []
+    return ordered
+
+
 def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> Result:
     """What a score sheet tells of a deal."""
+    deal = between_tricks(deal)
     told: dict[str, list[Any]] = {name: [] for name in ("bids", "tricks", "answers", "exits", "knocks")}
     asked = False
     duel = not any(isinstance(event, BidMade) for event in deal)
@@ -143,10 +169,14 @@ def _knock_told(ruling: KnockUpheld | KnockDismissed, after: int | None, rules: 
 
 def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
     """The acts that a table sends, as they came."""
-    for event in deal:
+    reported = False
+    for event in between_tricks(deal):
         match event:
             case Dealt():
                 yield Deal(seat=event.dealer)
+            case MisdealFound():
+                reported = True
+                yield Report(seat=event.seat, accused=event.seat, fault="misdeal")
             case BidMade():
                 yield Bid(seat=event.seat, bid=event.bid)
             case TrickTaken(uncontested=False):
@@ -159,7 +189,7 @@ def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
                 yield KnockOut(seat=event.seat)
             case KnockUpheld() | KnockDismissed():
                 told = _knock_told(event, 0, rules)
-                if told.upheld and told.offence not in SHOWN:
+                if told.upheld and told.offence not in SHOWN and not (reported and told.offence == "misdeal"):
                     yield Report(seat=told.seat, accused=told.accused, fault=told.offence)  # type: ignore[arg-type]
                 yield Knock(seat=told.seat, accused=told.accused, offence=told.offence)
 
@@ -228,6 +258,3 @@ def played_with_cards(key: str, deals: int, seed: int) -> Iterator[tuple[MatchOp
         done += match.deals
         assert match.kept is not None
         yield opened, [recorded.event for recorded in match.kept]
-
-
-__all__ = ["Tally", "WithCards", "acts_of", "deals_of", "line_of", "msgspec", "played_with_cards", "sheet_of"]

@@ -169,7 +169,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
     if phase_of(state) == "playing":
         raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_where(result), done=len(state.won))
     if result.answers and len(tricks) < ASKED_AFTER:
-        yield "/answers", Ask(seat=dealer)  # it has no place here
+        raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
     state = yield from _between(state, TRICKS, exits, during, last, sheet)
     for placed in (*exits, *during):
         if placed.after > TRICKS:

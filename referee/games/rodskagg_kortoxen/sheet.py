@@ -3,6 +3,7 @@
 from functools import partial
 
 from referee.games._rodskagg import tally
+from referee.games._rodskagg.bids import RODSKAGG
 from referee.games.rodskagg_kortoxen import play, scoring
 from referee.games.rodskagg_kortoxen.deal import RULE
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_of
@@ -36,9 +37,11 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
 
 
 def owed_total(state: Playing | Played, seat: int) -> int:
-    """B67, B-O9: what keeps a seat from zero."""
+    """B67, B-O9: what keeps a seat from zero; nothing where there is no exit knock anyway."""
     deal = deal_of(state)
-    return play.running_total(state.table, deal, seat) if deal is not None and deal.contract is not None else 0
+    if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
+        return 0
+    return play.running_total(state.table, deal, seat)
 
 
 SHEET = tally.Sheet(
