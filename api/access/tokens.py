@@ -8,6 +8,7 @@ from hmac import compare_digest
 
 from api.http.headers import Req, header
 from api.http.problems import CHALLENGE, Problem
+from referee.acts import Request
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -96,10 +97,13 @@ def holder_of(match: Match, held: str | None) -> Viewer | None:
     return found
 
 
-def must_write_for(match: Match, viewer: Viewer, seat: int) -> None:
-    """403 unless the caller may act for this seat: with its token, and where only the tally is kept with any."""
-    if match.opened.dealing != "tally":
-        must_be_seat(viewer, seat)
+def must_be_theirs(match: Match, viewer: Viewer, request: Request) -> None:
+    """403 unless this is the caller's to ask."""
+    whose = match.whose(request)
+    if isinstance(whose, int):
+        must_be_seat(viewer, whose)
+    elif whose is not None:
+        must_be_official(viewer)
 
 
 def must_be_seat(viewer: Viewer, seat: int) -> None:

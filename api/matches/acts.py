@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_official, must_write_for, required_token
+from api.access.tokens import must_be_theirs, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -19,11 +19,10 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee import told
-from referee.acts import AnyAct, Result, SeatAct
+from referee.acts import AnyAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
 from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
-from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
@@ -117,14 +116,6 @@ async def list_legal_acts(
     if tag := held(request, tag_of(seen.version)):
         return not_modified(tag)
     return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
-
-
-def must_be_theirs(match: Match, viewer: Viewer, act: AnyAct) -> None:
-    """403 unless the act is the caller's to do; a score sheet may be anybody's of the match."""
-    if isinstance(act, SeatAct):
-        must_write_for(match, viewer, act.seat)
-    elif not isinstance(act, Result):
-        must_be_official(viewer)
 
 
 def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
-from api.access.tokens import must_write_for, required_token
+from api.access.tokens import must_be_theirs, required_token
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -60,7 +60,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
     opened, viewer, held = await service.holder(match, token)
-    must_write_for(opened, viewer, knock.seat)
+    must_be_theirs(opened, viewer, knock)
     outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected, token=held))
     language = language_of(header(request, b"accept-language"))
     ruling, version = outcome.events[0], outcome.events[-1].originator_version

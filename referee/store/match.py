@@ -10,7 +10,7 @@ import msgspec
 
 from referee import events, proceedings
 from referee.actors import Actor
-from referee.acts import Request, request_of
+from referee.acts import Knock, Request, Result, SeatAct, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
@@ -69,6 +69,12 @@ class Match(Aggregate):
         """Whether this is the SHA-256 of the token that the actor has now."""
         known = self.opened.official if actor == "official" else self.state.table.tokens[actor]
         return compare_digest(known, token)
+
+    def whose(self, request: Request) -> Actor | None:
+        """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+        if isinstance(request, SeatAct | Knock):
+            return None if self.opened.dealing == "tally" else request.seat
+        return None if isinstance(request, Result) else "official"
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""
