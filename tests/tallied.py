@@ -240,6 +240,8 @@ def _unnumbered(event: Event) -> Any:
     if not isinstance(event, DealScored):
         return event
     detail = {name: value for name, value in event.detail.items() if name != "noted"}
+    if event.kind == "knocked_out":  # a sheet does not tell of a question that an exit knock cut off
+        event = replace(event, answers=())
     return replace(event, entries=tuple(replace(entry, events=()) for entry in event.entries), detail=detail)
 
 
