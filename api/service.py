@@ -98,11 +98,12 @@ class Service:
             viewer = viewer_of(match, held)
         return match, viewer
 
-    async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
-        """Who wants to act, and what the desk shall know the token by: here the match may be as it was. 404, 401."""
+    async def holder(self, match_id: UUID, token: str) -> tuple[Match, Viewer, str]:
+        """The match, who wants to act, and what the desk shall know the token by: here the match may be as it was.
+        404, 401."""
         held = hash_of(token)
-        _, viewer = await self._known(await self.opened(match_id), held)
-        return viewer, held
+        match, viewer = await self._known(await self.opened(match_id), held)
+        return match, viewer, held
 
     async def _known(self, match: Match, held: str | None) -> tuple[Match, Viewer]:
         """The match and whose token it is; 401. One that is unknown may just have been made by another process: then

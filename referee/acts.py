@@ -4,7 +4,7 @@ An act says what somebody wants to do. Whether it may be done is for the ruleset
 """
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,17 @@ from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
-Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
+Fault = Literal[
+    "misdeal",
+    "exposed_card",
+    "wrong_count",
+    "led_out_of_turn",
+    "early_pick_up",
+    "wrong_cut",
+    "revoke",
+    "not_heading",
+    "near_zero",
+]
 Offence = Literal[
     "wrong_cut",
     "early_pick_up",
@@ -36,6 +46,11 @@ BidWord = Literal[
     "pass", "rodskagg", "join", "lie_down", "widow", "generalrams", "pay", "take", "redeal", "S", "H", "D", "C"
 ]
 """Bids that are words: Rödskägg, Rams, Kalabrias."""
+BidSent = (
+    Annotated[int, Meta(ge=-99, le=99)]
+    | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
+)
+AnswerSent = Literal["play", "fold"]
 
 
 class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
@@ -89,10 +104,7 @@ class KeepCards(SeatAct, tag="keep_cards"):
 class Bid(SeatAct, tag="bid"):
     """Bid or pass: a number of tricks, or one of the words that the game knows."""
 
-    bid: (
-        Annotated[int, Meta(ge=-99, le=99)]
-        | Annotated[BidWord, Meta(title="BidWord", description="A bid that is a word: Rödskägg, Rams, Kalabrias.")]
-    )
+    bid: BidSent
 
 
 class Ask(SeatAct, tag="ask"):
@@ -102,7 +114,7 @@ class Ask(SeatAct, tag="ask"):
 class Answer(SeatAct, tag="answer"):
     """Answer the question: go along (``play``) or throw in the cards (``fold``)."""
 
-    answer: Literal["play", "fold"]
+    answer: AnswerSent
 
 
 class KnockOut(SeatAct, tag="knock_out"):
@@ -113,6 +125,14 @@ class Play(SeatAct, tag="play"):
     """Play a card."""
 
     card: Card
+
+
+class Trick(SeatAct, tag="trick"):
+    """Where only the tally is kept: ``seat`` took the trick, or would have taken it."""
+
+    SCHEMA: ClassVar[str] = "TrickTold"
+    second: SeatSent | None = None
+    """Who had played the second best card, where a fault of its taker gives the trick to another."""
 
 
 class Report(SeatAct, tag="report"):
@@ -190,6 +210,101 @@ class Abandon(Act, tag="abandon"):
     """Why, for the record."""
 
 
+# A whole deal, from the score sheet
+
+TRICKS_MAX = 16
+"""More than any deal has, so that a list that is too long is against a rule and not unreadable."""
+KNOCKS_MAX = 64
+AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
+"""So many tricks were over."""
+SeatAndBidSent = Annotated[tuple[SeatSent, BidSent], Meta(description="Who bid, and then what.")]
+SeatAndAnswerSent = Annotated[tuple[SeatSent, AnswerSent], Meta(description="Who answered, and then what.")]
+SeatAndTrick = Annotated[
+    tuple[SeatSent, AfterTrick], Meta(description="Who knocked, and then after how many tricks of the deal.")
+]
+EarlyAndLate = Annotated[
+    tuple[AfterTrick, ...],
+    Meta(min_length=2, max_length=2, description="How many of the first four tricks, and of the last two."),
+]
+"""A pair; as such msgspec cannot tell it from a number without harm (0.22)."""
+
+
+class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
+    """A knock and what the table agreed on it."""
+
+    seat: SeatSent
+    """Who knocked."""
+    accused: SeatSent
+    """For whose error."""
+    offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
+    after: AfterTrick | None = None
+    """After so many tricks; null: before the bidding where it is about the deal, else after the last trick."""
+    upheld: bool = True
+    """Whether the table found it right."""
+    note: Note = ""
+
+
+class FaultTold(Value, forbid_unknown_fields=True):
+    """A fault and whose it was."""
+
+    seat: SeatSent
+    """Whose it was."""
+    fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
+    """Which it was."""
+
+
+class SequenceTold(Value, forbid_unknown_fields=True):
+    """A sequence that was shown and counts."""
+
+    seat: SeatSent
+    """Whose it is."""
+    cards: Annotated[int, Meta(ge=3, le=8)]
+    """How many cards it has."""
+    top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)]
+    """The rank of its highest card."""
+    trumps: bool
+    """Whether it is in trumps."""
+
+
+class Result(Act, tag="result"):
+    """Where only the tally is kept: a whole deal as the score sheet has it. What a game does not know is left out."""
+
+    bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """Seat and bid, as they were spoken."""
+    tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """Who took each trick, in order."""
+    taken: Annotated[tuple[AfterTrick | EarlyAndLate, ...], Meta(max_length=8)] | None = None
+    """By seat, how many tricks it took; where there is a question, of the first four and of the last two."""
+    answers: Annotated[tuple[SeatAndAnswerSent, ...], Meta(max_length=8)] | None = None
+    """Seat and answer to the question, as they were spoken."""
+    asked: bool = True
+    """Whether the question was put in time."""
+    exits: Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """Who knocked for his exit, after how many tricks."""
+    knocks: Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
+    """The knocks of the deal, and what the table agreed on each."""
+    misdeal: bool = False
+    """The deal was a misdeal."""
+    second: Annotated[tuple[SeatSent | None, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """For each trick who had played the second best card; null where it does not matter."""
+    exchanged: bool = False
+    """The dealer took the turned-up card."""
+    faults: Annotated[tuple[FaultTold, ...], Meta(max_length=KNOCKS_MAX)] | None = None
+    """Faults that forfeit a part in the pot."""
+    kind: Literal["passed_out", "redeal"] | None = None
+    """Why nothing was played."""
+    declarer: SeatSent | None = None
+    """Who played for the points."""
+    trumps: Annotated[str, Meta(pattern="^[SHDC]$", max_length=1)] | None = None
+    """The suit that was trumps."""
+    card_points: Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(max_length=8)] | None = None
+    """By seat, the points of the cards in its tricks."""
+    sequences: Annotated[tuple[SequenceTold, ...], Meta(max_length=TRICKS_MAX)] | None = None
+    """Those that count."""
+    bella: SeatSent | None = None
+    """Who declared king and queen of trumps."""
+
+
 AnyAct = (
     Draw
     | Cut
@@ -203,6 +318,8 @@ AnyAct = (
     | Answer
     | KnockOut
     | Play
+    | Trick
+    | Result
     | Report
     | Score
     | Discard

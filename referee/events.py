@@ -32,8 +32,12 @@ from referee.value import (
 )
 
 Dealing = Annotated[
-    Literal["house", "table"],
-    Meta(title="Dealing", description="`house`: the server deals. `table`: cards lie on a real table."),
+    Literal["house", "table", "tally"],
+    Meta(
+        title="Dealing",
+        description="`house`: the server deals. `table`: cards lie on a real table. `tally`: so they do, and only "
+        "who took which trick is entered, or a whole deal at once.",
+    ),
 ]
 Enforcement = Annotated[
     Literal["refuse", "penalise"],
@@ -324,11 +328,16 @@ class TrickTaken(Event):
     """A trick was won. ``trick`` counts from 1. Uncontested: nobody was left to play against."""
 
     TOPIC: ClassVar[str] = "trick/taken"
+    HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
     seat: Seat
     trick: told.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
     """Until then a lead to trick five by anybody but the asker is refused (B-O29)."""
+    second: Seat | None = None
+    """Who had played the second best card, where that was told."""
+    breaches: told.Many[Breach] = ()
+    """What the lead passed over, where only the tally is kept."""
 
 
 class Reported(Event):

@@ -17,8 +17,9 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, IssueToken, Knock, Request, Void
+from referee.acts import Abandon, Act, Close, IssueToken, Knock, Request, Result, Void
 from referee.cards import clockwise
+from referee.entering import entering
 from referee.events import (
     Breach,
     DealScored,
@@ -40,8 +41,9 @@ from referee.events import (
     Viewer,
 )
 from referee.offences import Ledger, may_knock
+from referee.proceedings.tally import ResultEntered
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
-from referee.ruleset import Moment, Ruleset, Shown
+from referee.ruleset import Moment, Ruleset, Script, Shown
 from referee.value import Value
 
 # The table
@@ -53,6 +55,8 @@ class Table(Value):
     seats: int
     penalise: bool
     house: bool
+    tally: bool
+    """Only the tally is kept: the cards are never told."""
     stakes: Stakes | None
     points: tuple[int, ...]
     pot: int
@@ -79,6 +83,7 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         seats=len(everybody),
         penalise=opened.enforcement == "penalise",
         house=opened.dealing == "house",
+        tally=opened.dealing == "tally",
         stakes=opened.stakes,
         points=opened.points,
         pot=opened.pot,
@@ -210,6 +215,8 @@ def game(
     close: Decision | None = None,
     abandon: Decision | None = None,
     beside_the_duel: frozenset[type[Act]] = frozenset(),
+    result: type[msgspec.Struct] | None = None,
+    script: Callable[[Any, Any], Script] | None = None,
     **rest: Any,
 ) -> Ruleset:
     """The ruleset of a game that is played by these tables.
@@ -220,6 +227,7 @@ def game(
     ``offers``: by phase. ``undealt`` makes of a table the phase in which the dealer is to deal, and ``between_deals``
     are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void``, ``close`` and
     ``abandon``: what the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
+    ``result`` and ``script``: what a whole deal is told by, and the acts that it stands for.
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
@@ -243,7 +251,16 @@ def game(
             return close
         if kind is Abandon:
             return abandoning
-        table, seat = state.table, request.seat
+        table = state.table
+        if kind is Result:
+            if result is None or script is None:
+                raise WrongPhase("not_in_this_game", None)
+            if not table.tally:
+                raise WrongPhase("not_tallied", None)
+            if not isinstance(state, between_deals):
+                raise WrongPhase("deal_under_way", None, phase=phase_of(state))
+            return entering(result, script, take)
+        seat = request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
         if kind is IssueToken:
@@ -308,12 +325,14 @@ def game(
         return (Void(), Abandon())
 
     return Ruleset(
-        acts=(*rule_of, *(() if close is None else (Close,)), Void, Abandon),
+        acts=(*rule_of, *(() if script is None else (Result,)), *(() if close is None else (Close,)), Void, Abandon),
         decide=decided,
         take=take,
         begin=begin,
         evolve=evolved,
         legal=legal,
+        result=result,
+        script=script,
         **rest,
     )
 
@@ -408,6 +427,7 @@ def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
 
     return {
         FirstDealerDrawn: first_dealer_drawn,
+        ResultEntered: nothing_changes,
         Reported: reported,
         KnockUpheld: ruled,
         KnockDismissed: ruled,

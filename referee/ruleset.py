@@ -1,6 +1,6 @@
 """The shape of a game: its options, what may be decided, what follows from an event, and who may see what."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -105,6 +105,11 @@ def nothing(state: Any) -> dict[str, Any]:
     return {}
 
 
+Script = Generator[tuple[str, Request], Any, None]
+"""The acts of a deal one after the other, each with where it stands in the result (a JSON pointer); after each it is
+sent the state."""
+
+
 class Ruleset(Value):
     """One game. ``decide`` may refuse, ``evolve`` may not; both are pure."""
 
@@ -144,3 +149,7 @@ class Ruleset(Value):
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     carried: Callable[[Any], dict[str, Any]] = nothing
     """Before a deal: what it takes over from those before it beyond the protocol, as JSON values by name."""
+    result: type[msgspec.Struct] | None = None
+    """What a result must tell and may tell (:class:`~referee.acts.Result`); none: no deal is entered whole."""
+    script: Callable[[Any, Any], Script] | None = None
+    """Before a deal: the acts that such a result stands for. May refuse what does not add up."""

@@ -75,8 +75,10 @@ _WORDS = {
     "H": Text(en="hearts", sv="hjärter"),
     "D": Text(en="diamonds", sv="ruter"),
     "C": Text(en="clubs", sv="klöver"),
+    "upheld": Text(en="upheld", sv="bifallen"),
+    "dismissed": Text(en="dismissed", sv="avslagen"),
 }
-"""Bids that do not read as they are written."""
+"""Bids and verdicts that do not read as they are written."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",

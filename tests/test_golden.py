@@ -295,7 +295,7 @@ class TestReading:
             ("errors    refuse", "errors    maybe", 2, "refuse, penalise"),
             ("errors    refuse", "option    stakes 5", 2, "honour_redeal"),
             ("errors    refuse", 'option    honour_redeal "x"', 2, "honour_redeal"),
-            ("dealing   table", "dealing", 3, "house, table"),
+            ("dealing   table", "dealing", 3, "house, table, tally"),
             ('"Anna" "Bo"', "Anna Bo", 4, "in quotes"),
             ('"Anna" "Bo"', '"Anna"', 4, "two to eight"),
             ("dealer    P2", "dealer    P3", 5, "P1 to P2"),

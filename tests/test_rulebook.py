@@ -13,9 +13,9 @@ TEXT_LENGTH_MAX = 400
 
 KORTOXEN = "rodskagg-kortoxen"
 NUMBERED = {
-    "rodskagg-alga": ("A", 60, 30),
-    "rodskagg-catsatcards": ("C", 62, 35),
-    KORTOXEN: ("B", 80, 39),
+    "rodskagg-alga": ("A", 60, 31),
+    "rodskagg-catsatcards": ("C", 62, 36),
+    KORTOXEN: ("B", 80, 40),
     "rams-english": ("D", 71, 28),
     "kalabrias": ("E", 53, 40),
 }
@@ -98,7 +98,7 @@ def test_a_rule_is_found_by_its_id() -> None:
     assert window.options == ("knock_window",)
 
 
-@pytest.mark.parametrize("id", ["B0", "B81", "B-O40", "b42", "B-X1", ""])
+@pytest.mark.parametrize("id", ["B0", "B81", "B-O41", "b42", "B-X1", ""])
 def test_an_unknown_rule_is_a_key_error(id: str) -> None:
     with pytest.raises(KeyError):
         load(KORTOXEN).rule(id)

@@ -3,6 +3,7 @@
 An event or a field that is not in the table fails here, before anybody has seen it.
 """
 
+import re
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -77,7 +78,9 @@ pot/staked              all        seat amount pot double
 
 card/played             all        seat card
                         official   breaches
-trick/taken             all        seat trick uncontested grace_until
+trick/taken             all        seat trick uncontested grace_until second
+                        official   breaches
+result/entered          all        result
 sequence/declared       all        seat sequence top trumps five
 sequence/answered       all        seat answer five
                         open       refrains
@@ -149,8 +152,12 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
             return some(named, numbers)
         case inspect.BoolType():
             return True
+        case inspect.IntType(le=int(most)):
+            return most
         case inspect.IntType() | inspect.FloatType():
             return next(numbers)
+        case inspect.StrType(pattern=str(pattern)):
+            return next(letter for letter in "SA" if re.match(pattern, letter))
         case inspect.StrType() | inspect.AnyType():
             return f"value {next(numbers)}"
         case inspect.DateTimeType():
@@ -160,7 +167,9 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
         case inspect.UnionType(types=types):
             return some(next(one for one in types if not isinstance(one, inspect.NoneType)), numbers)
         case inspect.VarTupleType(item_type=item):
-            return tuple(some(item, numbers) for _ in SEATS)
+            return tuple(some(item, numbers) for _ in SEATS[: kind.max_length])
+        case inspect.TupleType(item_types=items):
+            return tuple(some(item, numbers) for item in items)
         case inspect.DictType():
             return {f"key {next(numbers)}": next(numbers)}
         case inspect.StructType(cls=cls, fields=fields):

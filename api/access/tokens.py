@@ -8,6 +8,7 @@ from hmac import compare_digest
 
 from api.http.headers import Req, header
 from api.http.problems import CHALLENGE, Problem
+from referee.acts import Request
 from referee.events import Viewer
 from referee.store.match import Match
 
@@ -94,6 +95,15 @@ def holder_of(match: Match, held: str | None) -> Viewer | None:
         if compare_digest(held, known):
             found = seat
     return found
+
+
+def must_be_theirs(match: Match, viewer: Viewer, request: Request) -> None:
+    """403 unless this is the caller's to ask."""
+    whose = match.whose(request)
+    if isinstance(whose, int):
+        must_be_seat(viewer, whose)
+    elif whose is not None:
+        must_be_official(viewer)
 
 
 def must_be_seat(viewer: Viewer, seat: int) -> None:

@@ -17,7 +17,7 @@ from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
 from referee import notation, told
-from referee.acts import Answer, Bid
+from referee.acts import Answer, Bid, Result
 from referee.events import (
     Breach,
     CardPlayed,
@@ -157,6 +157,9 @@ class _Sheet:
             self.bids.append(Call(seat=act.seat, bid=act.bid, event=number))
         elif isinstance(act, Answer):
             self.answers.append(Said(seat=act.seat, answer=act.answer, event=number))
+        elif isinstance(act, Result):
+            self.bids += (Call(seat=seat, bid=bid, event=number) for seat, bid in act.bids or ())
+            self.answers += (Said(seat=seat, answer=answer, event=number) for seat, answer in act.answers or ())
 
     def read(self, recorded: Recorded) -> None:
         """Takes down one event."""

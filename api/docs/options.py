@@ -1,4 +1,4 @@
-"""The options of a ruleset as a JSON Schema, for its page and for the call that opens a match."""
+"""The options of a ruleset and the results of its deals as JSON Schemas, for its page and for who sends them."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from api.http.schemas import with_formats
+from api.http.schemas import field_docs, plain_text, with_formats
 from referee.games import RULESETS
 
 _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
@@ -34,11 +34,33 @@ def _written_out(schema: Any, components: dict[str, Any]) -> Any:
     return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 
+def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema of a type, which refers to nothing."""
+    ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
+    schema: dict[str, Any] = _written_out(top, components)
+    return schema
+
+
+@cache
+def result_schema(name: str) -> dict[str, Any] | None:
+    """What a result tells in a ruleset, as a JSON Schema that stands by itself; ``None`` where there are none."""
+    kind = RULESETS[name].result
+    if kind is None:
+        return None
+    schema, docs = _by_itself(kind), field_docs(kind)
+    fields = {
+        field: {**told, **({"description": docs[field]} if field in docs else {})}
+        for field, told in schema["properties"].items()
+    }
+    about = {"title": f"Result of {name}", "description": plain_text(kind.__doc__ or "")}
+    whole: dict[str, Any] = with_formats({**schema, **about, "properties": fields})
+    return whole
+
+
 @cache
 def options_schema(name: str) -> dict[str, Any]:
     """The options of a ruleset as a JSON Schema that stands by itself."""
-    ((top,), components) = msgspec.json.schema_components((RULESETS[name].options,), ref_template="{name}")
-    schema = _written_out(top, components)
+    schema = _by_itself(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():
         properties[option] = {**described_as, "x-rules": _rules_named(described_as.get("description", ""))}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from litestar import get
 
 from api.access.tokens import token_of
-from api.docs.options import options_schema
+from api.docs.options import options_schema, result_schema
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
@@ -45,6 +45,8 @@ class RulesetShown(Value):
     start_points: told.WholePoints
     pack: told.Cards
     options: dict[str, Any]
+    result: dict[str, Any] | None
+    """What the act `result` tells in this game, beside `act`: a JSON Schema; null: no deal is entered whole."""
     acts: told.Codes
     offences: told.Codes
 
@@ -89,6 +91,7 @@ def _shown(name: str, language: Language) -> RulesetShown:
         start_points=ruleset.start_points,
         pack=ruleset.pack,
         options=options_schema(name),
+        result=result_schema(name),
         acts=tuple(str(act.__struct_config__.tag) for act in ruleset.acts),
         offences=ruleset.offences,
     )

@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_official, must_be_seat, required_token
+from api.access.tokens import must_be_theirs, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -19,7 +19,7 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee import told
-from referee.acts import AnyAct, SeatAct
+from referee.acts import AnyAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
 from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
@@ -80,9 +80,9 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     operation_id="list_legal_acts",
     summary="What a seat may do now",
     description="Each is a body for `send_act`: ready to send, but for cards that only a real table can name "
-    "(`deal`, `draw`). A seat may ask for itself, the official for any seat, or without `seat` for the official's "
-    "own acts. With `penalise` more is accepted than is listed: an act against the rules stands until somebody "
-    "knocks.",
+    "(`deal`, `draw`). A seat may ask for itself, in a tally for any; the official for any seat, or without `seat` "
+    "for the official's own acts. With `penalise` more is accepted than is listed: an act against the rules stands "
+    "until somebody knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
@@ -109,21 +109,13 @@ async def list_legal_acts(
         )
     seen, viewer = await service_of(request).seen(request, match, min_version)
     whose: Viewer = viewer if seat is None else seat
-    if viewer not in (whose, "official"):
+    if viewer not in (whose, "official") and seen.opened.dealing != "tally":
         raise Problem("not_your_seat", seat=whose, yours=viewer)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
     if tag := held(request, tag_of(seen.version)):
         return not_modified(tag)
     return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
-
-
-def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:
-    """403 unless the act is the caller's to do."""
-    if isinstance(act, SeatAct):
-        must_be_seat(viewer, act.seat)
-    else:
-        must_be_official(viewer)
 
 
 def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:
@@ -141,10 +133,14 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     "/matches/{match:uuid}/acts",
     operation_id="send_act",
     summary="Do something",
-    description="One act: by the seat whose token is given, or by the official `void`, "
+    description="One act: by the seat whose token is given, where only the tally is kept (`dealing: tally`) by any "
+    "seat or the official for any, or by the official `void`, "
     "`abandon` (ends a match that will not be finished: nobody wins it, the deal under way counts for nothing, and "
     "only a pot is shared), and `close` in games that know no end of their own. The referee decides it by the "
     "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
+    "`result` enters a whole deal of a tally as its score sheet has it: the referee does the acts that it stands "
+    "for, one after the other, and where one is refused, all of it is; `facts.at` in the problem is the place, as a "
+    "JSON Pointer (`/tricks/4`). What a game's result tells is at `get_ruleset`, as a JSON Schema.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],
     security=TOKEN,
@@ -162,8 +158,8 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    viewer, held = await service.holder(match, token)
-    must_be_theirs(viewer, act)
+    opened, viewer, held = await service.holder(match, token)
+    must_be_theirs(opened, viewer, act)
     outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected, token=held))
     done = done_of(outcome, viewer)
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
@@ -197,9 +193,9 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
     service, token = service_of(request), required_token(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    viewer, held = await service.holder(match, token)
+    opened, viewer, held = await service.holder(match, token)
     for act in acts:
-        must_be_theirs(viewer, act)
+        must_be_theirs(opened, viewer, act)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS

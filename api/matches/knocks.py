@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
-from api.access.tokens import must_be_seat, required_token
+from api.access.tokens import must_be_theirs, required_token
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -41,7 +41,8 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     operation_id="send_knock",
     summary="Knock",
     description="A knock on the table: `accused` did something wrong. It is judged at once from what the match has "
-    "recorded. Without `offence` the referee looks for the oldest that stands open.",
+    "recorded. Where only the tally is kept any token of the match writes it down. Without `offence` the referee "
+    "looks for the oldest that stands open.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -58,8 +59,8 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     """Knocks."""
     service, token = service_of(request), required_token(request)
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
-    viewer, held = await service.holder(match, token)
-    must_be_seat(viewer, knock.seat)
+    opened, viewer, held = await service.holder(match, token)
+    must_be_theirs(opened, viewer, knock)
     outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected, token=held))
     language = language_of(header(request, b"accept-language"))
     ruling, version = outcome.events[0], outcome.events[-1].originator_version

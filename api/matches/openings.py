@@ -60,7 +60,8 @@ class Opening(Value, forbid_unknown_fields=True):
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot."""
+    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
+    ``tally`` it must be named."""
 
     ruleset: RulesetSeen
     players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
@@ -68,7 +69,8 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
-    enforcement: Enforcement = "refuse"
+    enforcement: Enforcement | None = None
+    """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
 
@@ -127,6 +129,13 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
     told_apart([player.name for player in body.players])
     if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
         raise Problem("no_such_first_dealer", last=seats - 1)
+    tally = body.dealing == "tally"
+    if tally and rules.script is None:
+        raise Problem("no_tally", ruleset=rules.key)
+    if tally and body.enforcement == "refuse":
+        raise Problem("tally_penalises")
+    if tally and body.first_dealer is None:
+        raise Problem("tally_needs_first_dealer", last=seats - 1)
     points, pot = (rules.start_points,) * seats, 0
     if body.opening is not None:
         if body.opening.pot is not None and not rules.has_pot:
@@ -141,7 +150,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         options=options,
         players=tuple(player.name for player in body.players),
         dealing=body.dealing,
-        enforcement=body.enforcement,
+        enforcement=body.enforcement or ("penalise" if tally else "refuse"),
         points=points,
         pot=pot,
         taken_over=body.opening is not None,
@@ -166,7 +175,9 @@ def _match_links() -> dict[str, Any]:
     summary="Open a match",
     description="Opens a match. The answer holds a token for each seat and one for the official: they are shown this "
     "once. Whoever holds a seat's token acts for the seat; the official may void a deal and sees everything.\n\n"
-    "`dealing`: the server deals (`house`), or cards lie on a real table (`table`). `enforcement`: what the rules "
+    "`dealing`: the server deals (`house`), or cards lie on a real table (`table`); with `tally` nobody tells which, "
+    "only who took each trick (`trick`), or a whole deal as its score sheet has it (`result`), and any token of the "
+    "match writes for everybody. `enforcement`: what the rules "
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
     "set, else tricks.\n\n"

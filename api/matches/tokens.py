@@ -66,7 +66,7 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     """Replaces a lost token."""
     service, mine = service_of(request), required_token(request)
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
-    viewer, held = await service.holder(match, mine)
+    _, viewer, held = await service.holder(match, mine)
     must_be_official(viewer)
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
     outcome = await service.do(Command(id=match, actor=viewer, request=asked, expected=expected, token=held))

@@ -243,10 +243,10 @@ def _decided(before: Aggregate | None, first: Recorded, asked: bytes, seed: str)
         rules = KINDS[opened.TOPIC].rules_for(opened)
         return (opened, *rules.begin(rules.start(opened), Moment(1, first.at, seed))), None
     request = type(before).REQUEST_OF(asked)
-    seat = getattr(request, "seat", None)
-    if isinstance(first.actor, int) and first.actor != seat:
-        whose = "the official" if seat is None else f"seat {seat}"
-        raise PermissionError(f"seat {first.actor} did what is for {whose} to do")
+    whose = before.whose(request)
+    if isinstance(first.actor, int) and whose is not None and first.actor != whose:
+        owner = f"seat {whose}" if isinstance(whose, int) else "the official"
+        raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
     return before.procedure.take(before.standing, request, Moment(before.version, first.at, seed, first.actor))
 
 

@@ -73,6 +73,7 @@ def _header_of(
         number=score.deal,
         options={name: value for name, value in opened.options.items() if usual.get(name) != value},
         enforcement=opened.enforcement,
+        dealing="tally" if opened.dealing == "tally" else "table",
         stakes=opened.stakes,
         players=opened.players,
         dealer=score.dealer,

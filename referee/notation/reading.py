@@ -164,7 +164,7 @@ def _read_header(lines: _Lines) -> Header:
     deal = 1 if number is None else _read_int(lines, number)
     options = _read_options(lines, RULESETS[ruleset])
     enforcement = _one_of(lines, lines.must("errors"), ("refuse", "penalise"))
-    dealing = _one_of(lines, lines.must("dealing"), ("house", "table"))
+    dealing = _one_of(lines, lines.must("dealing"), ("house", "table", "tally"))
     stakes = None
     if (text := lines.may("stakes")) is not None:
         unit, _, currency = text.partition(" ")
@@ -281,7 +281,7 @@ def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
                 right = ", ".join(("deal", "knock", *BY_LINE))
                 raise Unreadable(lines.number, f"{word!r} should be one of {right}")
             rest = lines.take()
-            items = [rest] if line in OFFICIALS else rest.split("  ")
+            items = [rest] if BY_LINE[line][0] in OFFICIALS else rest.split("  ")
             for item in items:
                 yield _read_item(lines, line, item, seats)
 

@@ -159,6 +159,24 @@ def _read_reason(text: str) -> dict[str, Any] | None:
     return {"reason": json.loads(text)} if text else {}
 
 
+def _tell_trick(act: Any) -> str:
+    return "takes" if act.second is None else f"takes before P{act.second + 1}"
+
+
+def _read_trick(text: str) -> dict[str, Any] | None:
+    found = re.fullmatch(r"takes(?: before P([1-8]))?", text)
+    return None if found is None else {"second": int(found[1]) - 1} if found[1] else {}
+
+
+def _tell_result(act: Any) -> str:
+    return to_json({name: told for name, told in msgspec.to_builtins(act).items() if name != "act"})
+
+
+def _read_result(text: str) -> dict[str, Any] | None:
+    told = msgspec.convert({"act": "result", **json.loads(text)}, KINDS["result"])
+    return {name: getattr(told, name) for name in told.__struct_fields__}
+
+
 WORDS: dict[str, _Word] = {
     "draw": _Word("draw", _card_if_told, _read_card_if_told),
     "cut": _Word("cut", *_only("")),
@@ -183,6 +201,8 @@ WORDS: dict[str, _Word] = {
     "knock_out": _Word("exit", *_only("")),
     "exchange": _Word("exchange", _card, _read_card),
     "play": _Word("trick", _card, _read_card),
+    "trick": _Word("trick", _tell_trick, _read_trick),
+    "result": _Word("sheet", _tell_result, _read_result),
     "report": _Word("report", _tell_report, _read_report),
     "score": _Word("score", *_only("")),
     "void": _Word("void", _tell_reason, _read_reason),

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from referee import actors
 from referee.acts import Deal as DealAct
-from referee.acts import Knock, Play, act_name
+from referee.acts import Knock, Play, Trick, act_name
 from referee.notation.deals import Deal, Done, Header, Result
 from referee.notation.words import WIDTH, WORDS, to_json
 
@@ -114,10 +114,13 @@ def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
                 trick, played = trick + 1, set()
             played.add(done.act.seat)
             label = f"trick {trick}"
+        elif isinstance(done.act, Trick):
+            trick += 1
+            label = f"trick {trick}"
         else:
             name = act_name(done.act)
             label = WORDS[name].line if name in WORDS else name
-        alone = label in ("deal", "knock", "void", "close", "abandon")
+        alone = label in ("deal", "knock", "sheet", "void", "close", "abandon")
         place += alone or label != last
         last = label
         yield (place, label), done

@@ -39,7 +39,7 @@ FOLLOW: tuple[Consequence, ...] = ()
 
 def attends(opened: MatchOpened) -> bool:
     """Whether officials have more to do with a match than to void a deal or to end it."""
-    return opened.adjudication is not None
+    return opened.adjudication is not None or opened.dealing == "tally"
 
 
 class Procedure(Value):

@@ -77,6 +77,10 @@ class Aggregate(Value):
         """Whether an actor holds a token of this SHA-256 now; where a kind says nothing, whoever asks has looked."""
         return True
 
+    def whose(self, request: Any) -> Actor | None:
+        """Who alone may ask this of it, beside officials for a seat; ``None``: whoever has a token of it."""
+        return getattr(request, "seat", "official")
+
     @property
     def procedure(self) -> Rules:
         """The rules that it is folded by."""

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from hmac import compare_digest
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 import msgspec
 
-from referee import events
+from referee import events, proceedings
 from referee.actors import Actor
-from referee.acts import Request, request_of
+from referee.acts import Knock, Request, Result, SeatAct, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
@@ -18,8 +20,13 @@ from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have, and then those of each."""
-    kinds = [kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    """Those that all games have and those of the procedure, and then those of each."""
+    modules = [
+        events,
+        *(import_module(f"{proceedings.__name__}.{one.name}") for one in iter_modules(proceedings.__path__)),
+    ]
+    told = [thing for module in modules for thing in vars(module).values()]
+    kinds = [kind for kind in told if isinstance(kind, type) and issubclass(kind, Event)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
 
@@ -62,6 +69,12 @@ class Match(Aggregate):
         """Whether this is the SHA-256 of the token that the actor has now."""
         known = self.opened.official if actor == "official" else self.state.table.tokens[actor]
         return compare_digest(known, token)
+
+    def whose(self, request: Request) -> Actor | None:
+        """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+        if isinstance(request, SeatAct | Knock):
+            return None if self.opened.dealing == "tally" else request.seat
+        return None if isinstance(request, Result) else "official"
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""

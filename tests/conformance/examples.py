@@ -226,6 +226,30 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     )
 
 
+TALLY = {
+    "ruleset": "rodskagg-kortoxen",
+    "dealing": "tally",
+    "players": [{"name": name} for name in NAMES[:4]],
+    "first_dealer": 3,
+}
+SHEET = {
+    "act": "result",
+    "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+    "tricks": [2, 0, 2, 2, 1, 2],
+    "answers": [[3, "fold"], [1, "play"]],
+}
+"""Example B-X1."""
+
+
+def tally(client: Recording) -> None:
+    """A deal from its score sheet, and the next as far as a trick."""
+    _, opened = client.ask("POST", "/v1/matches", "", TALLY)
+    path, token = f"/v1/matches/{opened['id']}", opened["seats"][0]["token"]
+    bids = [{"act": "bid", "seat": seat, "bid": 1 if seat == 1 else "pass"} for seat in (1, 2, 3, 0)]
+    for act in (SHEET, {"act": "deal", "seat": 0}, *bids, {"act": "trick", "seat": 2}):
+        client.ask("POST", f"{path}/acts", token, act)
+
+
 SAID = {
     429: Problem("slow_down", per_minute=600),
     500: Problem("internal"),
@@ -320,6 +344,7 @@ def main() -> None:
         going = Watched(client, {**next(matches("rodskagg-kortoxen")), "enforcement": "refuse"})
         given = next(matches("rodskagg-kortoxen"))
         write(client, Watched(client, given), given)
+        tally(client)
         over = next(match for match in played.values() if match.end())
         problems = list(provoked(client, going, over))
         client.close()

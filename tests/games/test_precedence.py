@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Knock, Report, Request, Void
+from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Knock, Report, Request, Result, Void
 from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
@@ -51,7 +51,7 @@ def of(kind: Any, seat: int) -> Request:
     said = {name: SAID[name] for name in needed}
     if kind.__name__ == "Answer":
         said["answer"] = "play"
-    act: Request = kind(**said) if kind in (Abandon, Close, Void) else kind(seat=seat, **said)
+    act: Request = kind(**said) if kind in (Abandon, Close, Result, Void) else kind(seat=seat, **said)
     return act
 
 
@@ -71,6 +71,8 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return None
     if kind is Close:
         return None if Close in rules.acts else (WrongPhase, "not_in_this_game")
+    if kind is Result:
+        return WrongPhase, "not_tallied" if Result in rules.acts else "not_in_this_game"
     if act.seat >= table.seats:
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:

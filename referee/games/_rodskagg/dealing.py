@@ -80,6 +80,8 @@ def dealt(
 
     ``keeps_stock``: what is left is needed. ``may_be_wrong``: a wrong number stands, and is found on picking up.
     """
+    if table.tally:
+        return (_tallied(table, act, cites),)
     if table.house:
         if act.hands is not None or act.counts is not None or act.stock is not None:
             raise AgainstTheRules("house_deals", None)
@@ -114,14 +116,25 @@ def dealt(
     )
 
 
+def _tallied(table: Table, act: Deal, cites: Cites) -> Dealt:
+    """Where only the tally is kept, all hands are closed, and nobody need say that they have six cards each."""
+    if act.hands is not None or act.stock is not None:
+        raise AgainstTheRules("cards_not_told", None)
+    right = six_each(table)
+    if act.counts not in (None, right):
+        raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
+    return Dealt(deal=table.deal, dealer=table.dealer, counts=right)
+
+
 def _to_nobody_else(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
     """B-O36: nobody else gets any."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
-def cards_dealt(event: Dealt, number: int, seats: int) -> DealtCards:
-    """The cards of a deal, hands as masks; closed ones may hold every card."""
-    hands = (ALL,) * seats if event.hands is None else tuple(map(cards_of, event.hands))
+def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
+    """The cards of a deal, hands as masks; closed ones may hold every card, and are never played from a tally."""
+    closed = 0 if table.tally else ALL
+    hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
     return DealtCards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
 

@@ -13,7 +13,7 @@ from referee.events import Breach, CardPlayed, Event
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed import Denial, claims, disproved
 from referee.games._rodskagg.in_play import InPlay, P
-from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
+from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.value import changed
 
@@ -36,7 +36,7 @@ def play(
 
     def played(state: InPlay, act: Play, moment: Moment) -> tuple[Event, ...]:
         seat = act.seat
-        if seat != state.turn:
+        if seat != state.turn and not state.table.tally:
             raise _not_your_turn(state, seat, cites)
         if state.question.pending:
             raise AgainstTheRules("answers_pending", cites.answers, turn=state.question.pending[0])
@@ -45,6 +45,8 @@ def play(
         if not bit & hand:
             if state.cards.known:
                 raise NoSuchCard("not_held", None, card=act.card)
+            if state.table.tally:
+                raise WrongPhase("tallied", None)
             raise NoSuchCard("card_seen", cites.pack, card=act.card)
         breaches: Breaches = ()
         if not led:

@@ -52,7 +52,7 @@ class Customs(Value):
 
     cites: Cites
     held: Callable[[Any], bool]
-    """Whether it is held at this table."""
+    """Whether it is held at this table; where only the tally is kept no acts tell of it."""
     price: Callable[[Any, str], int]
     """What an offence costs at this table; 0: it is refused."""
     breach: Callable[..., Breach]
@@ -65,6 +65,11 @@ class Customs(Value):
     """The phase when all have taken up their cards."""
 
 
+def told(table: Any, customs: Customs) -> bool:
+    """Whether there are acts of the ritual."""
+    return customs.held(table) and not table.tally
+
+
 def already_dealt(state: Before) -> bool:
     """B27: no second deal, unless everybody knows that the cards are wrong."""
     return isinstance(state, PickingUp) and not state.found
@@ -75,7 +80,7 @@ def cut(state: Before, act: Cut, moment: Moment, customs: Customs) -> tuple[Even
     table, rule = state.table, customs.cites.cut
     if already_dealt(state):
         raise WrongPhase("already_dealt", rule)
-    if not customs.held(table):
+    if not told(table, customs):
         raise WrongPhase("no_ritual", rule)
     if act.seat == table.dealer:
         if state.cut:
@@ -114,7 +119,7 @@ def deal(state: Before, act: Deal, moment: Moment, customs: Customs) -> tuple[Ev
         moment.seed,
         cites,
         keeps_stock=customs.keeps_stock(table),
-        face_up=not customs.held(table),
+        face_up=not told(table, customs),
         may_be_wrong=customs.may_misdeal(table),
         breaches=breaches,
     )
@@ -123,9 +128,9 @@ def deal(state: Before, act: Deal, moment: Moment, customs: Customs) -> tuple[Ev
 def dealt(state: Before, event: Dealt, number: int, customs: Customs) -> Any:
     """The state when the cards are out."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
-    cards = dealing.cards_dealt(event, number, table.seats)
+    cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
-    if customs.held(table) or misdealt:
+    if told(table, customs) or misdealt:
         return PickingUp(table=table, cards=cards, misdealt=misdealt)
     return customs.hands_up(table, cards)
 
@@ -133,7 +138,7 @@ def dealt(state: Before, event: Dealt, number: int, customs: Customs) -> Any:
 def knock_for_cards(state: PickingUp[Any], act: KnockForCards, moment: Moment, customs: Customs) -> tuple[Event, ...]:
     """B20-B22, B-O7, C60: the dealer says it, once, and before he takes up his own cards."""
     dealer, rule = state.table.dealer, customs.cites.formula
-    if not customs.held(state.table):
+    if not told(state.table, customs):
         raise WrongPhase("no_ritual", rule)
     if act.seat != dealer:
         raise AgainstTheRules("only_dealer_says_it", rule, dealer=dealer)
@@ -155,7 +160,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, customs: Customs
     The dealer also owns up to a misdeal.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, customs.cites
-    if not customs.held(table):
+    if not told(table, customs):
         raise WrongPhase("no_ritual", cites.picking_up)
     if seat in state.picked:
         raise WrongPhase("already_picked_up", cites.picking_up)
@@ -187,7 +192,7 @@ def misdeal_seen(state: PickingUp[Any], moment: Moment, customs: Customs) -> tup
     """B27, B-O33: whoever takes up a wrong number of cards sees it; hands that are up at once all see."""
     if not state.misdealt or state.found:
         return ()
-    looking = state.picked[-1:] if customs.held(state.table) else state.table.playing
+    looking = state.picked[-1:] if told(state.table, customs) else state.table.playing
     wrong = [seat for seat in looking if state.cards.counts[seat] != HAND]
     return (MisdealFound(seat=wrong[0], rule=customs.cites.misdeal),) if wrong else ()
 
@@ -232,6 +237,8 @@ def misdeal_reported(state: Any, act: Report, customs: Customs) -> MisdealFound:
 def neglected(state: Any, act: Report, customs: Customs) -> Breach:
     """A wrong cut or an early pick-up that was seen, in its window, as long as the acts themselves do not tell."""
     table, accused, cites = state.table, act.accused, customs.cites
+    if table.tally:
+        return _neglect_told(table, act, customs)
     if act.fault == "wrong_cut":
         if accused == table.dealer:
             raise AgainstTheRules("dealer_may_cut", cites.cut)
@@ -241,6 +248,20 @@ def neglected(state: Any, act: Report, customs: Customs) -> Breach:
     if not isinstance(state, PickingUp) or state.cards.formula or accused in state.picked:
         raise AgainstTheRules("acts_tell", cites.early_pick_up)
     return customs.breach(table, "early_pick_up", accused, 1)
+
+
+def _neglect_told(table: Any, act: Report, customs: Customs) -> Breach:
+    """B24, B26, B-O6: where no acts tell of the ritual; who cut need not be said where the dealer pays for it."""
+    accused, dealer, cites = act.accused, table.dealer, customs.cites
+    if act.fault == "early_pick_up":
+        own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)
+        rule = cites.own_pick_up if own_up else cites.early_pick_up
+        return customs.breach(table, "early_pick_up", accused, 1, rule=rule)
+    if accused != dealer:
+        return _wrong_cut(table, accused, customs)
+    if table.options.wrong_cut_penalty_to == "cutter":
+        raise AgainstTheRules("dealer_may_cut", cites.cut)
+    return customs.breach(table, "wrong_cut", dealer, 1)
 
 
 def incident_began(dealt: int, won: tuple[tuple[int, int], ...], under_way: bool) -> int:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, RequestCards
+from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, RequestCards, Trick
 from referee.cards import texts_of
 from referee.events import Viewer
 from referee.games._rodskagg.asking import answers
@@ -58,11 +58,23 @@ def answering(state: InPlay, seat: int) -> tuple[Act, ...]:
 
 def cards_to_play(state: InPlay, seat: int) -> tuple[Act, ...]:
     """Following suit; with closed hands every card that has not been seen may be the right one."""
+    if state.table.tally:
+        return (Trick(seat=seat),)
     hand = state.cards.hands[seat] & ~state.gone
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
+def may_lead(state: InPlay, seat: int) -> bool:
+    """Whether it is the seat's to play; where only the tally is kept, whether it may have taken the trick."""
+    return seat == state.turn or (state.table.tally and seat in state.order)
+
+
 # Who is awaited
+
+
+def to_play(state: InPlay) -> tuple[int, ...]:
+    """Whose card is awaited, or whose trick."""
+    return state.order if state.table.tally else (state.turn,)
 
 
 def to_draw(state: Drawing[Any]) -> tuple[int, ...]:

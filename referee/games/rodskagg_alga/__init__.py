@@ -1,6 +1,6 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and nobody knocks.
 
-Rulebook A1-A60. Readings of what the source leaves open are A-O1 to A-O30; the option that changes one is named in
+Rulebook A1-A60. Readings of what the source leaves open are A-O1 to A-O31; the option that changes one is named in
 :class:`Options`. The weightiest: nobody subtracts in rödskägg (A-O1), a forgotten question is a flat two off for
 the trickless (A-O9), a duel changes no points and goes to most tricks (A-O3, A-O4), and nothing is punished by a
 knock, so a revoke is refused in both enforcements (A-O26, A-O27).
@@ -17,7 +17,7 @@ from referee.games._rodskagg import asking, facts, new_hands
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games.rodskagg_alga import auction, deal, play, scoring, sight
+from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, sight
 from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
@@ -52,13 +52,14 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Auction: {acts.Bid: auction.bid, acts.Report: deal.report},
     Playing: {
         acts.Play: play.play,
+        acts.Trick: play.trick,
         acts.Ask: play.ask,
         acts.Answer: partial(asking.answer, cites=CITES),
         acts.Report: deal.report,
     },
     Played: {
         **dict.fromkeys((acts.Deal, acts.RequestCards, acts.KeepCards, acts.Bid, acts.Ask), _NOT_SCORED),
-        **dict.fromkeys((acts.Answer, acts.Play), _NOT_SCORED),
+        **dict.fromkeys((acts.Answer, acts.Play, acts.Trick), _NOT_SCORED),
         acts.Score: scoring.score,
         acts.Report: deal.report,
     },
@@ -72,6 +73,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Ask: "A33",
     acts.Answer: "A34",
     acts.Play: "A29",
+    acts.Trick: "A32",
     acts.Report: "A-O17",
     acts.Score: "A-O28",
 }
@@ -123,4 +125,6 @@ RULESET = phases.game(
     cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
     to_act=sight.to_act,
     view=sight.view,
+    result=sheet.Result,
+    script=sheet.script,
 )

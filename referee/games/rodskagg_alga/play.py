@@ -3,7 +3,7 @@
 from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, Event, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking
+from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed import Denial
@@ -35,6 +35,7 @@ def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
 
 
 play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
@@ -66,6 +67,7 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
+    state = tally.led(state, event, number, passed_over)
     return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
 
 

@@ -32,11 +32,11 @@ def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.question.pending:
         return sight.answering(state, seat)
-    if seat != state.turn:
+    if not sight.may_lead(state, seat):
         return ()
     if len(state.won) == ASKED_AFTER and play.question_time(state):
-        ask = Ask(seat=seat)
-        return (ask,) if play.question_due(state) else (*cards_to_play(state, seat), ask)
+        ask = (Ask(seat=seat),) if seat == state.contract.declarer else ()
+        return ask if play.question_due(state) else (*cards_to_play(state, seat), *ask)
     return cards_to_play(state, seat)
 
 
@@ -57,7 +57,9 @@ def to_act(state: State) -> tuple[int, ...]:
     """The seats that are awaited."""
     match state:
         case Playing():
-            return state.question.pending[:1] or (state.turn,)
+            if state.question.pending:
+                return state.question.pending[:1]
+            return (state.turn,) if play.question_due(state) else sight.to_play(state)
         case Auction() | Exchanging():
             return state.to_speak[:1]
         case Undealt():

@@ -1,6 +1,6 @@
 """Rödskägg after CatsAtCards: everybody declares exactly, six tricks, a question, with Fem Opp and Exact Tricks.
 
-Rulebook C1-C62. Readings of what the source leaves open are C-O1 to C-O35; the option that changes one is named in
+Rulebook C1-C62. Readings of what the source leaves open are C-O1 to C-O36; the option that changes one is named in
 :class:`Options`. The weightiest: only who had no trick and played on counts late tricks double (C-O1), nothing of it
 touches the Declarer (C-O2), a Redbeard hand is played out and scored for the others (C-O7), the Declarer among
 several at zero wins (C-O8), and the table of Fem Opp, lost in the source, is data (C60).
@@ -19,7 +19,7 @@ from referee.cards import PACK
 from referee.games._rodskagg import asking, dealing, facts, ritual
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.ritual import PickingUp, Undealt
-from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sight
+from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, sight
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
@@ -96,6 +96,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     },
     Playing: {
         acts.Play: play.play,
+        acts.Trick: play.trick,
         acts.Ask: play.ask,
         acts.Remind: play.remind,
         acts.Answer: partial(asking.answer, cites=CITES),
@@ -125,6 +126,7 @@ RULE_OF: dict[type[acts.Act], Any] = {
     acts.Remind: "C37",
     acts.Answer: "C30",
     acts.Play: "C23",
+    acts.Trick: "C27",
     acts.Announce: lambda act: "C44" if act.what == "thanks" else "C49",
     acts.Report: "C60",
     acts.Score: "C-O23",
@@ -197,4 +199,6 @@ RULESET = phases.game(
     to_act=sight.to_act,
     view=sight.view,
     carried=sight.carried,
+    result=sheet.Result,
+    script=sheet.script,
 )

@@ -9,7 +9,7 @@ from referee.games._rodskagg import dealing, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
 from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
-from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table
+from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import following
@@ -40,7 +40,7 @@ def price(table: Table, offence: str) -> int:
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
     """An offence to be knocked for until ``tricks`` tricks are complete (C61, C-O12)."""
-    windowed = table.options.knock_window == "next_trick" and tricks <= HAND
+    windowed = table.options.knock_window == "next_trick" and tricks <= HAND and not table.tally  # C-O36
     return Breach(
         offence=offence,
         seat=seat,
@@ -85,14 +85,14 @@ def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
             to_speak=forehand_first(table.dealer, table.playing, table.seats),
             stock_left=len(BIT) - HAND * len(table.playing),
         )
-    assert table.lead is not None, "the lead is drawn before the deal"
+    assert table.tally or table.lead is not None, "the lead is drawn before the deal"
     return Playing(
         table=table,
         cards=cards,
         contract=None,
         order=table.playing,
         after=following(table.playing, table.seats),
-        turn=table.lead,
+        turn=table.playing[0] if table.lead is None else table.lead,
         tricks=(0,) * table.seats,
     )
 
@@ -125,17 +125,27 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
         reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
         return reported, ritual.misdeal_reported(state, act, CUSTOMS)
     error = _reported_error(state, act)
-    if state.table.ledger.has(act.fault, act.accused, 0 if isinstance(state, Undealt) else state.cards.event):
+    if state.table.ledger.has(act.fault, act.accused, _incident_began(state, act.fault)):
         raise AgainstTheRules("already_reported", "C-O23")
     return (replace(reported, breaches=(error,)),)
 
 
 def _reported_error(state: Seen, act: Report) -> Breach:
     """C60-C61: an error of the ritual, in its window, as long as the acts themselves do not tell."""
-    neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(state.table)
-    if not neglect or not price(state.table, act.fault):
+    table = state.table
+    neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
+    told = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
+    if not (neglect or told) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    return ritual.neglected(state, act, CUSTOMS)
+    return breach(table, act.fault, act.accused, HAND) if told else ritual.neglected(state, act, CUSTOMS)
+
+
+def _incident_began(state: Seen, fault: str) -> int:
+    """After which event the same fault is another one: what is told of the play, a trick later."""
+    if isinstance(state, Undealt):
+        return 0
+    deal = deal_of(state) if fault in ("revoke", "near_zero") else None
+    return ritual.incident_began(state.cards.event, deal.won if deal else (), under_way=True)
 
 
 # Replacement cards
@@ -143,7 +153,7 @@ def _reported_error(state: Seen, act: Report) -> Breach:
 
 def may_keep(state: Auction, seat: int) -> bool:
     """C13, C-O32: before the first bid, a hand without a card above ten, and not content yet."""
-    if state.calls or state.table.duel or state.holder not in (None, seat) or seat in state.kept:
+    if state.calls or state.table.duel or state.table.tally or state.holder not in (None, seat) or seat in state.kept:
         return False
     return not (state.cards.known and state.cards.hands[seat] & HONOURS)
 
@@ -162,7 +172,8 @@ def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
         return AgainstTheRules("content_already", "C13")
     if state.cards.known and state.cards.hands[seat] & HONOURS:
         return AgainstTheRules("has_card_above_ten", "C13")
-    return AgainstTheRules("stock_empty" if state.table.options.honour_redeal else "no_replacement", "C13")
+    has_stock = state.table.options.honour_redeal and not state.table.tally
+    return AgainstTheRules("stock_empty" if has_stock else "no_replacement", "C13")
 
 
 def need_not_say(state: Auction) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Announce, Ask, Remind
 from referee.cards import Cards
 from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, in_play
+from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.closed import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
@@ -104,6 +104,7 @@ def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
 
 
 play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+trick = tally.trick(CITES, before_the_lead)
 
 
 def passed_over(state: Playing, number: int) -> Playing:
@@ -125,6 +126,7 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
+    state = tally.led(state, event, number, passed_over)
     seat, question = event.seat, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
@@ -184,7 +186,9 @@ def near_zero(table: Table, total: int) -> bool:
 
 
 def owing_at_start(table: Table) -> tuple[int, ...]:
-    """C-O24: who stands near zero when the play begins, and has not said so."""
+    """C-O24: who stands near zero when the play begins, and has not said so; a score sheet does not tell (C-O36)."""
+    if table.tally:
+        return ()
     totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
     return tuple(seat for seat, total in totals if near_zero(table, total) and table.told[seat] != total)
 
@@ -196,7 +200,7 @@ def total_changed(state: P, hand: Taken, seat: int) -> P:
     """C-O24: the duty arises once for each value; it ends when the seat stands there no more."""
     table = state.table
     far = table.points[seat] > LATE * hand.tricks[seat] + 1  # from zero, whatever the tricks count for
-    if far and not state.owed and table.told[seat] is None:
+    if table.tally or (far and not state.owed and table.told[seat] is None):
         return state
     total = running_total(table, hand, seat)
     owes = near_zero(table, total)

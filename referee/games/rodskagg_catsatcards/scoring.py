@@ -222,10 +222,12 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]
     return Undealt(table=replace(next_deal(state.table, event), told=told, duel=False, lead=None))
 
 
-def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table]:
+def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
     """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
     order = tuple(seat for seat in clockwise(event.dealer, state.table.seats) if seat in event.seats)
     table = replace(state.table, playing=event.seats, dealer=event.dealer, duel=True)
+    if table.tally:  # C-O36
+        return Undealt(table=table)
     return Drawing(table=table, contenders=order)
 
 

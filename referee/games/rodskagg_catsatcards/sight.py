@@ -7,7 +7,7 @@ from referee import told
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
 from referee.events import Viewer
-from referee.games._rodskagg import sight
+from referee.games._rodskagg import ritual, sight
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.prepared import bids
 from referee.games._rodskagg.question import ASKED_AFTER
@@ -24,11 +24,11 @@ DISCARDS_MAX = 1000
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return sight.undealt(state, seat, deal.has_ritual(state.table))
+    return sight.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
 
 
 def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return sight.picking_up(state, seat, deal.has_ritual(state.table))
+    return sight.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -64,7 +64,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts += (Ask(seat=seat),)
         elif due:
             acts += (Remind(seat=seat),)
-    if seat == state.turn and not due and not state.owed:
+    if sight.may_lead(state, seat) and not due and not state.owed:
         acts += cards_to_play(state, seat)
     return acts
 
@@ -100,7 +100,7 @@ def to_act(state: State) -> tuple[int, ...]:
                     return state.owed
                 if len(state.won) == ASKED_AFTER and play.question_due(state):
                     return (play.asker(state),)
-            return (state.turn,)
+            return sight.to_play(state)
         case Auction():
             return state.to_speak[:1] if state.holder is None else (state.holder,)
         case Undealt():

@@ -1,6 +1,6 @@
 """Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until somebody knocks.
 
-Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O39; the option that changes one is named
+Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O40; the option that changes one is named
 in :class:`Options`. The weightiest: knocks until the deal is scored (B-O2), a revoke is an error like any other
 (B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
 
@@ -20,7 +20,7 @@ from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, Undealt
-from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sight
+from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sheet, sight
 from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, deal_of
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
@@ -90,6 +90,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.Report: deal.report,
         acts.Bid: auction.bid_before_it_opens,
         acts.Play: _NOT_BEGUN,
+        acts.Trick: _NOT_BEGUN,
     },
     Exchanging: {
         acts.RequestCards: partial(new_hands.request_cards, cites=CITES),
@@ -97,9 +98,15 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.Report: deal.report,
         acts.Play: _NOT_BEGUN,
     },
-    Auction: {acts.Bid: auction.bid, acts.Report: deal.report, acts.Play: _NOT_BEGUN},
+    Auction: {
+        acts.Bid: auction.bid,
+        acts.Report: deal.report,
+        acts.Play: _NOT_BEGUN,
+        acts.Trick: _NOT_BEGUN,
+    },
     Playing: {
         acts.Play: play.play,
+        acts.Trick: play.trick,
         acts.Ask: play.ask,
         acts.Answer: partial(asking.answer, cites=CITES),
         acts.KnockOut: play.knock_out,
@@ -127,6 +134,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Answer: "B47",
     acts.KnockOut: "B67",
     acts.Play: "B41",
+    acts.Trick: "B44",
     acts.Report: "B11",
     acts.Score: "B-O28",
 }
@@ -185,4 +193,6 @@ RULESET = phases.game(
     knock=knock,
     to_act=sight.to_act,
     view=sight.view,
+    result=sheet.Result,
+    script=sheet.script,
 )

@@ -42,9 +42,14 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
         rule=rule or RULE[offence],
         payer=seat,
         points=price(table, offence),
-        closes_after=tricks if table.options.knock_window == "next_trick" and tricks <= HAND else None,
+        closes_after=tricks if _has_window(table) and tricks <= HAND else None,
         shown_by=shown_by,
     )
+
+
+def _has_window(table: Table) -> bool:
+    """B-O2, B-O40: whether there is less time than until the score; from a score sheet nobody can tell."""
+    return table.options.knock_window == "next_trick" and not table.tally
 
 
 # Drawing for the first deal
@@ -66,7 +71,8 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 def _hands_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
     """B29, B-O20: the bidding, and before it new hands where they may be asked for."""
-    return new_hands.opened(table, cards) if table.options.honour_redeal else auction.opened(table, cards)
+    anew = table.options.honour_redeal and not table.tally
+    return new_hands.opened(table, cards) if anew else auction.opened(table, cards)
 
 
 CUSTOMS = Customs(
@@ -104,7 +110,7 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
 def _incident_began(state: Seen) -> int:
     if isinstance(state, Undealt):
         return 0
-    under_way = isinstance(state, Playing) and bool(state.trick)
+    under_way = state.table.tally or (isinstance(state, Playing) and bool(state.trick))
     deal = deal_of(state)
     return ritual.incident_began(state.cards.event, deal.won if deal else (), under_way)
 
@@ -115,6 +121,10 @@ def _reported_error(state: Seen, act: Report) -> Breach:
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)
         return ritual.neglected(state, act, CUSTOMS)
+    if act.fault not in RULE:
+        raise AgainstTheRules("no_such_offence", "B11", allowed=tuple(RULE))
+    if act.fault == "revoke" and not state.table.tally:
+        raise AgainstTheRules("cards_tell", RULE["revoke"])
     if isinstance(state, Undealt):
         raise WrongPhase("nothing_dealt", "B27")
     deal = deal_of(state)

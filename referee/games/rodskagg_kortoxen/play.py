@@ -9,7 +9,7 @@ from referee import phases
 from referee.acts import Ask, KnockOut
 from referee.cards import Cards
 from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking
+from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed import Denial
@@ -105,6 +105,7 @@ def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
 
 
 play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
+trick = tally.trick(CITES, before_the_lead)
 
 
 def passed_over(state: Playing, number: int) -> Playing:
@@ -117,6 +118,7 @@ card_played = cards.card_played(passed_over)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (B45), and may have reached zero (B67)."""
+    state = tally.led(state, event, number, passed_over)
     seat, exits, question = event.seat, state.exits, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)

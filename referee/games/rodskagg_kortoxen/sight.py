@@ -2,7 +2,7 @@
 
 from referee.acts import Act, Ask, KnockOut, Score
 from referee.events import Viewer
-from referee.games._rodskagg import sight
+from referee.games._rodskagg import ritual, sight
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.dealing import Drawing
@@ -11,18 +11,18 @@ from referee.games._rodskagg.prepared import bids
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.sight import cards_to_play
-from referee.games.rodskagg_kortoxen import auction, play, scoring
+from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
 from referee.games.rodskagg_kortoxen.states import Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return sight.undealt(state, seat, state.table.options.deal_ritual)
+    return sight.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
 
 
 def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return sight.picking_up(state, seat, state.table.options.deal_ritual)
+    return sight.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
 
 
 def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
@@ -40,7 +40,9 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         acts = sight.answering(state, seat)
     else:
         asking = len(state.won) == ASKED_AFTER and play.question_time(state)
-        if seat == state.turn and not (play.exit_owed(state.table, state) or (asking and play.to_answer(state))):
+        if sight.may_lead(state, seat) and not (
+            play.exit_owed(state.table, state) or (asking and play.to_answer(state))
+        ):
             acts = cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
@@ -54,8 +56,8 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    table, deal = state.table, state.outcome
-    out = (KnockOut(seat=seat),) if deal.kind == "number" and play.may_knock_out(table, deal, seat) else ()
+    table, hand = state.table, state.outcome
+    out = (KnockOut(seat=seat),) if hand.kind == "number" and play.may_knock_out(table, hand, seat) else ()
     return (*out, Score(seat=seat)) if table.penalise else out
 
 
@@ -81,7 +83,7 @@ def to_act(state: State) -> tuple[int, ...]:
                 return state.question.pending[:1]
             if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
                 return (play.asker(state),)
-            return (state.turn,)
+            return sight.to_play(state)
         case Auction() | Exchanging():
             return state.to_speak[:1]
         case Undealt():
@@ -115,14 +117,14 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     """The match as this viewer may see it."""
-    deal = deal_of(state)
+    hand = deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
-        tricks_done=deal.played if deal else 0,
+        tricks_done=hand.played if hand else 0,
         **({"dealer": None} if isinstance(state, Drawing) else {}),
-        **sight.of_cards(state, viewer, deal),
-        **sight.of_play(state, deal),
+        **sight.of_cards(state, viewer, hand),
+        **sight.of_play(state, hand),
         due=due(state),
     )

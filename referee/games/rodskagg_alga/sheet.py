@@ -1,0 +1,28 @@
+"""A deal as the score sheet has it (A-O31)."""
+
+from functools import partial
+from typing import Any
+
+from referee.games._rodskagg import tally
+from referee.games.rodskagg_alga import play
+from referee.games.rodskagg_alga.states import CITES
+
+
+class Result(tally.Told, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question."""
+
+
+def order_decides(state: Any, result: Result) -> None:
+    """Nobody is first here: who stand level at zero play a duel, and that goes to most tricks (A55-A60)."""
+
+
+SHEET = tally.Sheet(
+    cites=CITES,
+    six_tricks="A51",
+    question_time=play.question_time,
+    question_due=play.question_due,
+    asker=lambda state: state.contract.declarer,
+    order_decides=order_decides,
+)
+
+script = partial(tally.script, sheet=SHEET)

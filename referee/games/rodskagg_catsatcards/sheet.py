@@ -1,0 +1,41 @@
+"""A hand as the score sheet has it (C-O36)."""
+
+from functools import partial
+
+from referee.games._rodskagg import tally
+from referee.games.rodskagg_catsatcards import play
+from referee.games.rodskagg_catsatcards.deal import RULE
+from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
+
+
+class Result(tally.Told, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: bids, tricks and the question, in a duel only the tricks; and in Fem
+    Opp the knocks, as the table agreed on them."""
+
+    knocks: tally.Knocks = ()
+    """The knocks of the deal, and what the table agreed on each."""
+
+
+def order_decides(state: Playing | Played, result: Result) -> str | None:
+    """C55: with Exact Tricks who comes to zero first has won, and the hand is over."""
+    table = state.table
+    if not table.options.exact_tricks_for_all or table.duel:
+        return None
+    for seat in table.playing:
+        early, late = result.taken[seat] if result.taken else (0, 0)
+        if early + late and table.points[seat] <= early + play.LATE * late:
+            return "C55"
+    return None
+
+
+SHEET = tally.Sheet(
+    cites=CITES,
+    six_tricks="C12",
+    question_time=play.question_time,
+    question_due=play.question_due,
+    asker=play.asker,
+    order_decides=order_decides,
+    offences=RULE,
+)
+
+script = partial(tally.script, sheet=SHEET)

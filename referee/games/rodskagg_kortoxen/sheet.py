@@ -1,0 +1,59 @@
+"""A deal as the score sheet has it (B-O40)."""
+
+from functools import partial
+
+from referee.games._rodskagg import tally
+from referee.games._rodskagg.bids import RODSKAGG
+from referee.games.rodskagg_kortoxen import play, scoring
+from referee.games.rodskagg_kortoxen.deal import RULE
+from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_of
+
+
+class Result(tally.Told, forbid_unknown_fields=True):
+    """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question; exit knocks;
+    and the knocks for errors, as the table agreed on them."""
+
+    exits: tally.Exits = ()
+    """Who knocked for his exit, after how many tricks."""
+    knocks: tally.Knocks = ()
+    """The knocks of the deal, and what the table agreed on each."""
+
+
+def order_decides(state: Playing | Played, result: Result) -> str | None:
+    """B56, B67-B68, B77, B-O12: who took the fourth trick, where he asks; and who came to zero when: for an exit, for
+    forgetting it, and among several at zero."""
+    by_fourth = state.table.options.fold_question_by == "fourth_trick_winner"
+    if by_fourth and sum(early > 0 for early, _ in result.taken or ()) > 1:
+        return "B56"
+    if result.exits:
+        return "B67" if state.table.options.exact_zero else "B77"
+    if any(knock.offence == "exit_knock" for knock in result.knocks):
+        return "B68"
+    if isinstance(state, Playing):
+        return None
+    points = scoring.scored(state.table, state.outcome)[0].points  # type: ignore[attr-defined]  # its line
+    home = [seat for seat in state.table.active if not points[seat] and state.outcome.tricks[seat]]
+    return "B-O12" if len(home) > 1 else None
+
+
+def owed_total(state: Playing | Played, seat: int) -> int:
+    """B67, B-O9: what keeps a seat from zero; nothing where there is no exit knock anyway."""
+    deal = deal_of(state)
+    if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
+        return 0
+    return play.running_total(state.table, deal, seat)
+
+
+SHEET = tally.Sheet(
+    cites=CITES,
+    six_tricks="B69",
+    question_time=play.question_time,
+    question_due=play.question_due,
+    asker=play.asker,
+    order_decides=order_decides,
+    owed_total=owed_total,
+    exits_end=lambda table: not table.options.exact_zero,
+    offences=RULE,
+)
+
+script = partial(tally.script, sheet=SHEET)

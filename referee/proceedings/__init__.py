@@ -1,0 +1,1 @@
+"""Facts of the procedure, which stands above the games."""

@@ -1,0 +1,60 @@
+"""Deals played with cards at random, under options drawn at random, then entered as a tally: the same lines."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from referee.events import DealScored, Event
+from referee.refusals import Refused
+from tests.tallied import Tally, acts_of, deals_of, line_of, played_with_cards, sheet_of
+
+DEALS = 20_000
+SISTERS = ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
+MET = {
+    "rodskagg-alga": {"number", "rodskagg_failed", "rodskagg_made", "passed_out", "counts"},
+    "rodskagg-catsatcards": {"ordinary", "redbeard_failed", "redbeard_made", "zero_at_once", "duel", "knocks", "C55"},
+    "rodskagg-kortoxen": {
+        *("number", "rodskagg_failed", "rodskagg_made", "passed_out", "knocked_out"),
+        *("counts", "exits", "knocks", "B56", "B67", "B68", "B77", "B-O12"),
+    },
+}
+"""What the play-outs must come by, or they show little."""
+
+
+def by_counts(match: Tally, deal: Sequence[Event]) -> tuple[Any, ...] | Refused:
+    """What the deal would come to if only the tricks of each were told."""
+    try:
+        return line_of(match.decide(sheet_of(deal, match.rules, counts=True))[0])
+    except Refused as refused:
+        return refused
+
+
+@pytest.mark.rule("A-O31", "B-O40", "C-O36")
+@pytest.mark.parametrize("key", SISTERS)
+def test_whole_or_act_by_act_it_is_the_line_of_the_cards(key: str):
+    """Each deal is played with cards; then its score sheet is entered whole, by counts where no order decides, and
+    act by act, each in a match of its own that goes on with the next deal."""
+    met: Counter[str] = Counter()
+    for opened, events in played_with_cards(key, DEALS, seed=1):
+        deals = list(deals_of(events))
+        if not deals:
+            continue
+        first = deals[0][0][-1]
+        assert isinstance(first, DealScored)
+        whole, stepwise = Tally(opened, first.dealer), Tally(opened, first.dealer)
+        for deal, after in deals:
+            line = line_of((deal[-1], *after))
+            sheet, counted = sheet_of(deal, whole.rules), by_counts(whole, deal)
+            if isinstance(counted, Refused):
+                assert (counted.code, counted.facts["at"]) == ("order_needed", "/taken"), (sheet, counted.facts)
+                met[str(counted.rule)] += 1
+            else:
+                assert counted == line, sheet
+                met["counts"] += 1
+            assert line_of(whole.do(sheet)) == line, sheet
+            assert line_of(stepwise.act_by_act(acts_of(deal, whole.rules))) == line, sheet
+            met.update((line[0].kind,), deals=1, exits=len(sheet.exits or ()), knocks=len(sheet.knocks or ()))
+    assert met["deals"] >= DEALS * 0.95
+    assert {name for name in MET[key] if not met[name]} == set(), met
