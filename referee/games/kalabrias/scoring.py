@@ -1,5 +1,6 @@
 """Writing a deal into the protocol, and the end of the match (E33-E53)."""
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec.structs import replace
@@ -249,18 +250,32 @@ def _undecided(table: Table) -> Detail:
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
-    """E42: the numbers on the line, and how they came about."""
-    declarer, options = contract.declarer, table.options
-    scoring = scorers(table, declarer, deal.sequences)
+    """E42: what each has won, and how the deal is settled by it."""
+    scoring = scorers(table, contract.declarer, deal.sequences)
     sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
-    own = [sum(three) for three in zip(deal.card_points, sequences, bella, strict=True)]
+    return _settled_entries(table, deal, contract, scoring, deal.card_points, sequences, bella)
+
+
+def _settled_entries(
+    table: Table,
+    deal: Outcome,
+    contract: TrumpContract,
+    scoring: tuple[int, ...],
+    card_points: Sequence[int],
+    sequences: Sequence[int],
+    bella: Sequence[int],
+) -> tuple[list[Entry], Detail]:
+    """E42: the numbers on the line, and how they came about. Points go by seat; ``scoring``: who has sequences that
+    count, the best first."""
+    declarer, options = contract.declarer, table.options
+    own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
     settled, ours = settle(table, declarer, own)
     opponents, everybody = table.opponents(declarer), range(table.seats)
     carry = table.carry if settled.set_aside == "the next deal" else 0
     detail: Detail = {
-        "card_points": list(deal.card_points),
-        "sequence_points": sequences,
-        "bella_points": bella,
+        "card_points": list(card_points),
+        "sequence_points": list(sequences),
+        "bella_points": list(bella),
         "own": own,
         "outcome": settled.outcome,
         "rule": settled.with_three if table.seats == 3 else settled.rule,
@@ -268,7 +283,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     }
     entries = []
     for seat in everybody if settled.own == "everybody" else opponents:
-        entries += _own_entries(table, deal, seat, sequences, bella, scoring)
+        entries += _own_entries(table, deal, seat, card_points, sequences, bella, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
     def enter(given: tuple[int, ...], rule: str) -> None:
@@ -290,13 +305,14 @@ def _own_entries(
     table: Table,
     deal: Outcome,
     seat: int,
-    sequences: list[int],
-    bella: list[int],
+    card_points: Sequence[int],
+    sequences: Sequence[int],
+    bella: Sequence[int],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
     """What a seat and its partner (E52) won: with tricks, sequences and bella."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
-    if points := sum([deal.card_points[who] for who in side]):
+    if points := sum([card_points[who] for who in side]):
         tricks = tuple([event for who, event in deal.won if who in side])
         entries.append(Entry(seat=seat, points=points * unit, rule="E33", events=tricks))
     if points := sum([sequences[who] for who in side]):
