@@ -169,9 +169,9 @@ class Announce(SeatAct, tag="announce"):
 
 
 class Exchange(SeatAct, tag="exchange"):
-    """Lay away a card and take the turned-up one."""
+    """Lay away a card and take the turned-up one. Where only the tally is kept the card is not told."""
 
-    card: Card
+    card: Card | None = None
 
 
 class Reply(SeatAct, tag="reply"):

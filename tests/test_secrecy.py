@@ -58,6 +58,7 @@ deal/cards-thrown       all        seat count
 deal/later-cards-dealt  all        counts turn_up_to
                         by_seat    hands
 deal/seven-exchanged    all        seat card turn_up
+deal/counted            all        kind tricks declarer trumps card_points sequence_points bella_points scoring
 deal/play-ended         all        kind
 deal/scored             all        deal dealer kind declarer contract tricks answers penalties before points entries
                         all        eliminated pot_before pot pot_entries halves detail
@@ -78,6 +79,7 @@ pot/staked              all        seat amount pot double
 
 card/played             all        seat card
                         official   breaches
+trick/second-told       all        seat trick
 trick/taken             all        seat trick uncontested grace_until second
                         official   breaches
 result/entered          all        result

@@ -124,12 +124,9 @@ def _read_declare(text: str) -> dict[str, Any] | None:
     return fields
 
 
-def _card_if_told(act: Any) -> str:
-    return act.card or "draws"
-
-
-def _read_card_if_told(text: str) -> dict[str, Any] | None:
-    return {} if text == "draws" else _read_card(text)
+def _card_or(word: str) -> tuple[Callable[[Any], str], Callable[[str], dict[str, Any] | None]]:
+    """The card, or this word where it is not told."""
+    return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 
 
 def _read_card(text: str) -> dict[str, Any] | None:
@@ -178,7 +175,7 @@ def _read_result(text: str) -> dict[str, Any] | None:
 
 
 WORDS: dict[str, _Word] = {
-    "draw": _Word("draw", _card_if_told, _read_card_if_told),
+    "draw": _Word("draw", *_card_or("draws")),
     "cut": _Word("cut", *_only("")),
     "knock_for_cards": _Word("formula", *_only("")),
     "pick_up": _Word("picks up", *_only("")),
@@ -199,7 +196,7 @@ WORDS: dict[str, _Word] = {
     "answer": _Word("question", *_field("answer", "play", "fold")),
     "announce": _Word("announces", *_field("what", "near_zero", "thanks")),
     "knock_out": _Word("exit", *_only("")),
-    "exchange": _Word("exchange", _card, _read_card),
+    "exchange": _Word("exchange", *_card_or("takes")),
     "play": _Word("trick", _card, _read_card),
     "trick": _Word("trick", _tell_trick, _read_trick),
     "result": _Word("sheet", _tell_result, _read_result),

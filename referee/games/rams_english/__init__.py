@@ -1,6 +1,6 @@
 """Rams, the English form: five cards each, a widow, and a pot that holds what nobody took.
 
-Rulebook D1-D71. Readings of what the source leaves open are D-O1 to D-O28; the option that changes one is named in
+Rulebook D1-D71. Readings of what the source leaves open are D-O1 to D-O29; the option that changes one is named in
 :class:`Options`. The weightiest: the stake stays after a misdeal (D-O10), the second-best card gets what a player
 at fault forfeits (D-O11), faults are punished when the deal is scored, without a knock (D-O24), and the session
 ends by ``close`` (D-O28).
@@ -14,7 +14,7 @@ when hands are closed (D26).
 """
 
 from referee import acts, events, phases
-from referee.games.rams_english import deal, declarations, payment, play, sight, states
+from referee.games.rams_english import deal, declarations, payment, play, sight, states, tally
 from referee.games.rams_english.states import (
     FACTS,
     HAND,
@@ -57,13 +57,15 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     },
     Playing: {
         acts.Play: play.play,
+        acts.Trick: tally.trick,
         acts.Exchange: declarations.exchange,
         acts.Bid: declarations.announce_late,
         acts.Report: deal.report,
     },
     Played: {
         acts.Deal: refuse(WrongPhase, "deal_not_scored", "D-O24"),
-        acts.Score: payment.score,
+        acts.Score: tally.score,
+        acts.Trick: tally.second_told,
         acts.Report: deal.report,
     },
 }
@@ -74,6 +76,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Bid: "D28",
     acts.Exchange: "D46",
     acts.Play: "D48",
+    acts.Trick: "D-O29",
     acts.Report: "D-O26",
     acts.Score: "D-O24",
 }
@@ -81,6 +84,7 @@ RULE_OF: dict[type[acts.Act], str] = {
 EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
+    states.SecondTold: tally.second_known,
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,
@@ -123,4 +127,6 @@ RULESET = phases.game(
     to_act=sight.to_act,
     view=sight.view,
     has_pot=True,
+    result=tally.Result,
+    script=tally.script,
 )

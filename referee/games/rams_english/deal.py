@@ -81,6 +81,8 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
         pot=table.pot + table.stake,
         double=table.pot > 0,
     )
+    if table.tally:
+        return staked, _untold_deal(table, act)
     if not table.house:
         return staked, _table_deal(table, act)
     if act != Deal(seat=act.seat):
@@ -105,8 +107,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
     if len(counts) != table.seats:
         raise AgainstTheRules("one_hand_a_seat", "D17", seats=table.seats)
-    order = dealt_to(table)
-    right = tuple(HAND if seat in order else 0 for seat in range(table.seats))
+    right = _right_counts(table)
     if counts != right or (act.widow is not None and len(act.widow) != HAND):
         raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)
     return Dealt(
@@ -118,6 +119,22 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
         turn_up=act.turn_up,
         face_up=True,
     )
+
+
+def _right_counts(table: Table) -> tuple[int, ...]:
+    """D2, D17: five cards to each who gets any."""
+    order = dealt_to(table)
+    return tuple([HAND if seat in order else 0 for seat in range(table.seats)])
+
+
+def _untold_deal(table: Table, act: Deal) -> Dealt:
+    """D17, D-O29: where only the tally is kept no card is told, and how many there are need not be."""
+    if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
+        raise AgainstTheRules("cards_not_told", "D-O29")
+    right = _right_counts(table)
+    if act.counts not in (None, right):
+        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)
+    return Dealt(deal=table.deal, dealer=table.dealer, counts=right, face_up=True)
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
@@ -150,9 +167,8 @@ def staked(state: Undealt, event: Staked, number: int) -> Undealt:
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     """The state when the cards are out; forehand speaks first (D24)."""
     table = state.table
-    assert event.turn_up is not None, "the deal turns a card up"
-    known = event.hands is not None
-    unseen = IN_PACK & ~BIT[event.turn_up]
+    turn_up, known = event.turn_up, event.hands is not None
+    unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
     hands = tuple(map(cards_of, event.hands)) if event.hands is not None else (unseen,) * table.seats
     order = dealt_to(table)
     dealing = DealtCards(
@@ -160,13 +176,16 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
         order=order,
         known=known,
         widow=cards_of(event.widow),
-        turn_up=event.turn_up,
-        trumps=trumps_of(event.turn_up),
+        turn_up=turn_up or "",
+        trumps=0 if turn_up is None else trumps_of(turn_up),
     )
     return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
 
 
 # Reports of what the cards cannot show
+
+OFFENCES = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
+"""Faults that the cards show, by the duty that is broken."""
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
@@ -190,15 +209,22 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
         if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
             raise AgainstTheRules("hands_known", "D-O26")
         return reported, PlayEnded(kind="misdeal")  # a report leaves nothing in the phase that this could follow from
-    if act.fault in ("early_pick_up", "wrong_cut"):
+    if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
+    if act.fault in OFFENCES.values() and not table.tally:
+        raise AgainstTheRules("shown_by_cards", "D-O26")
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "D-O24")
     if isinstance(state, Declaring):
         raise WrongPhase("play_not_begun", "D68")
-    if act.accused not in (state.order if isinstance(state, Playing) else state.outcome.order):
+    if act.accused not in played_by(state):
         raise AgainstTheRules("accused_not_in_play", "D68", seat=act.accused)
     return (replace(reported, breaches=(fault(table, act.fault, act.accused, "D68"),)),)
+
+
+def played_by(state: Playing | Played) -> tuple[int, ...]:
+    """Who plays the deal, or has played it."""
+    return state.outcome.order if isinstance(state, Played) else state.order
 
 
 def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:

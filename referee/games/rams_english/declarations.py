@@ -218,6 +218,12 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("exchange_too_late", "D-O22")
     if state.said.exchanged:
         raise AgainstTheRules("already_exchanged", "D46")
+    if state.table.tally:
+        if act.card is not None:
+            raise AgainstTheRules("cards_not_told", "D-O29")
+        return (TurnUpTaken(seat=dealer),)
+    if act.card is None:
+        raise AgainstTheRules("card_to_lay_away", "D46")
     if not BIT[act.card] & state.hands[dealer]:
         in_pack((act.card,))
         raise NoSuchCard("not_held", "D46", card=act.card)
@@ -230,11 +236,8 @@ def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
     With closed hands the others may still play the card that was laid away: if it were refused them, they would know
     what the dealer has laid away.
     """
-    assert event.laid is not None, "evolve reads what was recorded"
     seat, hands = event.seat, state.hands
-    hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]
-    return replace(
-        state,
-        hands=(*hands[:seat], hand, *hands[seat + 1 :]),
-        said=replace(state.said, exchanged=number),
-    )
+    if event.laid is not None and event.card is not None:
+        hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]
+        hands = (*hands[:seat], hand, *hands[seat + 1 :])
+    return replace(state, hands=hands, said=replace(state.said, exchanged=number))

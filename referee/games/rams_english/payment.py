@@ -184,7 +184,12 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
     """D71, D-O11: who played the best card of a trick among those without fault: trumps, then the suit led, then
-    discards by rank and, of the same rank, as they were played. ``None``: all are at fault."""
+    discards by rank and, of the same rank, as they were played. ``None``: all are at fault.
+
+    Where the cards were never told, who was told (D-O29).
+    """
+    if not taken.cards:
+        return None if taken.second in faulted else taken.second
     led = SUIT_OF[BIT[taken.cards[0][1]]]
 
     def strength(card: str) -> tuple[int, int]:

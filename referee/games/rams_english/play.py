@@ -5,15 +5,14 @@ from msgspec.structs import replace
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
-from referee.games.rams_english.deal import fault, in_pack
+from referee.games.rams_english.deal import OFFENCES, fault, in_pack
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
 from referee.phases import noted
-from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn
+from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import next_in
 
 DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
-OFFENCE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
 def higher(cards: Cards, best: Cards) -> Cards:
@@ -53,6 +52,8 @@ def possible(state: Playing, seat: int) -> Cards:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """D48-D58: in turn, as the duties allow; a fault stands where faults stand (D-O24)."""
     seat = act.seat
+    if state.table.tally:
+        raise WrongPhase("tallied", "D-O29")
     if seat != state.turn:
         raise _not_your_turn(state, seat)
     bit = BIT[act.card]
@@ -68,7 +69,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
         rule = broken(hand, bit, state.led, trumps)
         if not state.table.penalise:
             raise AgainstTheRules(DUTY[rule], rule, allowed=texts_of(allowed))
-        breaches = (fault(state.table, OFFENCE[rule], seat, rule, state.lead),)
+        breaches = (fault(state.table, OFFENCES[rule], seat, rule, state.lead),)
     if state.denials:
         breaches += _faults_shown(state, seat, bit)
     return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
@@ -145,7 +146,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
     for denial in state.denials:
         if denial.seat == seat and bit & (denial.follow | denial.trump | denial.head):
             rule = "D50" if bit & denial.follow else "D51" if bit & denial.trump else "D53"
-            breach = fault(state.table, OFFENCE[rule], seat, rule, denial.lead, denial.event)
+            breach = fault(state.table, OFFENCES[rule], seat, rule, denial.lead, denial.event)
             shown.append(breach if state.table.penalise else replace(breach, points=0))
     return tuple(shown)
 
@@ -200,5 +201,5 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (D57)."""
-    taken = Taken(seat=event.seat, event=number, cards=state.trick)
+    taken = Taken(seat=event.seat, event=number, cards=state.trick, second=event.second)
     return replace(state, won=(*state.won, taken), trick=(), led=0, best=0, turn=event.seat)

@@ -3,10 +3,10 @@
 from typing import Any, TypedDict, get_args
 
 from referee import told
-from referee.acts import Act, Bid, Deal, Draw, Exchange, Score
+from referee.acts import Act, Bid, Deal, Draw, Exchange, Score, Trick
 from referee.cards import texts_of
 from referee.events import Viewer
-from referee.games.rams_english import declarations, payment
+from referee.games.rams_english import declarations, payment, tally
 from referee.games.rams_english.deal import next_to_draw
 from referee.games.rams_english.play import playable, possible
 from referee.games.rams_english.states import (
@@ -48,7 +48,9 @@ def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     """D46-D54; with closed hands every card that has not been seen may be the right one."""
     acts: tuple[Act, ...] = ()
-    if seat == state.turn:
+    if state.table.tally:
+        acts = (Trick(seat=seat),) if seat in state.order else ()
+    elif seat == state.turn:
         hand = possible(state, seat)
         dealing = state.dealing
         if dealing.known and state.led:
@@ -56,14 +58,22 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
         acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
-            acts += tuple([Exchange(seat=seat, card=card) for card in texts_of(state.hands[seat])])
+            untold = state.table.tally
+            acts += tuple(
+                [Exchange(seat=seat, card=card) for card in ((None,) if untold else texts_of(state.hands[seat]))]
+            )
         if declarations.may_announce(state, seat):
             acts += (_BIDS[seat][GENERALRAMS],)
     return acts
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    return (Score(seat=seat),)
+    """D-O24; but where a share is waiting to be told whose it is, first that (D-O29)."""
+    if (trick := tally.wanting(state)) is None:
+        return (Score(seat=seat),)
+    if seat != state.outcome.won[trick].seat:
+        return ()
+    return tuple([Trick(seat=seat, second=second) for second in tally.faultless(state)])
 
 
 OFFERS: dict[type, Offer] = {
@@ -79,7 +89,7 @@ def to_act(state: State) -> tuple[int, ...]:
     """The seats that are awaited."""
     match state:
         case Playing():
-            return (state.turn,)
+            return state.order if state.table.tally else (state.turn,)
         case Declaring():
             return state.to_speak[:1]
         case Undealt():
@@ -143,13 +153,14 @@ def _more(state: State, official: bool) -> More:
     more: More = {
         "pot": table.pot + table.stake,
         "single": declarations.is_single(table),
-        "turn_up": state.dealing.turn_up,
         "joined": list(said.joined),
         "lie_down": list(said.lain),
         "widow": said.widow,
         "announcer": said.announcer,
         "exchanged": bool(said.exchanged),
     }
+    if state.dealing.turn_up:
+        more["turn_up"] = state.dealing.turn_up
     if not isinstance(deal, Declaring) and deal.order:
         more["in_play"] = list(deal.order)
     if official and state.dealing.known:

@@ -102,11 +102,21 @@ class TurnUpTaken(Event):
     TOPIC: ClassVar[str] = "turn-up/taken"
     HIDDEN: ClassVar[Hidden] = {"laid": "own"}
     seat: Seat
-    card: CardText
+    card: CardText | None = None
+    """Null where only the tally is kept."""
     laid: CardText | None = None
 
 
-FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken)
+class SecondTold(Event):
+    """Where only the tally is kept, after the play: in trick ``trick``, which a player at fault took, ``seat`` had
+    played the best card of those without fault (D71)."""
+
+    TOPIC: ClassVar[str] = "trick/second-told"
+    seat: Seat
+    trick: told.TrickNumber
+
+
+FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold)
 
 
 # Phases
@@ -143,6 +153,7 @@ class DealtCards(Value):
     known: bool
     widow: int
     turn_up: str
+    """Empty where only the tally is kept, and no trumps are known."""
     trumps: int
 
 
@@ -188,6 +199,9 @@ class Taken(Value):
     seat: int
     event: int
     cards: tuple[tuple[int, str], ...]
+    """None where only the tally is kept."""
+    second: int | None = None
+    """There: who was told to have played the best card of those without fault (D71)."""
 
 
 class Playing(Value, tag="playing"):

@@ -1,0 +1,193 @@
+"""A deal of which only the tally is kept: who took each trick is told, and the cards never are (D22-D71, D-O29).
+
+What can be checked without cards is: who may say what and when, who plays, how many tricks there are, and that all is
+told by which the pot is shared out.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.acts import Bid, Deal, Exchange, FaultTold, Report, Request, Score, SeatAndBidSent, Trick
+from referee.events import Event, TrickTaken
+from referee.games.rams_english import payment
+from referee.games.rams_english.deal import played_by
+from referee.games.rams_english.states import Declaring, Played, Playing, SecondTold, State, Undealt
+from referee.refusals import AgainstTheRules, NotInPlay, Refused, WrongPhase
+from referee.ruleset import Moment, Script
+from referee.value import Seat, Value
+
+# Trick by trick
+
+
+def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
+    """D40, D57: who took the trick, and it may be who had played the second-best card (D71)."""
+    if not state.table.tally:
+        raise WrongPhase("not_tallied", None)
+    if act.seat not in state.order:
+        raise _not_in_play(state, act.seat)
+    if (refusal := _no_second(state, act.seat, act.second)) is not None:
+        raise refusal
+    return (TrickTaken(seat=act.seat, trick=len(state.won) + 1, second=act.second),)
+
+
+def _not_in_play(state: Playing | Played, seat: int) -> NotInPlay:
+    """D2, D40, D-O9: who lay down, or sits the deal out."""
+    if seat >= state.table.seats:
+        return NotInPlay("no_such_seat", None, seat=seat)
+    return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
+
+
+def _no_second(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
+    """D71: why a seat cannot have played the second-best card of a trick, if it cannot."""
+    if second is None:
+        return None
+    if second not in played_by(state):
+        return _not_in_play(state, second)
+    return AgainstTheRules("second_is_first", "D71", seat=taker) if second == taker else None
+
+
+# Who gets what a fault forfeits, told after the play
+
+
+def wanting(state: Played) -> int | None:
+    """D71, D-O11, D-O29: the place of the first trick that a player at fault took and of which nobody was told to
+    have played the best card among those without fault."""
+    table, deal = state.table, state.outcome
+    if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
+        return None
+    faults = payment.faults_of(table)
+    if not faults.keys() or not faultless(state):
+        return None
+    places = enumerate(deal.won)
+    return next((n for n, one in places if one.seat in faults and (one.second is None or one.second in faults)), None)
+
+
+def faultless(state: Played) -> tuple[int, ...]:
+    """Those who played, and are without fault."""
+    faults = payment.faults_of(state.table)
+    return tuple([seat for seat in state.outcome.order if seat not in faults])
+
+
+def second_told(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
+    """D71, D-O29: when the play is over, who had played the second-best card of the trick that waits for it."""
+    deal, place = state.outcome, wanting(state)
+    if place is None:
+        raise WrongPhase("all_tricks_told", "D58" if deal.said.announcer is not None else "D3")
+    if deal.won[place].seat != act.seat or act.second not in faultless(state):
+        raise _second_needed(state, place)
+    return (SecondTold(seat=act.second, trick=place + 1),)
+
+
+def _second_needed(state: Played, place: int) -> AgainstTheRules:
+    return AgainstTheRules(
+        "second_needed", "D71", trick=place + 1, seat=state.outcome.won[place].seat, allowed=faultless(state)
+    )
+
+
+def second_known(state: Played, event: SecondTold, number: int) -> Played:
+    """The state when it is known whose share that is."""
+    won = [
+        replace(one, second=event.seat) if place == event.trick else one
+        for place, one in enumerate(state.outcome.won, 1)
+    ]
+    return replace(state, outcome=replace(state.outcome, won=tuple(won)))
+
+
+def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
+    """D71, D-O24: not before it is told who gets what a fault forfeits."""
+    if (place := wanting(state)) is not None:
+        raise _second_needed(state, place)
+    return payment.score(state, act, moment)
+
+
+# The whole deal
+
+
+class Result(Value, forbid_unknown_fields=True):
+    """What is told of a deal; of a misdeal nothing else (D67)."""
+
+    bids: tuple[SeatAndBidSent, ...] | None = None
+    """What was declared, as it was spoken (D22-D45)."""
+    tricks: tuple[Seat, ...] | None = None
+    """Who took each; none if the deal was bought off (D32)."""
+    second: tuple[Seat | None, ...] = ()
+    """By trick, who had played the best card of those without fault (D71)."""
+    exchanged: bool = False
+    """The dealer took the turned-up card (D46)."""
+    faults: tuple[FaultTold, ...] = ()
+    """Faults in play, each of which counts (D68-D70)."""
+    misdeal: bool = False
+
+
+def script(state: Undealt, result: Result) -> Script:
+    """The acts that a result stands for; refuses what they cannot show to be wrong, and says where it stands."""
+    dealer = state.table.dealer
+    now: State = yield "", Deal(seat=dealer)
+    if result.misdeal:
+        _nothing_else(result, ("bids", "tricks", "second", "exchanged", "faults"), "D67")
+        yield "/misdeal", Report(seat=dealer, accused=dealer, fault="misdeal")
+        return
+    if result.bids is None:
+        raise AgainstTheRules("missing_in_the_result", "D24", at="/bids")
+    for place, (seat, word) in enumerate(result.bids):
+        if not isinstance(now, Declaring | Playing):
+            raise WrongPhase("declarations_over", "D32", at=f"/bids/{place}")
+        now = yield f"/bids/{place}", Bid(seat=seat, bid=word)
+    if isinstance(now, Declaring):
+        raise AgainstTheRules("bids_missing", "D28", turn=now.to_speak[0], at="/bids")
+    if not isinstance(now, Playing):
+        _nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
+        return
+    now = yield from _played(now, result)
+    if (wanted := wanting(now)) is not None:
+        refusal = _second_needed(now, wanted)
+        refusal.facts["at"] = f"/second/{wanted}"
+        raise refusal
+    yield "", Score(seat=dealer)
+
+
+def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
+    """D3, D46, D58, D-O15: the exchange, the tricks and the faults. An announcer who took the last trick may have
+    ended play with it by a fault, so that there they come before it."""
+    tricks, announcer = result.tricks, state.said.announcer
+    if tricks is None:
+        raise AgainstTheRules("missing_in_the_result", "D3", at="/tricks")
+    if len(result.second) > len(tricks):
+        raise AgainstTheRules("one_second_a_trick", "D71", done=len(tricks), at=f"/second/{len(tricks)}")
+    reports = [
+        (f"/faults/{place}", Report(seat=fault.seat, accused=fault.seat, fault=fault.fault))
+        for place, fault in enumerate(result.faults)
+    ]
+    reported_after = len(tricks) - 1 if announcer in tricks[-1:] else len(tricks)
+    now: State = state
+    if result.exchanged:
+        now = yield "/exchanged", Exchange(seat=state.table.dealer)
+    for place, seat in enumerate(tricks):
+        if not isinstance(now, Playing):
+            raise AgainstTheRules(
+                "too_many_tricks", "D3" if announcer is None else "D58", done=place, at=f"/tricks/{place}"
+            )
+        second = result.second[place] if place < len(result.second) else None
+        if (refusal := _no_second(now, seat, second)) is not None:
+            refusal.facts["at"] = f"/second/{place}"
+            raise refusal
+        if place == reported_after:
+            for report in reports:
+                yield report
+        now = yield f"/tricks/{place}", Trick(seat=seat, second=second)
+    if isinstance(now, Playing):
+        raise AgainstTheRules("tricks_missing", "D3", done=len(tricks), at="/tricks")
+    if reported_after == len(tricks):
+        for report in reports:
+            now = yield report
+    assert isinstance(now, Played), "nothing else ends the play"
+    return now
+
+
+def _nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
+    """Of a deal that was not played."""
+    for name in names:
+        if getattr(result, name):
+            raise AgainstTheRules("nothing_was_played", rule, at=f"/{name}")

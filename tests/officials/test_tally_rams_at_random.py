@@ -1,0 +1,95 @@
+"""English Rams: 20,000 deals played with cards, and entered as the table writes them down: the same lines."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from referee.acts import Act, Bid, Deal, Exchange, FaultTold, Knock, Report, Result, Score, Trick
+from referee.events import DealScored, Event, MatchOpened, TrickTaken
+from referee.games.rams_english.states import Declared, TurnUpTaken
+from tests.officials.tallied import PlayedWithCards, written
+
+DEALS = 20_000
+FAULTS: tuple[Any, ...] = ("revoke", "not_heading", "exposed_card", "wrong_count", "led_out_of_turn")
+
+
+class Careless(PlayedWithCards):
+    """A table where generalrams is rare and faults are not."""
+
+    def some_act(self) -> Act | Knock | None:
+        phase, chance = self.state.__struct_config__.tag, self.chance
+        if self.table and phase in ("playing", "played") and chance.random() < 0.04:
+            self.listed = False
+            seat, accused = chance.choice(self.seats), chance.choice(self.seats)
+            return Report(seat=seat, accused=accused, fault=chance.choice(FAULTS))
+        if self.table and phase == "declaring" and chance.random() < 0.005:
+            self.listed = False
+            return Report(seat=0, accused=self.state.table.dealer, fault="misdeal")
+        act = super().some_act()
+        if isinstance(act, Bid) and act.bid == "generalrams" and chance.random() < 0.8:
+            return super().some_act()
+        return act
+
+
+def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
+    """What the table notes: words, who took the tricks, whose second-best card they were, faults."""
+    numbered = dict(deal)
+    line = next(event for event in numbered.values() if isinstance(event, DealScored))
+    if line.kind == "misdeal":
+        return Result(misdeal=True)
+    bids = tuple((event.seat, event.word) for event in numbered.values() if isinstance(event, Declared))
+    if line.kind == "paid":
+        return Result(bids=bids)
+    taken = [number for number, event in deal if isinstance(event, TrickTaken)]
+    shares = {entry.events[0]: entry.seat for entry in line.entries if entry.rule == "D71"}
+    breaches = [breach for _, event in deal for breach in getattr(event, "breaches", ()) if breach.points]
+    faults = tuple(FaultTold(seat=breach.seat, fault=breach.offence) for breach in breaches)  # type: ignore[arg-type]
+    return Result(
+        bids=bids,
+        tricks=tuple(numbered[number].seat for number in taken),  # type: ignore[attr-defined]
+        second=tuple(shares.get(number) for number in taken) if shares else None,
+        exchanged=any(isinstance(event, TurnUpTaken) for event in numbered.values()),
+        faults=faults or None,
+    )
+
+
+def one_by_one(state: Any, result: Result) -> Iterator[Act]:
+    """The same deal act by act: here a fault is reported as soon as its seat has taken what it takes."""
+    dealer = state.table.dealer
+    yield Deal(seat=dealer)
+    if result.misdeal:
+        yield Report(seat=dealer, accused=dealer, fault="misdeal")
+        return
+    for seat, word in result.bids or ():
+        yield Bid(seat=seat, bid=word)
+    if result.tricks is None:
+        return
+    if result.exchanged:
+        yield Exchange(seat=dealer)
+    announcer = next((seat for seat, word in result.bids or () if word == "generalrams"), None)
+    *first, last = result.tricks
+    for seat in first:
+        yield Trick(seat=seat)
+    faults = result.faults or ()
+    early = [one for one in faults if one.seat == announcer == last]
+    for one in early:
+        yield Report(seat=one.seat, accused=one.seat, fault=one.fault)
+    yield Trick(seat=last)
+    for one in faults:
+        if one not in early:
+            yield Report(seat=one.seat, accused=one.seat, fault=one.fault)
+    at_fault = {one.seat for one in faults}
+    for seat, second in zip(result.tricks, result.second or (), strict=False):
+        if seat in at_fault and second is not None:
+            yield Trick(seat=seat, second=second)
+    yield Score(seat=dealer)
+
+
+@pytest.mark.rule("D22", "D45", "D59", "D71", "D-O29")
+def test_the_same_lines_as_with_cards() -> None:
+    met = written("rams-english", DEALS, written_down, one_by_one, played=Careless)
+    assert met["written"] == DEALS
+    kinds = ("played", "generalrams_won", "generalrams_lost", "paid", "misdeal")
+    assert all(met[f"kind:{kind}"] > 10 for kind in kinds), met
+    assert all(met[rule] > 100 for rule in ("D31", "D60", "D70", "D71", "D-O11")), met
