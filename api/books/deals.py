@@ -103,7 +103,7 @@ class DealRecord(Value):
     A voided deal is dealt again: ``hands`` (as dealt, by seat; ``null`` with closed hands), ``bids``, ``answers``
     and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
     ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
-    that dealt the cards, ``last`` of the one that scored them.
+    that dealt the cards, or of a deal that was only counted the first of all; ``last`` of the one that scored them.
     """
 
     deal: told.DealNumber
@@ -211,7 +211,7 @@ def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: La
     return {
         "deal": score.deal,
         "dealer": score.dealer,
-        "first": sheet.first,
+        "first": sheet.first or events[0].originator_version,
         "last": events[-1].originator_version,
         "hands": dealt.hands if dealt else None,
         "counts": dealt.counts if dealt else (),

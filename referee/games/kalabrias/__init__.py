@@ -1,6 +1,6 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53. Readings of what the source leaves open are E-O1 to E-O40; the option that changes one is named in
+Rulebook E1-E53. Readings of what the source leaves open are E-O1 to E-O41; the option that changes one is named in
 :class:`Options`. The weightiest: the winner scores all sequences of the hand (E-O10), equal ones in plain suits
 cancel out (E-O12), a level deal gives the declarer nothing (E-O21), three players settle against the sum of the
 opponents (E-O22), and points are compared after the deal, not during it (E-O20, E-O31).
@@ -14,7 +14,7 @@ were dealt at a real table (E-O4).
 from msgspec.structs import replace
 
 from referee import acts, events, phases
-from referee.games.kalabrias import auction, deal, declarations, facts, play, scoring, sight
+from referee.games.kalabrias import auction, deal, declarations, facts, play, scoring, sight, tally
 from referee.games.kalabrias.ranks import PACK
 from referee.games.kalabrias.states import (
     Auction,
@@ -69,7 +69,7 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[events.Event, 
 
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
-    Undealt: {acts.Deal: deal.deal},
+    Undealt: {acts.Deal: deal.deal, tally.Count: tally.count},
     Auction: {acts.Bid: auction.bid},
     Proposed: {acts.Reply: auction.reply},
     Naming: {acts.Bid: auction.name},
@@ -119,6 +119,7 @@ EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.PlayEnded: by_phase(
         {Auction: auction.auction_ended, Proposed: auction.auction_ended, Playing: play.play_ended}
     ),
+    facts.DealCounted: tally.deal_counted,
     events.DealScored: scoring.deal_scored,
 }
 
@@ -158,4 +159,6 @@ RULESET = phases.game(
     to_act=sight.to_act,
     view=sight.view,
     carried=sight.carried,
+    result=tally.Result,
+    script=tally.script,
 )

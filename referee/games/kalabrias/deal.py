@@ -8,7 +8,7 @@ from referee.events import CardDrawn, Dealt, Event, FirstDealerDrawn
 from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, RANKS
 from referee.games.kalabrias.states import Auction, DealtCards, Declaring, LaterCards, Table, Undealt
-from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
+from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
 HAND = 6
@@ -41,6 +41,8 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E3-E4, E50: the dealer gives six cards each and turns up the next."""
     table = state.table
+    if table.tally:
+        raise WrongPhase("entered_whole", "E-O41")
     _by_the_dealer(table, act)
     if table.house:
         return (_house_deal(table, moment.seed),)

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from referee import told
 from referee.events import Event, Hidden
 from referee.games.kalabrias.ranks import SequenceName
-from referee.value import CardText, RuleId, Seat
+from referee.value import CardText, DealKind, RuleId, Seat
 
 Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]
 Answer = Literal["better", "equal", "enough"]
@@ -114,6 +114,24 @@ class BellaDeclared(Event):
     seat: Seat
 
 
+class DealCounted(Event):
+    """A deal whose cards nobody told was counted: what each has made, by seat."""
+
+    TOPIC: ClassVar[str] = "deal/counted"
+    kind: DealKind
+    tricks: told.Counts
+    declarer: Seat | None = None
+    trumps: told.Suit | None = None
+    card_points: told.PointsBySeat = ()
+    """For the cards in the tricks won, and the last trick (E34-E41)."""
+    sequence_points: told.PointsBySeat = ()
+    """For sequences (E20, E24)."""
+    bella_points: told.PointsBySeat = ()
+    """For king and queen of trumps (E18)."""
+    scoring: told.Seats = ()
+    """Who scores sequences, the best first."""
+
+
 FACTS: tuple[type[Event], ...] = (
     TrumpsCalled,
     RedealAnswered,
@@ -126,4 +144,5 @@ FACTS: tuple[type[Event], ...] = (
     SequencesCompared,
     SequenceShown,
     BellaDeclared,
+    DealCounted,
 )

@@ -26,9 +26,11 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """E42: scored at once, but a deal that was played waits for ``score`` where errors could be knocked for."""
-    waits = state.table.penalise and state.outcome.contract is not None
-    return () if waits else scored(state.table, state.outcome)
+    """E42: scored at once, but a deal that was played waits for ``score`` where errors could be knocked for; not one
+    that was counted at the table."""
+    table, deal = state.table, state.outcome
+    waits = table.penalise and deal.contract is not None and deal.counted is None
+    return () if waits else scored(table, deal)
 
 
 # What each has won
@@ -44,25 +46,33 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
     if not scoring and said.best is not None and options.equal_sequences == "ten_each":
         for seat in (said.best.seat, *said.level):
             points[seat] = TEN_EACH if deal.known or _borne_out(options, deal, contract, seat) else 0
-    if options.declaration_needs_trick:
-        for seat in range(table.seats):
-            partner = (seat + 2) % 4 if table.seats == 4 else seat
-            if not deal.tricks[seat] and not deal.tricks[partner]:
-                points[seat] = 0
-    return points
+    return with_a_trick(table, deal.tricks, points)
 
 
-def _worth(options: Options, length: int) -> int:
+def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
+    """E-O14: by seat, of the points for sequences those that count."""
+    if not table.options.declaration_needs_trick:
+        return points
+    sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
+    return [each if any(tricks[who] for who in side) else 0 for each, side in zip(points, sides, strict=True)]
+
+
+def worth(options: Options, length: int) -> int:
     """E-O1: one sequence of three, four or five cards."""
     values = options.sequence_points
     five = values.large if values.five is None else values.five
     return {3: values.small, 4: values.large}.get(length, five)
 
 
+def worth_cut(options: Options, length: int) -> int:
+    """E-O10, E-O34: a run of so many cards, cut in the best way."""
+    small, large, five = (worth(options, cards) for cards in (3, 4, 5))
+    return cut(length, small, large, five)
+
+
 def _all_of(options: Options, hand: int) -> int:
-    """E-O10, E-O34: all sequences of a hand, cut in the best way."""
-    small, large, five = (_worth(options, length) for length in (3, 4, 5))
-    return sum(cut(length, small, large, five) for suit in SUITS for length, _ in runs(hand, suit))
+    """E-O10: all sequences of a hand."""
+    return sum(worth_cut(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
 def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
@@ -79,7 +89,7 @@ def _held(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -
         for length, top in runs(hand, suit)
         if (top, suit == trumps) == (best.top, best.trumps) and (length > 3) == (best.cards > 3)
     )
-    return max(_worth(options, min(length, 5)) for length in lengths)
+    return max(worth(options, min(length, 5)) for length in lengths)
 
 
 def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
@@ -91,7 +101,7 @@ def _claimed(options: Options, deal: Outcome, contract: TrumpContract, seat: int
         if not evidence:
             return 0
         if not options.winner_scores_all_sequences:
-            return _worth(options, evidence.bit_count())
+            return worth(options, evidence.bit_count())
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
@@ -251,6 +261,10 @@ def _undecided(table: Table) -> Detail:
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
     """E42: what each has won, and how the deal is settled by it."""
+    if (counted := deal.counted) is not None:
+        return _settled_entries(
+            table, deal, contract, counted.scoring, deal.card_points, counted.sequences, counted.bella
+        )
     scoring = scorers(table, contract.declarer, deal.sequences)
     sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
     return _settled_entries(table, deal, contract, scoring, deal.card_points, sequences, bella)
@@ -312,17 +326,19 @@ def _own_entries(
 ) -> list[Entry]:
     """What a seat and its partner (E52) won: with tricks, sequences and bella."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
+
+    def enter(points: int, rule: str, shown: tuple[int, ...]) -> None:
+        events = shown if deal.counted is None else (deal.counted.event,)
+        entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
+
     if points := sum([card_points[who] for who in side]):
-        tricks = tuple([event for who, event in deal.won if who in side])
-        entries.append(Entry(seat=seat, points=points * unit, rule="E33", events=tricks))
+        enter(points, "E33", tuple([event for who, event in deal.won if who in side]))
     if points := sum([sequences[who] for who in side]):
         best, shown = deal.sequences.best, [event for who, _, event in deal.sequences.shown if who in side]
         events = tuple(shown) if best is None else (best.event, *shown)
-        rule = _sequence_rule(table, scoring, seat)
-        entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
+        enter(points, _sequence_rule(table, scoring, seat), events)
     if points := sum([bella[who] for who in side]):
-        declared = tuple([event for who, event in deal.bella if who in side])
-        entries.append(Entry(seat=seat, points=points * unit, rule="E18", events=declared))
+        enter(points, "E18", tuple([event for who, event in deal.bella if who in side]))
     return entries
 
 

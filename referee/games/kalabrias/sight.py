@@ -34,7 +34,9 @@ _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pas
 
 
 def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
-    return (Deal(seat=seat),) if seat == state.table.dealer else ()
+    """With only the tally kept no deal is dealt: it is entered whole (E-O41)."""
+    table = state.table
+    return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
 
 def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -134,7 +136,7 @@ def to_act(state: State) -> tuple[int, ...]:
         case Auction():
             return state.to_speak[:1]
         case Undealt() | LaterCards():
-            return (state.table.dealer,)
+            return () if state.table.tally else (state.table.dealer,)
         case Proposed():
             return state.to_reply[:1]
         case Naming():
@@ -169,7 +171,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     contract = getattr(deal or state, "contract", None)
     trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
     hand = hands = counts = None
-    if not isinstance(state, Undealt | Over):
+    if not isinstance(state, Undealt | Over) and not table.tally:
         cards, gone = state.cards, state.gone if isinstance(state, Playing | Played) else 0
         if cards.known:
             held = [texts_of(mask & ~gone) for mask in cards.hands]
@@ -248,7 +250,7 @@ class More(TypedDict):
 def _more(state: State, deal: Playing | Outcome | None) -> More:
     """What everybody at a table of Kalabrias knows beside: nothing here comes from a hand."""
     more: More = {"carry": state.table.carry}
-    if not isinstance(state, Undealt | Over):
+    if not isinstance(state, Undealt | Over) and not state.table.tally:
         more["turn_up"] = state.cards.turn_up
     match state:
         case Auction():

@@ -271,6 +271,18 @@ class Playing(Value, tag="playing"):
         return self.cards.hands[seat] & ~self.gone
 
 
+class Counted(Value):
+    """What was told of a deal whose cards nobody told. Tuples of numbers go by seat."""
+
+    event: int
+    scoring: tuple[int, ...]
+    """Who scores sequences, the best first."""
+    sequences: tuple[int, ...]
+    """Points for them."""
+    bella: tuple[int, ...]
+    """Points for king and queen of trumps."""
+
+
 class Outcome(Value):
     """What a deal is scored by (E33-E53); without a contract nothing was played. Tuples of numbers go by seat."""
 
@@ -286,6 +298,7 @@ class Outcome(Value):
     """The hands were: what was claimed was true, and what was not may be scored all the same (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
     """All cards that a seat has had to play with: known, or seen by now (E32)."""
+    counted: Counted | None = None
 
 
 class Played(Value, tag="played"):
