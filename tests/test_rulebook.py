@@ -16,8 +16,8 @@ NUMBERED = {
     "rodskagg-alga": ("A", 60, 31),
     "rodskagg-catsatcards": ("C", 62, 36),
     KORTOXEN: ("B", 80, 40),
-    "rams-english": ("D", 71, 28),
-    "kalabrias": ("E", 53, 40),
+    "rams-english": ("D", 71, 29),
+    "kalabrias": ("E", 53, 41),
 }
 """The letter of each rulebook, how many rules its source states, and how many points it leaves open."""
 
