@@ -33,6 +33,7 @@ from referee.events import (
     Viewer,
 )
 from referee.notation.histories import Step, steps_of
+from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
@@ -103,7 +104,7 @@ class DealRecord(Value):
     A voided deal is dealt again: ``hands`` (as dealt, by seat; ``null`` with closed hands), ``bids``, ``answers``
     and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
     ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
-    that dealt the cards, or of a deal that was only counted the first of all; ``last`` of the one that scored them.
+    that dealt the cards, or that entered a deal whose cards nobody told; ``last`` of the one that scored them.
     """
 
     deal: told.DealNumber
@@ -168,6 +169,8 @@ class _Sheet:
             case Dealt():
                 self.again()
                 self.dealt, self.first = event, number
+            case ResultEntered():
+                self.first = number
             case DealVoided():
                 self.voided.append(number)
                 self.again()
@@ -211,7 +214,7 @@ def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: La
     return {
         "deal": score.deal,
         "dealer": score.dealer,
-        "first": sheet.first or events[0].originator_version,
+        "first": sheet.first,
         "last": events[-1].originator_version,
         "hands": dealt.hands if dealt else None,
         "counts": dealt.counts if dealt else (),

@@ -12,6 +12,7 @@ from referee.games.rams_english.states import Options
 from referee.rulebook import Rulebook, load
 
 HERE = Path(__file__).parent
+TESTS = [*HERE.glob("test_rams_*.py"), *HERE.parent.glob("officials/test_tally_rams*.py")]
 SOURCES = sorted(Path(rams_english.__file__).parent.glob("*.py"))
 CITED = re.compile(r"\bD-O\d+\b|\bD\d+\b")
 RANGE = re.compile(r"\b(D(?:-O)?)(\d+)(?:-| to )\1?(\d+)\b")
@@ -29,7 +30,7 @@ def options_in(text: str) -> set[str]:
 
 def test_rules_and_readings_are_numbered_without_gaps(book: Rulebook):
     assert [rule.id for rule in book.rules] == [f"D{n}" for n in range(1, 72)]
-    assert [reading.id for reading in book.readings] == [f"D-O{n}" for n in range(1, 29)]
+    assert [reading.id for reading in book.readings] == [f"D-O{n}" for n in range(1, 30)]
 
 
 def test_every_text_is_short_and_in_both_languages(book: Rulebook):
@@ -67,14 +68,14 @@ def test_the_code_cites_rules_that_there_are(book: Rulebook):
 
 def test_every_rule_and_reading_has_a_test(book: Rulebook):
     marked: set[str] = set()
-    for path in HERE.glob("test_rams_*.py"):
+    for path in TESTS:
         for mark in re.findall(r"mark\.rule\(([^)]*)\)", path.read_text(encoding="utf-8")):
             marked |= set(CITED.findall(mark))
     assert {entry.id for entry in book.entries} - marked == set()
 
 
 def test_every_refusal_has_a_test():
-    tests = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_rams_*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in TESTS)
     raised = re.compile(r"(?:AgainstTheRules|NoSuchCard|NotInPlay|OutOfTurn|WrongPhase|MatchOver)\(([^,]*),")
     for path in SOURCES:
         for codes in raised.findall(path.read_text(encoding="utf-8")):

@@ -122,6 +122,7 @@ class DealCounted(Event):
     tricks: told.Counts
     declarer: Seat | None = None
     trumps: told.Suit | None = None
+    """Their suit; null: nothing was played."""
     card_points: told.PointsBySeat = ()
     """For the cards in the tricks won, and the last trick (E34-E41)."""
     sequence_points: told.PointsBySeat = ()

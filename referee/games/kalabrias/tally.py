@@ -29,8 +29,11 @@ class Result(Value, forbid_unknown_fields=True):
     """What is told of a deal; of one that was not played only why (E10-E11)."""
 
     kind: Literal["passed_out", "redeal"] | None = None
+    """Why nothing was played: all passed, or a new deal was agreed on (E10-E11); then nothing else is told."""
     declarer: Seat | None = None
+    """Who made trumps (E5-E13)."""
     trumps: Literal["S", "H", "D", "C"] | None = None
+    """Their suit."""
     card_points: NumbersBySeat | None = None
     """By seat, for the cards in its tricks, with the ten for the last (E34-E41)."""
     taken: NumbersBySeat | None = None
@@ -38,7 +41,7 @@ class Result(Value, forbid_unknown_fields=True):
     sequences: tuple[SequenceTold, ...] = ()
     """Those that score, the best first."""
     bella: Seat | None = None
-    """Who declared it (E18)."""
+    """Who declared king and queen of trumps (E18)."""
 
 
 class Contract(Value):

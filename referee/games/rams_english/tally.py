@@ -119,6 +119,7 @@ class Result(Value, forbid_unknown_fields=True):
     faults: tuple[FaultTold, ...] = ()
     """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
+    """The dealer misdealt, and the deal passed on (D67)."""
 
 
 def script(state: Undealt, result: Result) -> Script:
