@@ -112,7 +112,7 @@ def _said(value: Any) -> str:
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
-STATUS = {"state": 409, "rule": 422}
+STATUS = {"state": 409, "who": 403, "rule": 422}
 """The status of a refusal, by ``Refused.status``."""
 
 

@@ -84,6 +84,7 @@ EVOLVE: dict[type[events.Event], phases.Evolution] = {
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,
+    states.FaultLifted: deal.fault_lifted,
     events.CardDrawn: deal.card_drawn,
     states.Staked: deal.staked,
     events.Dealt: deal.dealt,
@@ -123,4 +124,6 @@ RULESET = phases.game(
     to_act=sight.to_act,
     view=sight.view,
     has_pot=True,
+    unseen=deal.unseen,
+    priced=deal.priced,
 )
