@@ -297,6 +297,8 @@ class Withdrawal(Proceeding, tag_field="act", tag="withdrawal"):
     """Who opened a case withdraws it."""
 
     case: NumberSent
+    seat: SeatSent | None = None
+    """Who opened it; left out: an official."""
 
 
 class AppealSent(Proceeding):

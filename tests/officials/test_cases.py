@@ -96,7 +96,7 @@ class TestWhatIsACase:
     def test_and_stands_as_before_when_the_case_is_withdrawn(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR)
-        dealt.ask(Withdrawal(case=1), BERIT)
+        dealt.ask(Withdrawal(case=1, seat=BERIT))
         assert dealt.knock(DAG, CESAR).status == "pending"
 
     def test_a_misdeal_that_another_reports_is_one_too(self) -> None:
@@ -139,7 +139,7 @@ class TestLimits:
     def test_a_seat_cannot_open_and_withdraw_for_ever(self, dealt: Hearing) -> None:
         for number in range(1, 21):
             dealt.knock(BERIT, CESAR, "revoke")
-            dealt.ask(Withdrawal(case=number), BERIT)
+            dealt.ask(Withdrawal(case=number, seat=BERIT))
         dealt.refused(Knock(seat=BERIT, accused=CESAR, offence="revoke"), "too_many_knocks", None)
 
     def test_nor_speak_for_ever(self, dealt: Hearing) -> None:
@@ -379,11 +379,11 @@ class TestWithdrawing:
     @pytest.mark.rule("J1")
     def test_only_who_opened_it_and_before_it_is_ruled_on(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
-        dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", CESAR)
+        dealt.refused(Withdrawal(case=1, seat=CESAR), "not_the_opener", "J1")
         dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", "official")
-        dealt.ask(Withdrawal(case=1), BERIT)
+        dealt.ask(Withdrawal(case=1, seat=BERIT))
         assert dealt.status() == "withdrawn"
-        dealt.refused(Withdrawal(case=1), "case_decided", "J7", BERIT)
+        dealt.refused(Withdrawal(case=1, seat=BERIT), "case_decided", "J7")
         dealt.refused(Appeal(case=1, seat=BERIT), "case_decided", "J7")
         dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official")
         with pytest.raises(Exception, match="case_decided"):

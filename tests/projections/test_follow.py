@@ -204,7 +204,7 @@ class TestFollowing:
                 at_the_head(follower, referee)
             assert content(engine, books) == whole
             with engine.begin() as connection:
-                connection.execute(text("DROP TABLE book_cases_rulings"))
+                connection.execute(text("DROP TABLE book_cases_2_entries"))
 
     def test_books_that_are_ahead_of_a_restored_log_begin_anew(
         self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture
@@ -609,4 +609,4 @@ def spoil(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_3_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("UPDATE book_cases_rulings SET imposed = imposed + 1"))
+        connection.execute(text("UPDATE book_cases_2_entries SET topic = 'nothing'"))
