@@ -1,17 +1,23 @@
-"""The case files: every knock of a match with its ruling, and what it cost.
+"""The case files: every knock of a match, what was said about it, how it was ruled on, and what it cost.
 
 The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
 """
 
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import groupby
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
+import msgspec
 from sqlalchemy import (
     Column,
     Connection,
+    Index,
     Integer,
     MetaData,
     Table,
+    Text,
     Uuid,
     bindparam,
     func,
@@ -20,30 +26,86 @@ from sqlalchemy import (
     update,
 )
 
-from projections.follow.engine import Json
-from projections.follow.keeping import LIVE
+from projections.follow.engine import Utc
+from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
-from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed, Viewer, seen
+from referee.events import (
+    LAYS_OPEN,
+    Event,
+    KnockDismissed,
+    KnockUpheld,
+    MatchOpened,
+    PenaltyImposed,
+    Recorded,
+    Viewer,
+    seen,
+)
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 
-Ruling = KnockUpheld | KnockDismissed
+Fact = (
+    CaseOpened | CaseStated | CaseWithdrawn | CaseRuled | CaseAppealed | KnockUpheld | KnockDismissed | PenaltyImposed
+)
+FACTS: tuple[type[Event], ...] = (
+    CaseOpened,
+    CaseStated,
+    CaseWithdrawn,
+    CaseRuled,
+    CaseAppealed,
+    KnockUpheld,
+    KnockDismissed,
+    PenaltyImposed,
+)
+"""What a case is made of."""
+READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
+BEGINS = (CaseOpened, KnockUpheld, KnockDismissed)
+
+
+class Entry(NamedTuple):
+    """An event of a case, and when it was stored."""
+
+    event: int
+    at: datetime
+    fact: Any
+    """One of :data:`FACTS`, as the viewer may see it."""
 
 
 class Case(NamedTuple):
-    """A ruling on a knock, event ``event`` of the match, as the viewer may see it.
+    """All that has happened in a case, in order: it begins with what opened it, or with the referee's ruling."""
 
-    ``fine``: how far the knocker goes up who was wrong, where that is the custom.
-    """
+    case: int
+    entries: tuple[Entry, ...]
 
-    event: int
-    ruling: Ruling
-    fine: int
+    @property
+    def event(self) -> int:
+        """The number of its first event."""
+        return self.entries[0].event
+
+    @property
+    def ruling(self) -> KnockUpheld | KnockDismissed | None:
+        """What the referee ruled at once."""
+        first = self.entries[0].fact
+        return first if isinstance(first, KnockUpheld | KnockDismissed) else None
+
+    @property
+    def fine(self) -> int:
+        """How far the knocker goes up who was wrong, where that is the custom."""
+        return fine_of(entry.fact for entry in self.entries[:2])
+
+
+def fine_of(facts: Iterable[Any]) -> int:
+    """What a dismissed knock cost the knocker, from the events that it made."""
+    ruling, *imposed = facts
+    if not isinstance(ruling, KnockDismissed):
+        return 0
+    return sum(fact.points for fact in imposed if isinstance(fact, PenaltyImposed) and fact.seat == ruling.seat)
 
 
 class Cases:
     """The book of all case files."""
 
-    name = key = "cases"
-    takes = topics(MatchOpened, KnockUpheld, KnockDismissed, PenaltyImposed, *LAYS_OPEN)
+    name = "cases"
+    key = "cases_2"
+    takes = topics(MatchOpened, *FACTS, *LAYS_OPEN)
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -53,17 +115,32 @@ class Cases:
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
             Column("public_to", Integer, nullable=False),  # the last event of the last deal that is over
+            Column("ruleset", Text, nullable=False),
         )
-        self.rulings = Table(
-            f"{prefix}{self.key}_rulings",
+        self.cases = Table(
+            f"{prefix}{self.key}_cases",
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("case", Integer, primary_key=True),
             Column("event", Integer, nullable=False),
-            Column("upheld", Json(KnockUpheld)),
-            Column("dismissed", Json(KnockDismissed)),
-            Column("imposed", Integer, nullable=False),
+            Column("opened_at", Utc, nullable=False),
+            Column("ruleset", Text, nullable=False),
+            Column("status", Text, nullable=False),  # without regard to the time
+            Column("rule", Text),
+            Column("appeal_until", Utc),
         )
+        Index(own_name("ix_cases"), self.cases.c.opened_at, self.cases.c.match, self.cases.c.case)
+        self.entries = Table(
+            f"{prefix}{self.key}_entries",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("event", Integer, primary_key=True),
+            Column("case", Integer, nullable=False),
+            Column("at", Utc, nullable=False),
+            Column("topic", Text, nullable=False),
+            Column("fact", Text, nullable=False),
+        )
+        Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
     def under(self, prefix: str) -> Self:
         """The same book in other tables."""
@@ -75,32 +152,36 @@ class Cases:
         query = select(self.matches).where(this.match.in_(page.histories))
         known = {row.match: row for row in connection.execute(query)}
         versions = {match_id: row.version for match_id, row in known.items()}
-        new, old = [], []
-        rulings: dict[tuple[UUID, int], dict[str, Any]] = {}
-        imposed: list[dict[str, Any]] = []
+        new, old, entries = [], [], []
+        cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         for match_id, version, _, events in page.news(versions, self.takes):
-            public_to = known[match_id].public_to if match_id in known else 0
-            for number, event in ((recorded.originator_version, recorded.event) for recorded in events):
-                match event:
-                    case KnockUpheld() | KnockDismissed():
-                        rulings[match_id, event.case] = _row(match_id, number, event)
-                    case PenaltyImposed(case=case, points=points) if case is not None:
-                        if (match_id, case) in rulings:
-                            rulings[match_id, case]["imposed"] = points
-                        else:
-                            imposed.append({"id": match_id, "number": case, "imposed": points})
+            had = known.get(match_id)
+            public_to, ruleset = (0, "") if had is None else (had.public_to, had.ruleset)
+            for recorded in events:
+                event = recorded.event
+                if isinstance(event, MatchOpened):
+                    ruleset = event.ruleset
+                if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
+                    entries.append(_entry(recorded, number))
+                    case = cases.setdefault((match_id, number), {})
+                    case |= _case(recorded, ruleset) if isinstance(event, BEGINS) else {}
+                    case |= _changes(event)
                 if type(event) in LAYS_OPEN:
-                    public_to = number
-            row = {"version": version, "public_to": public_to}
+                    public_to = recorded.originator_version
+            row = {"version": version, "public_to": public_to, "ruleset": ruleset}
             if match_id in known:
                 old.append({"id": match_id, **row})
             else:
                 new.append({"match": match_id, **row})
-        if rulings:
-            connection.execute(insert(self.rulings), list(rulings.values()))
-        if imposed:
-            ruling = (self.rulings.c.match == bindparam("id")) & (self.rulings.c.case == bindparam("number"))
-            connection.execute(update(self.rulings).where(ruling).values(imposed=bindparam("imposed")), imposed)
+        if entries:
+            connection.execute(insert(self.entries), entries)
+        begun = [case for case in cases.values() if "event" in case]
+        if begun:
+            connection.execute(insert(self.cases), begun)
+        for (match_id, number), case in cases.items():
+            if case and "event" not in case:
+                place = (self.cases.c.match == match_id) & (self.cases.c.case == number)
+                connection.execute(update(self.cases).where(place).values(case))
         if new:
             connection.execute(insert(self.matches), new)
         if old:
@@ -112,28 +193,80 @@ class Cases:
 
     def last(self, connection: Connection, match_id: UUID) -> int:
         """The number of the last case of a match, or 0."""
-        return connection.scalar(select(func.max(self.rulings.c.case)).where(self.rulings.c.match == match_id)) or 0
+        return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
         """The case files of a match in order, as the viewer may see them; so many of those after a number."""
+        last = None if limit is None else after + limit
+        return self._of(connection, match_id, viewer, after, last)
+
+    def between(
+        self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, to: int
+    ) -> tuple[Case, ...]:
+        """Those that were opened after one event and up to another."""
+        this = self.cases.c
+        query = select(func.min(this.case), func.max(this.case)).where(
+            this.match == match_id, this.event > after, this.event <= to
+        )
+        first, last = connection.execute(query).one()
+        return () if first is None else self._of(connection, match_id, viewer, first - 1, last)
+
+    def _of(
+        self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, last: int | None
+    ) -> tuple[Case, ...]:
         public_to = connection.scalar(select(self.matches.c.public_to).where(self.matches.c.match == match_id)) or 0
-        this = self.rulings.c
-        query = select(self.rulings).where(this.match == match_id, this.case > after).order_by(this.case).limit(limit)
-        cases = []
-        for row in connection.execute(query):
-            ruling = seen(row.upheld or row.dismissed, viewer, row.event <= public_to)
-            cases.append(Case(row.event, ruling, row.imposed if isinstance(ruling, KnockDismissed) else 0))
-        return tuple(cases)
+        this = self.entries.c
+        query = select(self.entries).where(this.match == match_id, this.case > after).order_by(this.case, this.event)
+        if last is not None:
+            query = query.where(this.case <= last)
+        return tuple(
+            Case(number, tuple(_seen(row, viewer, public_to) for row in rows))
+            for number, rows in groupby(connection.execute(query), lambda row: row.case)
+        )
 
 
-def _row(match_id: UUID, number: int, ruling: Ruling) -> dict[str, Any]:
+def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
+    return Entry(row.event, row.at, seen(READ[row.topic](row.fact), viewer, row.event <= public_to))
+
+
+def _entry(recorded: Recorded, number: int) -> dict[str, Any]:
     return {
-        "match": match_id,
-        "case": ruling.case,
-        "event": number,
-        "upheld": ruling if isinstance(ruling, KnockUpheld) else None,
-        "dismissed": ruling if isinstance(ruling, KnockDismissed) else None,
-        "imposed": 0,
+        "match": recorded.originator_id,
+        "event": recorded.originator_version,
+        "case": number,
+        "at": recorded.at,
+        "topic": recorded.event.TOPIC,
+        "fact": msgspec.json.encode(recorded.event).decode(),
     }
+
+
+def _case(recorded: Recorded, ruleset: str) -> dict[str, Any]:
+    """The row of a case that begins with this event."""
+    event = recorded.event
+    assert isinstance(event, BEGINS), "with no other"
+    return {
+        "match": recorded.originator_id,
+        "case": event.case,
+        "event": recorded.originator_version,
+        "opened_at": recorded.at,
+        "ruleset": ruleset,
+        "rule": None,
+        "appeal_until": None,
+    }
+
+
+def _changes(event: Any) -> dict[str, Any]:
+    """What an event changes of how a case stands."""
+    match event:
+        case CaseOpened():
+            return {"status": "pending"}
+        case CaseRuled() | KnockUpheld() | KnockDismissed():
+            until = event.appeal_until
+            return {"status": "ruled" if until else "final", "rule": event.rule, "appeal_until": until}
+        case CaseAppealed():
+            return {"status": "appealed"}
+        case CaseWithdrawn():
+            return {"status": "withdrawn"}
+    return {}

@@ -4,7 +4,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID, uuid4
+from uuid import UUID
 from zlib import crc32
 
 import msgspec
@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from projections.follow.engine import Json, Utc
-from projections.follow.keeping import LIVE
+from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
 from referee.events import (
     Dealing,
@@ -125,8 +125,7 @@ class Matches:
             Column("version", Integer, nullable=False),
             Column("winner", Integer),
         )
-        # A rebuilt table keeps its index, whose name the next rebuild must not meet.
-        Index(f"ix_matches_{uuid4().hex[:12]}", self.entries.c.opened_at, self.entries.c.match)
+        Index(own_name("ix_matches"), self.entries.c.opened_at, self.entries.c.match)
         self.players = Table(
             f"{prefix}match_players",
             self.metadata,

@@ -33,6 +33,16 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 """Matches what :func:`write` gives."""
 
 
+def officials(count: int) -> tuple[Actor, ...]:
+    """So many officials, as they act."""
+    return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))
+
+
+def place_of(official: str) -> int:
+    """Which of them it is, counted from 0."""
+    return int(official.partition(":")[2] or 1) - 1
+
+
 def is_official(actor: Actor) -> bool:
     """Whether it is one of the officials."""
     return isinstance(actor, str) and actor.startswith("official")

@@ -4,13 +4,14 @@ An act says what somebody wants to do. Whether it may be done is for the ruleset
 """
 
 from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
+from referee.proceedings.cases import CaseKind, Standard, Verdict
+from referee.value import OFFENCE_SAYS, VERSION_MAX, Card, RuleId, Seat, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
@@ -336,6 +337,15 @@ AnyAct = (
 )
 
 
+NumberSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
+"""The number of a deal, a case or an event."""
+NAMED_MAX = 64
+"""So many events, deals or rulings are named at once."""
+EventsSent = Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)]
+Prose = Annotated[str, Meta(max_length=told.PROSE_MAX, extra_json_schema={"pattern": told.NOTE})]
+"""What somebody says in a case, in his own words."""
+
+
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
     """A knock on the table: ``seat`` says that ``accused`` did something wrong.
 
@@ -361,7 +371,117 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     role: Role = "seat"
 
 
-Request = AnyAct | Knock | IssueToken
+class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
+    """What is asked of the officials, where there are any."""
+
+
+class OpenCase(Proceeding, tag_field="act", tag="case"):
+    """A knock that is no question to the events: by an official, or about what stands in the protocol."""
+
+    kind: CaseKind
+    seat: SeatSent | None = None
+    """Who knocks; left out: an official."""
+    accused: SeatSent | None = None
+    offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
+    """What was done wrong; left out: the case is about a line of the protocol."""
+    note: Note = ""
+    """Anything to be kept with it."""
+    deal: NumberSent | None = None
+    """Which deal it is about; left out: the one under way."""
+    result: dict[str, Any] | None = None
+    """What that deal came to; left out: it is about an offence."""
+
+
+class StatementSent(Proceeding):
+    """How a seat says that it was. The last that a seat has said counts."""
+
+    seat: SeatSent
+    agrees: bool
+    """Whether it was as who opened the case says."""
+    events: EventsSent = ()
+    """The numbers of events that show it."""
+    text: Prose = ""
+    """In one's own words."""
+
+
+class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
+    """How a seat says that it was."""
+
+    case: NumberSent
+
+
+class Withdrawal(Proceeding, tag_field="act", tag="withdrawal"):
+    """Who opened a case withdraws it."""
+
+    case: NumberSent
+    seat: SeatSent | None = None
+    """Who opened it; left out: an official."""
+
+
+class AppealSent(Proceeding):
+    """A party asks for another official; or who ruled has found an error of his own."""
+
+    seat: SeatSent | None = None
+    """Who appeals; left out by the official who ruled (J10)."""
+    text: Prose = ""
+    """Why."""
+
+
+class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
+    """A party asks for another official, or who ruled has found an error of his own."""
+
+    case: NumberSent
+
+
+class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
+    """What is to follow from a ruling beside the price of the offence."""
+
+    void: bool = False
+    """The deal under way counts for nothing and is dealt again."""
+    result: dict[str, Any] | None = None
+    """What the deal came to, in place of what was written."""
+    strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
+    """Deals whose lines are to be struck, where their end hung on the number."""
+
+
+class PrecedentSent(Value, forbid_unknown_fields=True):
+    """An earlier ruling that is followed."""
+
+    match: Annotated[str, Meta(pattern="^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", max_length=36)]
+    """The id of its match."""
+    case: NumberSent
+    """Its number there."""
+
+
+RuleSent = Annotated[RuleId, Meta(pattern="^[A-Z](-[A-Z])?[0-9]{1,3}$", max_length=6)]
+
+
+class RulingSent(Proceeding):
+    """What an official rules."""
+
+    verdict: Verdict
+    standard: Standard
+    rule: RuleSent
+    """What it is based on: a rule of the game, or of the procedure."""
+    offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
+    """What was done; left out: what the case says."""
+    events: EventsSent = ()
+    """The numbers of the events that show it."""
+    reason: Prose = ""
+    """Why."""
+    remedy: RemedySent = RemedySent()
+    """What follows beside the price of the offence."""
+    precedents: Annotated[tuple[PrecedentSent, ...], Meta(max_length=NAMED_MAX)] = ()
+    """Earlier rulings that it follows."""
+
+
+class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
+    """What an official rules."""
+
+    case: NumberSent
+
+
+Request = AnyAct | Knock | IssueToken | OpenCase | Statement | Withdrawal | Appeal | Ruling
 """Whatever can be asked; on record its tag tells a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode

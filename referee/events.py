@@ -200,9 +200,9 @@ class Adjudication(Value):
 
     officials: told.Officials
     """Their names."""
-    appeal_minutes: told.Count = 30
+    appeal_minutes: told.Minutes = 30
     """So long a ruling may be appealed (J7)."""
-    correction_minutes: told.Count = 30
+    correction_minutes: told.Minutes = 30
     """So long after the end of the match a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
     """Whether play goes on while a case is open (J5)."""
@@ -365,6 +365,8 @@ class KnockUpheld(Event):
     rests_on: told.Events
     named: OffenceText | None = None
     note: told.Note = ""
+    appeal_until: Time | None = None
+    """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
@@ -403,6 +405,8 @@ class KnockDismissed(Event):
     note: told.Note = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
+    appeal_until: Time | None = None
+    """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
 
 
 class PenaltyImposed(Event):
@@ -530,5 +534,7 @@ class MatchAbandoned(Event):
     settlement: told.MoneyBySeat | None = None
 
 
+ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
+"""The match is over after these."""
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
 """The deal is over after these: its cards lie open, up to and with the event itself."""

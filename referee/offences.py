@@ -71,22 +71,43 @@ class Ledger(Value):
             for standing in self.standings
         )
 
+    def without(self, offence: str, accused: int) -> "Ledger":
+        """Without the last breach of the kind by this seat, if there is one."""
+        found = [
+            place
+            for place, standing in enumerate(self.standings)
+            if (standing.breach.offence, standing.breach.seat) == (offence, accused)
+        ]
+        left = tuple(standing for place, standing in enumerate(self.standings) if place not in found[-1:])
+        return msgspec.structs.replace(self, standings=left)
+
     def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
         """After a ruling: an upheld breach cannot be knocked for again (B-O5)."""
         if isinstance(event, KnockUpheld):
-            standings = self.standings
-            done = next(
-                place
-                for place, standing in enumerate(standings)
-                if standing.status == "open"
-                and standing.breach.seat == event.accused
-                and standing.breach.offence == event.offence
-                and standing.event == event.rests_on[-1]
-            )
-            knocked = msgspec.structs.replace(standings[done], status="knocked")
-            standings = (*standings[:done], knocked, *standings[done + 1 :])
-            return msgspec.structs.replace(self, standings=standings, cases=event.case)
+            return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
         return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
+
+    def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
+        """With this case the last: a breach that it rests on cannot be knocked for again (B-O5)."""
+        return msgspec.structs.replace(self.marked("open", "knocked", accused, offence, rests_on), cases=case)
+
+    def marked(
+        self, was: Status, becomes: Status, accused: int | None, offence: str | None, rests_on: tuple[int, ...]
+    ) -> "Ledger":
+        """With the breach in the last of these events marked so, if there is one and it was marked otherwise."""
+        standings = self.standings
+        for place, standing in enumerate(standings):
+            if (
+                rests_on
+                and standing.status == was
+                and standing.breach.seat == accused
+                and standing.breach.offence == offence
+                and standing.event == rests_on[-1]
+            ):
+                marked = msgspec.structs.replace(standing, status=becomes)
+                standings = (*standings[:place], marked, *standings[place + 1 :])
+                return msgspec.structs.replace(self, standings=standings)
+        return self
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """After a penalty, which stands on the ruling before it."""

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, IssueToken, Knock, Request, Result, Void
+from referee.acts import Abandon, Act, Close, IssueToken, Knock, Proceeding, Request, Result, Void
 from referee.cards import clockwise
 from referee.entering import entering
 from referee.events import (
@@ -112,6 +112,12 @@ class Over(Value, Generic[T], tag="over"):
     by: str
 
 
+def deal_of(state: Any) -> int:
+    """The number of the deal under way or to come; when the match is over, of the last one."""
+    deal: int = state.table.deal - isinstance(state, Over)
+    return deal
+
+
 def phase_of(state: Any) -> str:
     """The name of a phase."""
     return str(state.__struct_config__.tag)
@@ -145,7 +151,7 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
         breaches = tuple({**msgspec.to_builtins(standing.breach), "event": standing.event} for standing in open_now)
     told: dict[str, Any] = {
         "phase": phase_of(state),
-        "deal": table.deal - over,  # the last one, when no other comes
+        "deal": deal_of(state),
         "dealer": table.dealer,
         "to_act": to_act,
         "active": table.active,
@@ -260,6 +266,8 @@ def game(
             if not isinstance(state, between_deals):
                 raise WrongPhase("deal_under_way", None, phase=phase_of(state))
             return entering(result, script, take)
+        if isinstance(request, Proceeding):
+            raise WrongPhase("not_attended", "J1")
         seat = request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
@@ -333,6 +341,7 @@ def game(
         legal=legal,
         result=result,
         script=script,
+        knocks=knock is not None,
         **rest,
     )
 
@@ -369,6 +378,16 @@ def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
 def reported(state: Any, event: Reported, number: int) -> Any:
     """A report stands as it was made."""
     return noted(state, event.breaches, number)
+
+
+def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
+    """A case has this number; a breach that it rests on is the officials' to rule on, and no other knock's."""
+    return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
+
+
+def let_go(state: Any, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
+    """The case is withdrawn: a breach that it rested on stands as before."""
+    return with_ledger(state, state.table.ledger.marked("knocked", "open", accused, offence, rests_on))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:

@@ -16,7 +16,7 @@ class Refused(Exception):
     """An act that was not accepted."""
 
     status: ClassVar[str] = "rule"
-    """``state``: the match is in no state for it. ``rule``: against the rules."""
+    """``state``: the match is in no state for it. ``who``: somebody else may do it. ``rule``: against the rules."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
@@ -41,6 +41,12 @@ class NotInPlay(Refused):
 
 class OutOfTurn(Refused):
     """Somebody else is to act."""
+
+
+class NotYours(Refused):
+    """It is for somebody else to do."""
+
+    status = "who"
 
 
 class NoSuchCard(Refused):

@@ -147,6 +147,14 @@ class Ruleset(Value):
     """The type of what only this game tells of a deal (:class:`~referee.events.DealScored`)."""
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
+    knocks: bool = True
+    """There is knocking: what stands open costs nothing until then."""
+    unseen: Callable[[Any], frozenset[str]] | None = None
+    """The offences that the events of such a match cannot show, though they may have happened (J1). ``None``: the
+    game has no offences."""
+    priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
+    """What puts an offence on the deal under way, by its code and the seat that is accused of it, or with -1 lifts
+    it again. May refuse. ``None``: the game has no price for any."""
     carried: Callable[[Any], dict[str, Any]] = nothing
     """Before a deal: what it takes over from those before it beyond the protocol, as JSON values by name."""
     result: type[msgspec.Struct] | None = None

@@ -57,7 +57,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "dealer", "pending", "seat", "turn", "winner"}
-_ALL_OF = {"cards", "pending"}
+_ALL_OF = {"cards", "cases", "pending"}
 """Facts that are lists of all and not choices of one."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
@@ -77,8 +77,11 @@ _WORDS = {
     "C": Text(en="clubs", sv="klöver"),
     "upheld": Text(en="upheld", sv="bifallen"),
     "dismissed": Text(en="dismissed", sv="avslagen"),
+    "ruled": Text(en="ruled on", sv="avgjort"),
+    "withdrawn": Text(en="withdrawn", sv="återkallat"),
+    "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Bids and verdicts that do not read as they are written."""
+"""Bids, verdicts, and what became of a case, where they do not read as they are written."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",

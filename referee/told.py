@@ -76,6 +76,12 @@ Events = Many[EventNumber]
 DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
 """From 1; 0 before the first."""
 CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
+Cases = Annotated[tuple[CaseNumber, ...], at_most(VERSION_MAX)]
+Deals = Annotated[tuple[DealNumber, ...], at_most(VERSION_MAX)]
+Instance = Annotated[int, _whole(1, VERSION_MAX)]
+MINUTES_MAX = 10_080
+"""A week."""
+Minutes = Annotated[int, _whole(0, MINUTES_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]
 Tally = Annotated[int, _whole(0, VERSION_MAX)]
 """Of what events tell."""
@@ -94,6 +100,9 @@ Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 """A word of the interface that is the same in every language."""
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
+PROSE_MAX = 2000
+"""Of what is said in a case."""
+Text = Annotated[str, _text(PROSE_MAX, NOTE)]
 Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 
 SharedBy = Annotated[str, _text(6, "^([A-Z](-[A-Z])?[0-9]{1,3})?$")]

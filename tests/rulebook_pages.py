@@ -11,11 +11,16 @@ from typing import Any
 
 import msgspec
 
+from referee.events import Adjudication
 from referee.games import RULESETS
-from referee.rulebook import Reading, Rule, load
+from referee.rulebook import PROCEDURE, Reading, Rule, load
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "openapi" / "rulebooks"
+
+
+BOOKS = (*RULESETS, PROCEDURE)
+"""The rulebooks that have a page."""
 
 
 def marks(source: str) -> Iterator[tuple[str, str]]:
@@ -38,7 +43,7 @@ def shown_by() -> dict[str, list[str]]:
 
 def options_of(key: str) -> list[str]:
     """The options as rows of a table: name, default, what may stand there, and the rule it answers."""
-    schema = msgspec.json.schema(RULESETS[key].options)
+    schema = msgspec.json.schema(Adjudication if key == PROCEDURE else RULESETS[key].options)
     fields: dict[str, Any] = schema["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
     rows = ["| option | default | allowed | what it decides |", "|---|---|---|---|"]
     for name, field in fields.items():
@@ -71,7 +76,8 @@ def page(key: str) -> str:
     lines += ["", "## Options", "", *options_of(key), "", "## Rules", ""]
     for entry in book.rules:
         lines += _entry(entry, tests)
-    lines += ["## Readings of what the source leaves open", ""]
+    if book.readings:
+        lines += ["## Readings of what the source leaves open", ""]
     for reading in book.readings:
         lines += _entry(reading, tests)
     return "\n".join(lines)
@@ -87,5 +93,5 @@ def _entry(entry: Rule | Reading, tests: dict[str, list[str]]) -> list[str]:
 
 if __name__ == "__main__":
     PAGES.mkdir(parents=True, exist_ok=True)
-    for ruleset in RULESETS:
+    for ruleset in BOOKS:
         (PAGES / f"{ruleset}.md").write_text(page(ruleset), encoding="utf-8")

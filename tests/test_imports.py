@@ -48,8 +48,8 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
         # The books lie beside the events: where that is, and how one gets there, is said once.
-        known = {"referee.actors", "referee.events", "referee.store.reach", "referee.told", "referee.value"}
-        return WEB | {"api", "referee"}, known
+        known = {"referee.actors", "referee.events", "referee.proceedings", "referee.store.reach", "referee.told"}
+        return WEB | {"api", "referee"}, known | {"referee.value"}
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own

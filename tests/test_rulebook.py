@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from referee.events import Adjudication
 from referee.games import RULESETS
-from referee.rulebook import Reading, Rule, Rulebook, Title, load
+from referee.rulebook import PROCEDURE, Reading, Rule, Rulebook, Title, load
 
 TEXT_LENGTH_MAX = 400
 """A text is one or two sentences; a longer one belongs in two rules."""
@@ -18,6 +19,7 @@ NUMBERED = {
     KORTOXEN: ("B", 80, 40),
     "rams-english": ("D", 71, 29),
     "kalabrias": ("E", 53, 41),
+    PROCEDURE: ("J", 12, 0),
 }
 """The letter of each rulebook, how many rules its source states, and how many points it leaves open."""
 
@@ -29,11 +31,13 @@ def book(request: pytest.FixtureRequest) -> Rulebook:
 
 @pytest.fixture
 def options(book: Rulebook) -> set[str]:
+    if book.ruleset == PROCEDURE:
+        return set(Adjudication.__struct_fields__) - {"officials"}  # their names
     return set(RULESETS[book.ruleset].options.__struct_fields__)
 
 
-def test_every_game_has_a_rulebook() -> None:
-    assert set(NUMBERED) == set(RULESETS)
+def test_every_game_has_a_rulebook_and_so_have_the_officials() -> None:
+    assert set(NUMBERED) == {*RULESETS, PROCEDURE}
 
 
 def test_rules_and_readings_are_numbered_without_gaps(book: Rulebook) -> None:

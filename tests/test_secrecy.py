@@ -99,10 +99,22 @@ duel/lead-drawn         all        seat
 
 fault/reported          all        seat accused fault
                         official   breaches
-knock/upheld            all        case seat accused offence rule payer penalty rests_on named note
-knock/dismissed         all        case seat accused rule named note
+fault/lifted            all        accused fault
+knock/upheld            all        case seat accused offence rule payer penalty rests_on named note appeal_until
+knock/dismissed         all        case seat accused rule named note appeal_until
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
+
+case/opened             all        case by kind deal offence accused payer events result within_deal
+                        to_writer  text
+case/stated             all        case seat agrees events within_deal
+                        to_writer  text
+case/withdrawn          all        case
+case/ruled              all        case instance verdict standard rule offence official payer penalty rests_on
+                        all        precedents remedy appeal_until within_deal
+                        after_deal reason
+case/appealed           all        case seat within_deal
+                        to_writer  text
 
 high-card/compared      all        highest
 """
@@ -185,6 +197,10 @@ def events() -> dict[str, Event]:
     for topic, kind in TYPES.items():
         event = some(inspect.type_info(kind), count(10))
         made[topic] = replace(event, seat=HOLDER) if isinstance(getattr(event, "seat", None), int) else event
+    made["case/opened"] = replace(made["case/opened"], by=HOLDER)
+    made["case/ruled"] = replace(made["case/ruled"], official="official:2")
+    said = ("case/opened", "case/stated", "case/ruled", "case/appealed")
+    made |= {f"{topic}, between deals": replace(made[topic], within_deal=False) for topic in said}
     dealt, ruling = made.pop("deal/dealt"), made.pop("knock/dismissed")
     counts = (6, 6, 0, 7)
     made |= {
@@ -208,7 +224,7 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
     """What a viewer is told of a field, by the word that the table has for it."""
     value, audience = getattr(event, field), AUDIENCES[event.TOPIC][field]
     default = {one.name: one.default for one in msgspec.structs.fields(event)}[field]
-    nothing = EMPTY.get(field, default)
+    nothing = EMPTY.get(field) if default is msgspec.NODEFAULT else default
     if audience == "all":
         return value
     if audience == "nobody":
@@ -230,6 +246,10 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
             return tuple(value[seat] if viewer == seat else () for seat in SEATS)
         case "as_agreed":
             return (6, 6, 0, 6) if event.each else value
+        case "to_writer":
+            return value if viewer == HOLDER or not event.within_deal else nothing
+        case "after_deal":
+            return nothing if event.within_deal else value
         case "unless_late":
             return nothing if event.reason == "late" and event.within_deal else value
     raise AssertionError(f"no such audience: {audience}")

@@ -89,7 +89,8 @@ class TestEverythingHasWords:
 
     def test_every_verdict(self) -> None:
         reasons = get_args(get_args(KnockDismissed.__annotations__["reason"])[0])
-        assert_same({"upheld", *reasons}, set(TEXTS.rulings), "verdicts")
+        of_cases = {"pending", "withdrawn", "case_upheld", "case_dismissed"}
+        assert_same({"upheld", *reasons, *of_cases}, set(TEXTS.rulings), "verdicts")
 
     def test_every_kind_of_deal(self) -> None:
         assert_same(given("PlayEnded", "kind") | returned("_ended"), set(TEXTS.kinds), "kinds of deal")
@@ -139,7 +140,15 @@ class TestRefusals:
         assert fields(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
         said = refusal(code, {name: examples[name] for name in problem.facts}, language)
         assert_is_a_sentence(said)
-        for shown in fields(TEXTS.refusals[code].en) - {"phase", "allowed", "cards", "pending", "verdict"}:
+        for shown in fields(TEXTS.refusals[code].en) - {
+            "phase",
+            "allowed",
+            "cards",
+            "cases",
+            "pending",
+            "status",
+            "verdict",
+        }:
             assert str(examples[shown]) in said
 
     @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def _reason(reason: Reason, language: Language) -> str:
     return filled(REASONS[facts["code"]].in_(language), facts)
 
 
-STATUS = {"state": 409, "rule": 422}
+STATUS = {"state": 409, "who": 403, "rule": 422}
 """The status of a refusal, by ``Refused.status``."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple, Protocol, Self, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import (
     BigInteger,
@@ -48,6 +48,11 @@ CREATING = 0x6B6E61636B61
 """The PostgreSQL advisory lock of those who create tables."""
 
 T = TypeVar("T")
+
+
+def own_name(name: str) -> str:
+    """A name for an index: a rebuilt table keeps its own, which the next rebuild must not meet."""
+    return f"{name}_{uuid4().hex[:12]}"
 
 
 class Book(Protocol):

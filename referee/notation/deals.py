@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from referee.actors import Actor
-from referee.acts import Request
+from referee.acts import AnyAct, Knock
 from referee.events import Dealing, Enforcement, Stakes
 from referee.value import Value
 
@@ -39,9 +39,12 @@ class Header(Value):
 
 
 class Ruling(Value):
-    """What was said to a knock. ``points`` are the ``payer``'s; ``None``: the knock cost nothing."""
+    """What was said to a knock. ``points`` are the ``payer``'s; ``None``: the knock cost nothing.
 
-    verdict: Literal["upheld", "dismissed"]
+    ``pending``: it opened a case, on which an official rules.
+    """
+
+    verdict: Literal["upheld", "dismissed", "pending"]
     rule: str
     payer: int | None = None
     points: int = 0
@@ -51,7 +54,7 @@ class Done(Value):
     """Something that was done, by whom, and the ruling if it was a knock."""
 
     actor: Actor
-    act: Request
+    act: AnyAct | Knock
     ruling: Ruling | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from referee.acts import Deal as DealAct
-from referee.acts import Draw, IssueToken, RequestCards, request_of
+from referee.acts import Draw, IssueToken, Proceeding, RequestCards, request_of
 from referee.events import (
     CardDrawn,
     DealScored,
@@ -25,6 +25,7 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
+from referee.proceedings.cases import CaseOpened
 
 
 class Step(NamedTuple):
@@ -118,7 +119,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         if asked is None:
             by_itself += (one.event for one in group)
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request := request_of(asked), IssueToken):  # which is nothing that players do
+        elif not isinstance(request := request_of(asked), IssueToken | Proceeding):  # which is no act of the deal
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals
@@ -143,6 +144,8 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
     ruling = events[0].event
     fine = next((one.event for one in events if isinstance(one.event, PenaltyImposed)), None)
     payer, points = (None, 0) if fine is None else (fine.seat, fine.points)
+    if isinstance(ruling, CaseOpened):
+        return Ruling(verdict="pending", rule="J1")
     if isinstance(ruling, KnockUpheld):
         return Ruling(verdict="upheld", rule=ruling.rule, payer=ruling.payer, points=ruling.penalty)
     if isinstance(ruling, KnockDismissed):

@@ -229,7 +229,7 @@ def _read_deal(lines: _Lines, seats: int) -> Done:
 
 _KNOCK = re.compile(
     rf"(P\d) on (P\d)(?: (\w+))?(?: \(({actors.WRITTEN})\))?"
-    r"(?:: (upheld|dismissed) by (\S+?)(?:, (P\d) up (\d+))?)?(?: (\".*\"))?"
+    r"(?:: (upheld|dismissed|pending) by (\S+?)(?:, (P\d) up (\d+))?)?(?: (\".*\"))?"
 )
 
 
@@ -241,7 +241,7 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
     ruling = None
     if found[5]:
         payer = _read_seat(lines, found[7], seats) if found[7] else None
-        verdict = _one_of(lines, found[5], ("upheld", "dismissed"))
+        verdict = _one_of(lines, found[5], ("upheld", "dismissed", "pending"))
         ruling = Ruling(verdict=verdict, rule=found[6], payer=payer, points=int(found[8] or 0))
     told = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
     try:

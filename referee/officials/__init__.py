@@ -11,9 +11,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Request
+from referee.acts import Appeal, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
 from referee.events import Event, MatchOpened
+from referee.officials import cases, rulings
 from referee.officials.standing import Attended, Docket, Standing
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -23,23 +25,47 @@ Evolution = Callable[[Ruleset, Standing, Any, int], Standing]
 """The match after an event of the officials', and its number."""
 Passing = Callable[[Ruleset, Standing, Any, Moment], Moment]
 """What a request of the game meets on its way there: it may be refused, or given another moment."""
+Turning = Callable[[Ruleset, Standing, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
+"""What the officials make of the events that a request of the game would make."""
 Noting = Callable[[Standing, Event, int], Docket]
 """The docket after an event of the game, and its number; the game has evolved already."""
 Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
-DECIDE: Mapping[type, Decision] = {}
+DECIDE: Mapping[type, Decision] = {
+    Knock: cases.knock,
+    OpenCase: cases.open_case,
+    Statement: cases.state,
+    Withdrawal: cases.withdraw,
+    Appeal: cases.appeal,
+    Ruling: rulings.rule,
+}
 """Whose these requests are."""
-EVOLVE: Mapping[type[Event], Evolution] = {}
+EVOLVE: Mapping[type[Event], Evolution] = {
+    CaseOpened: cases.opened,
+    CaseStated: cases.stated,
+    CaseWithdrawn: cases.withdrawn,
+    CaseRuled: rulings.evolve,
+    CaseAppealed: cases.appealed,
+}
 """Whose these events are."""
-PASS: tuple[Passing, ...] = ()
-NOTE: tuple[Noting, ...] = ()
-FOLLOW: tuple[Consequence, ...] = ()
+PASS: tuple[Passing, ...] = (cases.held,)
+TURN: Mapping[type, Turning] = {Report: cases.report}
+NOTE: tuple[Noting, ...] = (cases.noted,)
+FOLLOW: tuple[Consequence, ...] = (rulings.agreed,)
 
 
 def attends(opened: MatchOpened) -> bool:
     """Whether officials have more to do with a match than to void a deal or to end it."""
     return opened.adjudication is not None or opened.dealing == "tally"
+
+
+def _following(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+    """The first events that are due by themselves; what is due after them is asked for anew."""
+    for follow in FOLLOW:
+        if events := follow(rules, standing, moment):
+            return events
+    return ()
 
 
 class Procedure(Value):
@@ -58,7 +84,7 @@ def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
     def start(opened: MatchOpened) -> Standing:
-        return Attended(play=rules.start(opened), docket=Docket())
+        return Attended(play=rules.start(opened), docket=Docket(terms=opened.adjudication))
 
     def evolve(standing: Standing, event: Event, number: int) -> Standing:
         own = EVOLVE.get(type(event))
@@ -78,7 +104,7 @@ def attended(rules: Ruleset) -> Procedure:
         standing: Standing, events: tuple[Event, ...], number: int, moment: Moment
     ) -> tuple[tuple[Event, ...], Standing]:
         """These events, the last of which is event ``number``, and all that follow; the match then."""
-        while news := tuple(event for follow in FOLLOW for event in follow(rules, standing, moment)):
+        while news := _following(rules, standing, rulings.replace_version(moment, number)):
             for event in news:
                 number += 1
                 standing = evolve(standing, event, number)
@@ -103,6 +129,9 @@ def attended(rules: Ruleset) -> Procedure:
         for meet in PASS:
             moment = meet(rules, standing, request, moment)
         events = rules.take(standing.play, request, moment)[0]
+        turn = TURN.get(type(request))
+        if turn is not None:
+            events = turn(rules, standing, request, events, moment)
         for event in events:
             number += 1
             standing = evolve(standing, event, number)

@@ -1,14 +1,101 @@
 """How a match stands that officials attend to: the game as it is played, and what lies before them beside it."""
 
-from typing import Any, Generic, TypeVar
+from datetime import datetime
+from typing import Any, Generic, Literal, TypeVar
 
+from msgspec.structs import replace
+
+from referee.actors import Actor
+from referee.events import Adjudication
+from referee.proceedings.cases import CaseKind, Verdict
 from referee.value import Value
 
 P = TypeVar("P")
 
+CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
+
+
+class Case(Value):
+    """A case as it lies before the officials. What was written in it stands in its events."""
+
+    case: int
+    by: Actor
+    """Who opened it."""
+    kind: CaseKind
+    deal: int
+    """Which it is about."""
+    during: int
+    """Which was under way or to come when it was opened."""
+    offence: str | None = None
+    accused: int | None = None
+    payer: int | None = None
+    """Who would pay, or pays."""
+    events: tuple[int, ...] = ()
+    """What it rests on."""
+    result: dict[str, Any] | None = None
+    """What the deal should have come to."""
+    said: tuple[tuple[int, bool], ...] = ()
+    """Seat, and whether it agreed, each time."""
+    status: CaseStatus = "pending"
+    """Without regard to the time (:func:`status_at`)."""
+    instance: int = 0
+    """The last in which it was ruled on."""
+    verdict: Verdict | None = None
+    ruled_by: tuple[Actor | None, ...] = ()
+    """The officials who ruled; ``None`` for the referee."""
+    reopened: bool = False
+    """An official has found an error of his own (J10)."""
+    appeal_until: datetime | None = None
+    penalty: int | None = None
+    """What the offence was priced at in its deal; ``None``: it has no price now."""
+    fine: int = 0
+    """What the knock cost that was dismissed at once."""
+
+    def agrees(self, seat: int | None) -> bool | None:
+        """What a seat said last; ``None``: nothing."""
+        return next((agreed for who, agreed in reversed(self.said) if who == seat), None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for a ruling."""
+        return self.status in ("pending", "appealed")
+
+    @property
+    def parties(self) -> tuple[int, ...]:
+        """The seats that it concerns, where it is about an offence: who knocked, who is accused, who pays."""
+        concerned = {seat for seat in (self.by, self.accused, self.payer) if isinstance(seat, int)}
+        return tuple(sorted(concerned))
+
+
+def status_at(case: Case, at: datetime) -> CaseStatus:
+    """How a case stands at a time: what is ruled becomes final when the time for an appeal is over (J7)."""
+    if case.status == "ruled" and (case.appeal_until is None or at >= case.appeal_until):
+        return "final"
+    return case.status
+
 
 class Docket(Value):
     """What officials keep of a match beside the game."""
+
+    terms: Adjudication | None = None
+    """Who they are, and their time limits."""
+    cases: tuple[Case, ...] = ()
+    """In the order of their numbers."""
+    reports: tuple[tuple[int, int], ...] = ()
+    """Of the deal under way: the event of what was reported, and the seat that reported it."""
+    under_way: bool = False
+    """Cards have been dealt, and lie not open yet."""
+    scored: int = 0
+    """The last deal that has been written into the protocol."""
+
+    def case(self, number: int) -> Case:
+        """The case of this number, which there is."""
+        return self.cases[number - 1]
+
+    def with_case(self, case: Case) -> "Docket":
+        """With this case in its place, or as the last."""
+        assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
+        return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
 
 
 class Attended(Value, Generic[P], tag="attended"):
@@ -19,3 +106,4 @@ class Attended(Value, Generic[P], tag="attended"):
 
 
 Standing = Attended[Any]
+"""A match that officials attend to is the game's, event for event, until something comes before them."""

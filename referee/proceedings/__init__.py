@@ -1,1 +1,1 @@
-"""Facts of the procedure, which stands above the games."""
+"""What is on record of the officials' proceedings, by part: facts that games know nothing of."""

@@ -15,13 +15,16 @@ import msgspec
 
 from referee.value import Value
 
-__all__ = ["Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
+__all__ = ["PROCEDURE", "Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
 
+PROCEDURE = "adjudication"
+"""The key of the rulebook of the officials, which is no game's."""
 _PACKAGES = [__name__]
 """Where rulebooks lie."""
 
-Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant"]
-"""Which part of the game a rule speaks of; a variant is off unless its option turns it on."""
+Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
+"""Which part of the game a rule speaks of; a variant is off unless its option turns it on. A procedure is no part of
+any game: it is what officials go by."""
 
 
 class Title(Value, forbid_unknown_fields=True):

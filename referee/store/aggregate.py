@@ -50,6 +50,8 @@ class Aggregate(Value):
     """What its rules make of its events."""
     public_to: int = 0
     """Up to this event nothing is hidden any more."""
+    ended_at: datetime | None = None
+    """When it came to its end last."""
 
     OPENING: ClassVar[type[Event]]
     """The type of the first event."""
@@ -59,6 +61,8 @@ class Aggregate(Value):
     """What was asked of it, from how it stands on record."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these nothing that came before is hidden any more."""
+    ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
+    """With these it is over; they lay it open, too."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
 
@@ -109,7 +113,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     if aggregate is None:
         aggregate = _begun(next(history))
     standing, version = aggregate.standing, aggregate.version
-    at, public_to = aggregate.changed_at, aggregate.public_to
+    at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open = aggregate.procedure.evolve, aggregate.LAYS_OPEN
     for recorded in history:
         version += 1
@@ -118,17 +122,23 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version
-    return msgspec.structs.replace(aggregate, standing=standing, version=version, changed_at=at, public_to=public_to)
+            ended_at = at if type(event) in aggregate.ENDS else ended_at
+    return msgspec.structs.replace(
+        aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
+    )
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
     """What :func:`fold` gives, where it is known already how things stand after this history."""
-    last, public_to = history[-1], aggregate.public_to
+    last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
             public_to = recorded.originator_version
+            ended_at = recorded.at if type(recorded.event) in aggregate.ENDS else ended_at
     version, at = last.originator_version, last.at
-    return msgspec.structs.replace(aggregate, standing=standing, version=version, changed_at=at, public_to=public_to)
+    return msgspec.structs.replace(
+        aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
+    )
 
 
 def _begun(first: Recorded) -> Any:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from referee import events, proceedings
-from referee.actors import Actor
-from referee.acts import Knock, Request, Result, SeatAct, request_of
+from referee.actors import Actor, officials, place_of
+from referee.acts import Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
@@ -20,13 +20,11 @@ from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have and those of the procedure, and then those of each."""
-    modules = [
-        events,
-        *(import_module(f"{proceedings.__name__}.{one.name}") for one in iter_modules(proceedings.__path__)),
-    ]
-    told = [thing for module in modules for thing in vars(module).values()]
-    kinds = [kind for kind in told if isinstance(kind, type) and issubclass(kind, Event)]
+    """Those that all games have, those of the officials, and then those of each game."""
+    parts = iter_modules(proceedings.__path__, f"{proceedings.__name__}.")
+    modules = [events, *(import_module(part.name) for part in parts)]
+    named = [kind for module in modules for kind in vars(module).values()]
+    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Event)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
 
@@ -40,7 +38,9 @@ class Match(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
+    ENDS: ClassVar[frozenset[type[Event]]] = events.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
+    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Ruling, Statement))
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
@@ -67,13 +67,28 @@ class Match(Aggregate):
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
-        known = self.opened.official if actor == "official" else self.state.table.tokens[actor]
-        return compare_digest(known, token)
+        return compare_digest(self._known(actor), token)
+
+    def _known(self, actor: Actor) -> str:
+        """The SHA-256 of the token that an actor has now."""
+        if not isinstance(actor, str):
+            return str(self.state.table.tokens[actor])
+        return (self.opened.official, *self.opened.officials)[place_of(actor)]
+
+    def holder(self, token: str) -> Actor | None:
+        """Whose token this is the SHA-256 of; ``None``: nobody's. All are compared, whoever it is."""
+        found: Actor | None = None
+        for actor in (*officials(1 + len(self.opened.officials)), *range(len(self.opened.players))):
+            if compare_digest(token, self._known(actor)):
+                found = actor
+        return found
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
         if isinstance(request, SeatAct | Knock):
             return None if self.opened.dealing == "tally" else request.seat
+        if isinstance(request, Proceeding) and (seat := getattr(request, "seat", None)) is not None:
+            return seat  # type: ignore[no-any-return]  # a seat speaks for itself
         return None if isinstance(request, Result) else "official"
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:

@@ -153,7 +153,7 @@ class TestBooks:
         tells(editor.url, r"book cases stands still at position 7, and the log ends at \d+: start `knacka serve`")
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
-        editor.run("DROP TABLE book_cases_rulings", books=True)
+        editor.run("DROP TABLE book_cases_2_entries", books=True)
         tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
 
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches) -> None:

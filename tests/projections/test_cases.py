@@ -5,14 +5,18 @@ from uuid import UUID
 
 import pytest
 from eventsourcing.persistence import StoredEvent
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, select
 
 from projections.cases import Case, Cases
 from projections.follow.follow import prepare
+from referee.acts import Appeal, Withdrawal
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, seen
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.store.aggregate import fold
-from referee.store.rows import from_row
+from referee.store.rows import from_row, to_row
 from referee.store.store import Referee
+from tests.given import MATCH
+from tests.officials.hearing import Hearing
 from tests.projections.filled import append, last_versions, pages
 
 
@@ -113,3 +117,59 @@ class TestBook:
                         assert case.ruling == seen(event, 0, case.event <= public_to)
                         shown.add(case.ruling == event)
         assert shown == {True, False}
+
+
+class TestOfficials:
+    """What is said and ruled on a case, page by page."""
+
+    @pytest.fixture
+    def heard(self) -> Hearing:
+        hearing = Hearing().deal()
+        hearing.knock(0, 1, "revoke", "in trick two")
+        hearing.says(1, False, text="not so")
+        hearing.rule("upheld", reason="seen by two")
+        hearing.ask(Appeal(case=1, seat=1, text="by whom?"))
+        hearing.knock(2, 1, "fold_question")
+        hearing.knock(2, 1, "revoke")
+        hearing.ask(Withdrawal(case=3, seat=2))
+        return hearing
+
+    @pytest.mark.parametrize("page", [1, 3, 500])
+    def test_a_case_is_all_that_happened_in_it(
+        self, referee: Referee, engine: Engine, heard: Hearing, page: int
+    ) -> None:
+        append(referee, [to_row(one) for one in heard.history])
+        book = Cases()
+        prepare(engine, [book])
+        with engine.begin() as connection:
+            fill(connection, book, referee, page)
+            first, second, third = book.answer(connection, MATCH, "official")
+            assert [type(entry.fact) for entry in first.entries] == [
+                CaseOpened,
+                CaseStated,
+                CaseRuled,
+                PenaltyImposed,
+                CaseAppealed,
+            ]
+            for entry in first.entries:
+                recorded = heard.history[entry.event - 1]
+                assert (entry.fact, entry.at) == (recorded.event, recorded.at)
+            assert isinstance(second.ruling, KnockDismissed)
+            assert [type(entry.fact) for entry in third.entries] == [CaseOpened, CaseWithdrawn]
+            assert book.answer(connection, MATCH, "official", after=1, limit=1) == (second,)
+            assert book.between(connection, MATCH, "official", second.event - 1, second.event) == (second,)
+            assert book.between(connection, MATCH, "official", 10_000, 20_000) == ()
+            texts = {entry.fact.text for entry in book.answer(connection, MATCH, 1)[0].entries if said(entry.fact)}
+            assert texts == {"", "not so", "by whom?"}
+            rows = connection.execute(select(book.cases).order_by(book.cases.c.case)).all()
+        assert [(row.status, row.rule, row.ruleset) for row in rows] == [
+            ("appealed", "B11", "rodskagg-kortoxen"),
+            ("ruled", "B-O32", "rodskagg-kortoxen"),
+            ("withdrawn", None, "rodskagg-kortoxen"),
+        ]
+        assert rows[1].appeal_until == heard.cases[1].appeal_until
+
+
+def said(fact: object) -> bool:
+    """Whether somebody wrote something."""
+    return hasattr(fact, "text")

@@ -183,4 +183,4 @@ def spoil(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_3_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("UPDATE book_cases_rulings SET imposed = imposed + 1"))
+        connection.execute(text("UPDATE book_cases_2_entries SET topic = 'nothing'"))

@@ -88,10 +88,10 @@ def cut(state: Before, act: Cut, moment: Moment, customs: Customs) -> tuple[Even
         return (CardsCut(seat=act.seat),)
     if not customs.price(table, "wrong_cut"):
         raise AgainstTheRules("only_dealer_cuts", rule, dealer=table.dealer)
-    return (CardsCut(seat=act.seat, breaches=(_wrong_cut(table, act.seat, customs),)),)
+    return (CardsCut(seat=act.seat, breaches=(wrong_cut(table, act.seat, customs),)),)
 
 
-def _wrong_cut(table: Any, seat: int, customs: Customs) -> Breach:
+def wrong_cut(table: Any, seat: int, customs: Customs) -> Breach:
     """B-O6, C60: whose offence a wrong cut is: of who cut, or of the dealer, who let it happen."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return customs.breach(table, "wrong_cut", seat, 1)
@@ -244,7 +244,7 @@ def neglected(state: Any, act: Report, customs: Customs) -> Breach:
             raise AgainstTheRules("dealer_may_cut", cites.cut)
         if not isinstance(state, Undealt | PickingUp) or already_dealt(state):
             raise AgainstTheRules("acts_tell", cites.wrong_cut)
-        return _wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, customs)
     if not isinstance(state, PickingUp) or state.cards.formula or accused in state.picked:
         raise AgainstTheRules("acts_tell", cites.early_pick_up)
     return customs.breach(table, "early_pick_up", accused, 1)
@@ -258,7 +258,7 @@ def _neglect_told(table: Any, act: Report, customs: Customs) -> Breach:
         rule = cites.own_pick_up if own_up else cites.early_pick_up
         return customs.breach(table, "early_pick_up", accused, 1, rule=rule)
     if accused != dealer:
-        return _wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, customs)
     if table.options.wrong_cut_penalty_to == "cutter":
         raise AgainstTheRules("dealer_may_cut", cites.cut)
     return customs.breach(table, "wrong_cut", dealer, 1)

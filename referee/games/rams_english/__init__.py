@@ -88,6 +88,7 @@ EVOLVE: dict[type[events.Event], phases.Evolution] = {
     states.Declared: declarations.declared,
     states.DeclarationsClosed: declarations.declarations_closed,
     states.TurnUpTaken: declarations.turn_up_taken,
+    states.FaultLifted: deal.fault_lifted,
     events.CardDrawn: deal.card_drawn,
     states.Staked: deal.staked,
     events.Dealt: deal.dealt,
@@ -129,4 +130,6 @@ RULESET = phases.game(
     has_pot=True,
     result=tally.Result,
     script=tally.script,
+    unseen=deal.unseen,
+    priced=deal.priced,
 )

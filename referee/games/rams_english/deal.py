@@ -11,13 +11,16 @@ from referee.games.rams_english.states import (
     DealtCards,
     Declaring,
     Drawing,
+    FaultLifted,
     Played,
     Playing,
     Staked,
+    State,
     Table,
     Undealt,
     trumps_of,
 )
+from referee.phases import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -225,6 +228,39 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
 def played_by(state: Playing | Played) -> tuple[int, ...]:
     """Who plays the deal, or has played it."""
     return state.outcome.order if isinstance(state, Played) else state.order
+
+
+# What an official finds out
+
+SEEN_BY_THE_TABLE = ("exposed_card", "wrong_count", "led_out_of_turn")
+SEEN_IN_CARDS = {"revoke": "D50", "not_heading": "D53"}
+"""What closed hands may hide, and the rule that it is against."""
+
+
+def unseen(state: State) -> frozenset[str]:
+    """D68, D-O26: the faults in play that a real table alone sees, and with closed hands those in the cards."""
+    if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
+        return frozenset()
+    return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS))
+
+
+def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
+    """D68-D70, D-O24: a fault is noted as if its player had reported it himself; or it is none after all."""
+    if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS):
+        raise WrongPhase("nothing_to_punish", "D-O24")
+    if not isinstance(state, Playing | Played):
+        raise WrongPhase("play_not_begun", "D68")
+    if accused not in played_by(state):
+        raise AgainstTheRules("accused_not_in_play", "D68", seat=accused)
+    if sign < 0:
+        return (FaultLifted(accused=accused, fault=offence),)
+    found = fault(state.table, offence, accused, SEEN_IN_CARDS.get(offence, "D68"))
+    return (Reported(seat=accused, accused=accused, fault=offence, breaches=(found,)),)
+
+
+def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Playing | Played:
+    """The state without the last fault of the kind by this seat."""
+    return with_ledger(state, state.table.ledger.without(event.fault, event.accused))  # type: ignore[no-any-return]
 
 
 def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:

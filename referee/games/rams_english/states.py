@@ -13,7 +13,7 @@ from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
 from referee.events import Event, Hidden
 from referee.phases import Over
-from referee.value import CardText, RuleId, Seat, Value
+from referee.value import CardText, OffenceText, RuleId, Seat, Value
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
 """32 cards: twos to sixes are left out (D6-D8)."""
@@ -116,7 +116,15 @@ class SecondTold(Event):
     trick: told.TrickNumber
 
 
-FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold)
+class FaultLifted(Event):
+    """A fault that had been noted is none: it is not paid for."""
+
+    TOPIC: ClassVar[str] = "fault/lifted"
+    accused: Seat
+    fault: OffenceText
+
+
+FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold, FaultLifted)
 
 
 # Phases

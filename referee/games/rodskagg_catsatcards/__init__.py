@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import asking, dealing, facts, ritual
+from referee.games._rodskagg import asking, dealing, facts, ritual, unseen
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, sight
@@ -193,6 +193,8 @@ RULESET = phases.game(
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt, Drawing),
     knock=knock,
+    unseen=partial(unseen.unseen, customs=deal.CUSTOMS),
+    priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
     void=scoring.void,
     beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may be somebody else
     cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from referee import acts, events, offences, phases
 from referee.cards import PACK
-from referee.games._rodskagg import asking, dealing, facts, new_hands, ritual
+from referee.games._rodskagg import asking, dealing, facts, new_hands, ritual, unseen
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import Drawing
@@ -191,6 +191,8 @@ RULESET = phases.game(
     between_deals=(Drawing, Undealt),
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
+    unseen=partial(unseen.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
+    priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
     to_act=sight.to_act,
     view=sight.view,
     result=sheet.Result,

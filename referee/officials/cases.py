@@ -1,0 +1,343 @@
+"""Cases: when a knock opens one, what is said in it, and who may withdraw or appeal (J1, J5-J7, J10)."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee import phases
+from referee.actors import Actor, is_official, officials
+from referee.acts import Abandon, Appeal, Close, IssueToken, Knock, OpenCase, Report, Statement, Void, Withdrawal
+from referee.events import (
+    LAYS_OPEN,
+    DealScored,
+    Dealt,
+    Event,
+    KnockDismissed,
+    KnockUpheld,
+    PenaltyImposed,
+    Reported,
+)
+from referee.offences import DISMISSED_MAX
+from referee.officials import remedies
+from referee.officials.rulings import appeal_until, check_events, terms_of
+from referee.officials.standing import Case, Docket, Standing, status_at
+from referee.proceedings.cases import CaseAppealed, CaseKind, CaseOpened, CaseStated, CaseWithdrawn
+from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
+from referee.ruleset import Moment, Ruleset
+
+OPEN_MAX = 3
+"""So many cases of a seat may wait for a ruling at once."""
+STATEMENTS_MAX = 20
+"""So often may a seat speak in a case: each time is an event of the match."""
+
+
+# Opening
+
+
+def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) -> tuple[Event, ...]:
+    """J1: the game rules on what its events can decide; all else is opened as a case, which costs nothing (J6)."""
+    try:
+        events = rules.decide(standing.play, request, moment)
+    except WrongPhase:
+        payer = None if rules.knocks else _payer(rules, standing, request.offence, request.accused)
+        if payer is None:
+            raise
+        return _opened(standing, request, offence=request.offence, payer=payer)
+    ruling = events[0]
+    if isinstance(ruling, KnockUpheld):
+        reporter = dict(standing.docket.reports).get(ruling.rests_on[-1])
+        if reporter not in (None, ruling.payer):
+            return _opened(standing, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
+    assert isinstance(ruling, KnockUpheld | KnockDismissed), "a knock is ruled on"
+    if isinstance(ruling, KnockDismissed) and _looks_like_nothing(ruling):
+        payer = _payer(rules, standing, ruling.named, request.accused)
+        if payer is not None:
+            return _opened(standing, request, offence=ruling.named, payer=payer)
+    return replace(ruling, appeal_until=appeal_until(standing, moment.at)), *events[1:]
+
+
+def _looks_like_nothing(ruling: KnockDismissed) -> bool:
+    """For nothing, or too late, which until the deal is over must not be told apart."""
+    return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
+
+
+def _payer(rules: Ruleset, standing: Standing, offence: str | None, accused: int) -> int | None:
+    """Who would pay for an offence that the events cannot show; ``None``: they can, or nobody would."""
+    if rules.unseen is None or offence is None or offence not in rules.unseen(standing.play):
+        return None
+    if accused not in standing.play.table.playing:
+        return None
+    try:
+        return remedies.price(remedies.priced(rules, standing, offence, accused))[0]
+    except Refused:
+        return None
+
+
+def _opened(
+    standing: Standing,
+    request: Knock,
+    *,
+    offence: str | None,
+    payer: int,
+    events: tuple[int, ...] = (),
+) -> tuple[Event, ...]:
+    deal = phases.deal_of(standing.play)
+    return opening(
+        standing,
+        by=request.seat,
+        kind="offence",
+        deal=deal,
+        offence=offence,
+        accused=request.accused,
+        payer=payer,
+        events=events,
+        text=request.note,
+    )
+
+
+def opening(standing: Standing, *, by: Actor, kind: CaseKind, deal: int, **told: Any) -> tuple[Event, ...]:
+    """J1: a case is opened; a seat may have three open, and not open them without end."""
+    docket, now = standing.docket, phases.deal_of(standing.play)
+    if not is_official(by):
+        own = [case for case in docket.cases if case.by == by and case.during == now]
+        if sum(case.by == by and case.status == "pending" for case in docket.cases) >= OPEN_MAX:
+            raise WrongPhase("too_many_cases", "J1", limit=OPEN_MAX)
+        if len(own) >= DISMISSED_MAX:
+            raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
+    number = standing.play.table.ledger.cases + 1
+    return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **told),)
+
+
+def report(
+    rules: Ruleset, standing: Standing, request: Report, events: tuple[Event, ...], moment: Moment
+) -> tuple[Event, ...]:
+    """J1: where a report alone would cost somebody, without a knock, it opens a case unless it is who pays."""
+    reported = events[0]
+    if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
+        return events
+    breach = reported.breaches[0]
+    if breach.payer == request.seat:
+        return events
+    deal = phases.deal_of(standing.play)
+    told = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
+    return opening(standing, by=request.seat, kind="offence", deal=deal, **told)
+
+
+def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
+    """J1, J9-J10: an official knocks, or somebody says that a line of the protocol is wrong."""
+    table, docket, now = standing.play.table, standing.docket, phases.deal_of(standing.play)
+    by: Actor = moment.actor if request.seat is None else request.seat
+    for seat in (request.seat, request.accused):
+        if seat is not None and seat >= table.seats:
+            raise NotInPlay("no_such_seat", None, seat=seat)
+    deal = now if request.deal is None else request.deal
+    if deal > now:
+        raise AgainstTheRules("deal_to_come", "J1", last=now)
+    if request.kind == "entry":
+        if deal > docket.scored:
+            raise WrongPhase("deal_not_scored", "J9")
+        return opening(standing, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
+    accused, offence = request.accused, request.offence
+    assert is_official(by), "a seat knocks"
+    assert accused is not None, "an offence is somebody's"
+    if rules.priced is None:
+        raise WrongPhase("not_in_this_game", "J3")
+    if offence is None or offence not in rules.offences:
+        raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
+    payer = accused
+    if deal > docket.scored:
+        payer = remedies.price(remedies.priced(rules, standing, offence, accused))[0]
+    told = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
+    return opening(standing, by=by, kind="offence", deal=deal, **told)
+
+
+# What is said in it
+
+
+def state(rules: Ruleset, standing: Standing, request: Statement, moment: Moment) -> tuple[Event, ...]:
+    """J1-J2: any seat says how it was, until it is ruled on."""
+    case = standing.docket.case(request.case)
+    _check_seat(standing, request.seat)
+    if not case.is_open:
+        raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
+    if sum(seat == request.seat for seat, _ in case.said) >= STATEMENTS_MAX:
+        raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
+    check_events(request.events, moment)
+    stated = CaseStated(
+        case=case.case,
+        seat=request.seat,
+        agrees=request.agrees,
+        events=request.events,
+        text=request.text,
+        within_deal=standing.docket.under_way,
+    )
+    return (stated,)
+
+
+def withdraw(rules: Ruleset, standing: Standing, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
+    """J1: who opened a case may withdraw it until it is ruled on."""
+    case = standing.docket.case(request.case)
+    if moment.actor != case.by:
+        raise NotYours("not_the_opener", "J1")
+    if case.status != "pending":
+        raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
+    return (CaseWithdrawn(case=case.case),)
+
+
+def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) -> tuple[Event, ...]:
+    """J7: a party asks for another official, once and in time; J10: who ruled has found an error of his own."""
+    case = standing.docket.case(request.case)
+    status, seat = status_at(case, moment.at), request.seat
+    if seat is not None:
+        _check_seat(standing, seat)
+        if case.kind == "offence" and seat not in case.parties:
+            raise NotYours("not_a_party", "J7")
+    elif not case.ruled_by or case.ruled_by[-1] != moment.actor:
+        raise NotYours("not_your_ruling", "J10")
+    if status == "withdrawn":
+        raise WrongPhase("case_decided", "J7", status=status)
+    if status == "pending":
+        raise WrongPhase("not_ruled_yet", "J7")
+    if status == "appealed" or (seat is not None and case.instance > 1):
+        raise WrongPhase("appealed_already", "J7")
+    if seat is not None:
+        if status == "final":
+            raise WrongPhase("window_closed", "J7")
+        if set(officials(len(terms_of(standing).officials))) <= set(case.ruled_by):
+            raise WrongPhase("no_other_official", "J7")
+    within = standing.docket.under_way
+    return (CaseAppealed(case=case.case, seat=seat, text=request.text, within_deal=within),)
+
+
+def _check_seat(standing: Standing, seat: int) -> None:
+    if seat >= standing.play.table.seats:
+        raise NotInPlay("no_such_seat", None, seat=seat)
+
+
+# Play meanwhile
+
+WHILE_HELD = (Abandon, Close, IssueToken, Knock, Void)
+"""What is no play."""
+
+
+def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
+    """J5: play goes on, or is held while a case waits for a ruling."""
+    if terms_of(standing).pending == "hold" and not isinstance(request, WHILE_HELD):
+        waiting = tuple(case.case for case in standing.docket.cases if case.is_open)
+        if waiting:
+            raise WrongPhase("held", "J5", cases=waiting)
+    return moment
+
+
+# What the facts change
+
+
+def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -> Standing:
+    """The match with one case more, whose number the game knows, too."""
+    play = standing.play
+    case = Case(
+        case=event.case,
+        by=event.by,
+        kind=event.kind,
+        deal=event.deal,
+        during=phases.deal_of(play),
+        offence=event.offence,
+        accused=event.accused,
+        payer=event.payer,
+        events=event.events,
+        result=event.result,
+    )
+    play = phases.taken_up(play, event.case, event.accused, event.offence, event.events)
+    return replace(standing, play=play, docket=standing.docket.with_case(case))
+
+
+def _changed(standing: Standing, number: int, **changes: Any) -> Standing:
+    docket = standing.docket
+    return replace(standing, docket=docket.with_case(replace(docket.case(number), **changes)))
+
+
+def stated(rules: Ruleset, standing: Standing, event: CaseStated, number: int) -> Standing:
+    """The case after a statement."""
+    said = standing.docket.case(event.case).said
+    return _changed(standing, event.case, said=(*said, (event.seat, event.agrees)))
+
+
+def withdrawn(rules: Ruleset, standing: Standing, event: CaseWithdrawn, number: int) -> Standing:
+    """The case is closed, and what it rested on stands as before."""
+    case = standing.docket.case(event.case)
+    play = phases.let_go(standing.play, case.accused, case.offence, case.events)
+    return _changed(replace(standing, play=play), event.case, status="withdrawn")
+
+
+def appealed(rules: Ruleset, standing: Standing, event: CaseAppealed, number: int) -> Standing:
+    """The case waits for a ruling again, and what was agreed before does not count in it."""
+    return _changed(standing, event.case, status="appealed", said=(), reopened=event.seat is None)
+
+
+def noted(standing: Standing, event: Event, number: int) -> Docket:
+    """The docket after an event of the game."""
+    docket = standing.docket
+    note = NOTED.get(type(event))
+    if note is not None:
+        docket = note(standing, docket, event, number)
+    if type(event) in LAYS_OPEN:
+        docket = replace(docket, under_way=False, reports=())
+    return docket
+
+
+def _dealt(standing: Standing, docket: Docket, event: Dealt, number: int) -> Docket:
+    return docket if docket.under_way else replace(docket, under_way=True)
+
+
+def _scored(standing: Standing, docket: Docket, event: DealScored, number: int) -> Docket:
+    return replace(docket, scored=event.deal)
+
+
+def _reported(standing: Standing, docket: Docket, event: Reported, number: int) -> Docket:
+    """What comes of a report stands in it, or in the event that follows on it."""
+    return replace(docket, reports=(*docket.reports, (number if event.breaches else number + 1, event.seat)))
+
+
+def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
+    """A knock on which the referee ruled at once is a case, too."""
+    deal = phases.deal_of(standing.play)
+    upheld = isinstance(event, KnockUpheld)
+    case = Case(
+        case=event.case,
+        by=event.seat,
+        kind="offence",
+        deal=deal,
+        during=deal,
+        offence=event.offence or event.named,
+        accused=event.accused,
+        payer=event.payer if isinstance(event, KnockUpheld) else None,
+        events=event.rests_on,
+        status="ruled",
+        instance=1,
+        verdict="upheld" if upheld else "dismissed",
+        ruled_by=(None,),
+        appeal_until=event.appeal_until,
+        penalty=event.penalty if isinstance(event, KnockUpheld) else None,
+    )
+    return docket.with_case(case)
+
+
+def _imposed(standing: Standing, docket: Docket, event: PenaltyImposed, number: int) -> Docket:
+    """What a knock has cost that was dismissed at once."""
+    if event.case is None or event.points < 0:
+        return docket
+    case = docket.case(event.case)
+    if case.verdict != "dismissed" or case.instance > 1 or case.by != event.seat:
+        return docket
+    return docket.with_case(replace(case, fine=event.points))
+
+
+NOTED: Mapping[type[Event], Callable[[Standing, Docket, Any, int], Docket]] = {
+    Dealt: _dealt,
+    DealScored: _scored,
+    Reported: _reported,
+    KnockUpheld: _ruled,
+    KnockDismissed: _ruled,
+    PenaltyImposed: _imposed,
+}

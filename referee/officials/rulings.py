@@ -1,0 +1,220 @@
+"""Rulings: by an official, or by the referee where it is agreed; and what follows from them (J2-J4, J7-J10)."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
+
+from referee.acts import Ruling
+from referee.events import ENDS, Adjudication, Event, Recorded
+from referee.officials import remedies
+from referee.officials.standing import Case, Standing, status_at
+from referee.proceedings.cases import CaseRuled, Precedent, Remedy
+from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
+from referee.ruleset import Moment, Ruleset
+
+
+def terms_of(standing: Standing) -> Adjudication:
+    """Who the officials are, and their time limits."""
+    terms = standing.docket.terms
+    assert terms is not None, "a match with a docket is attended"
+    return terms
+
+
+def appeal_until(standing: Standing, at: datetime) -> datetime | None:
+    """J7: before when a ruling of this time may be appealed; ``None``: not at all."""
+    minutes = terms_of(standing).appeal_minutes
+    return at + timedelta(minutes=minutes) if minutes else None
+
+
+def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
+    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
+    return ended_at + timedelta(minutes=terms.correction_minutes)
+
+
+def check_events(events: tuple[int, ...], moment: Moment) -> None:
+    """Refuses the numbers of events that have not happened."""
+    if strange := [number for number in events if number > moment.version]:
+        raise AgainstTheRules("event_to_come", "J1", event=strange[0], last=moment.version)
+
+
+# By an official
+
+
+def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) -> tuple[Event, ...]:
+    """J3-J4, J7-J10: an official rules on a case."""
+    case = standing.docket.case(request.case)
+    check_may_rule(case, moment)
+    upheld, remedy = request.verdict == "upheld", request.remedy
+    if upheld and request.standard == "undetermined":
+        raise AgainstTheRules("undetermined_dismisses", "J4")
+    if request.standard == "agreed_facts" and not _both_say_so(case, upheld=upheld):
+        raise AgainstTheRules("facts_not_agreed", "J2")
+    if not upheld and (remedy.void or remedy.result is not None or remedy.strike):
+        raise AgainstTheRules("remedy_for_nothing", "J3")
+    check_events(request.events, moment)
+    offence = request.offence or case.offence
+    if case.kind == "offence" and upheld and (offence is None or offence not in rules.offences):
+        raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
+    ruled = CaseRuled(
+        case=case.case,
+        instance=case.instance + 1,
+        verdict=request.verdict,
+        standard=request.standard,
+        rule=request.rule,
+        offence=offence if case.kind == "offence" else None,
+        official=moment.actor,
+        rests_on=request.events,
+        reason=request.reason,
+        precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
+        remedy=msgspec.convert(request.remedy, Remedy, from_attributes=True),
+        within_deal=standing.docket.under_way,
+    )
+    return with_consequences(rules, standing, case, ruled, moment)
+
+
+def check_may_rule(case: Case, moment: Moment) -> None:
+    """J7: nobody rules twice on a case, unless he has found an error of his own (J10)."""
+    status = status_at(case, moment.at)
+    if status == "withdrawn":
+        raise WrongPhase("case_decided", "J7", status=status)
+    if moment.actor in case.ruled_by and not (case.reopened and status == "appealed"):
+        raise NotYours("ruled_by_you", "J7")
+    if status == "final":
+        raise WrongPhase("window_closed", "J7")
+    if status == "ruled":
+        raise WrongPhase("not_appealed", "J7")
+
+
+def _both_say_so(case: Case, *, upheld: bool) -> bool:
+    """J2: the one side has said what the other says."""
+    if not upheld:
+        return isinstance(case.by, int) and case.agrees(case.by) is False
+    return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.by))
+
+
+# By the referee
+
+
+def agreed(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+    """J2: where who pays agrees, or of a line all others, the referee rules as soon as it can be ruled."""
+    for case in standing.docket.cases:
+        if not (case.is_open and _is_agreed(standing, case)):
+            continue
+        try:
+            return _by_agreement(rules, standing, case, moment)
+        except Refused:
+            continue  # an official can
+    return ()
+
+
+def _is_agreed(standing: Standing, case: Case) -> bool:
+    if case.kind == "offence":
+        return bool(case.agrees(case.payer)) or (case.payer == case.by and case.status == "pending")
+    others = [seat for seat in range(standing.play.table.seats) if seat != case.by]
+    return all(case.agrees(seat) for seat in others)
+
+
+def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
+    rule = "J2"
+    if case.offence is not None and case.accused is not None and remedies.in_its_deal(standing, case):
+        due = remedies.priced(rules, standing, case.offence, case.accused)[0]
+        rule = getattr(due, "rule", None) or due.breaches[0].rule  # type: ignore[attr-defined]
+    ruled = CaseRuled(
+        case=case.case,
+        instance=case.instance + 1,
+        verdict="upheld",
+        standard="agreed_facts",
+        rule=rule,
+        offence=case.offence,
+        rests_on=case.events,
+        within_deal=standing.docket.under_way,
+        remedy=Remedy(result=case.result) if case.kind == "entry" else Remedy(),
+    )
+    return with_consequences(rules, standing, case, ruled, moment)
+
+
+# What follows
+
+
+def with_consequences(
+    rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment
+) -> tuple[Event, ...]:
+    """A ruling with its price, and the events that put it into effect."""
+    remedy, live = ruled.remedy, remedies.in_its_deal(standing, case)
+    ruled = replace(ruled, appeal_until=appeal_until(standing, moment.at) if case.instance == 0 else None)
+    events: tuple[Event, ...] = ()
+    if (remedy.result is not None or remedy.strike) and case.deal > standing.docket.scored:
+        raise WrongPhase("deal_not_scored", "J9")
+    if case.deal <= standing.docket.scored:
+        if remedies.changes(standing, case, ruled) or remedy.result is not None or remedy.strike:
+            check_time(ruled, terms_of(standing), moment)
+            events = remedies.corrected(rules, standing, case, ruled, moment)
+    elif live and remedies.changes(standing, case, ruled):
+        events = remedies.in_points(rules, standing, case, ruled)
+    if ruled.verdict == "upheld" and case.kind == "offence":
+        ruled = _with_price(rules, standing, case, ruled, live=live)
+    if remedy.void:
+        events += remedies.voided(rules, standing, case, ruled, moment)
+    return ruled, *events, *_by_themselves(rules, standing, events, moment)
+
+
+def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, *, live: bool) -> CaseRuled:
+    if not live or ruled.offence is None or case.accused is None:
+        return ruled
+    payer, points = remedies.price(remedies.priced(rules, standing, ruled.offence, case.accused))
+    return replace(ruled, payer=payer, penalty=points)
+
+
+def _by_themselves(
+    rules: Ruleset, standing: Standing, events: tuple[Event, ...], moment: Moment
+) -> tuple[Event, ...]:
+    """What the game lets follow on events that an official has brought about."""
+    play, number = standing.play, moment.version + 1
+    for event in events:
+        number += 1
+        play = rules.evolve(play, event, number)
+    return rules.begin(play, replace_version(moment, number)) if events else ()
+
+
+def replace_version(moment: Moment, version: int) -> Moment:
+    """The same moment after event ``version``."""
+    return replace(moment, version=version)
+
+
+def check_time(ruled: CaseRuled, terms: Adjudication, moment: Moment) -> None:
+    """J8: after the time for corrections a score is changed only beyond reasonable doubt."""
+    ended_at = end_of(moment.history)
+    if ended_at is None or ruled.standard == "beyond_reasonable_doubt":
+        return
+    if moment.at >= correctable_until(terms, ended_at):
+        raise WrongPhase("window_closed", "J8")
+
+
+def end_of(history: Sequence[Recorded]) -> datetime | None:
+    """When the match ended; ``None``: it goes on."""
+    return next((one.at for one in reversed(history) if type(one.event) in ENDS), None)
+
+
+# What a ruling changes in the docket
+
+
+def evolve(rules: Ruleset, standing: Standing, event: CaseRuled, number: int) -> Standing:
+    """The case after a ruling."""
+    case = standing.docket.case(event.case)
+    upheld = event.verdict == "upheld"
+    case = replace(
+        case,
+        status="ruled",
+        instance=event.instance,
+        verdict=event.verdict,
+        ruled_by=(*case.ruled_by, event.official),
+        offence=event.offence if upheld else case.offence,
+        payer=event.payer if event.payer is not None else case.payer,
+        penalty=event.penalty if upheld and event.payer is not None else None,
+        fine=0 if upheld else case.fine,
+        appeal_until=event.appeal_until,
+        reopened=False,
+    )
+    return replace(standing, docket=standing.docket.with_case(case))

@@ -1,0 +1,121 @@
+"""A match at a real table with officials, in memory: acts and cases, and what they come to."""
+
+from datetime import timedelta
+from typing import Any, Self
+
+import pytest
+
+from referee.actors import Actor
+from referee.acts import Deal, Knock, KnockOut, Request, Ruling, Statement
+from referee.events import Adjudication, Event, Recorded
+from referee.officials.standing import Case, status_at
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from referee.store.match import Match
+from tests.given import MATCH, NOON
+from tests.played import opening
+
+TWO = Adjudication(officials=("Maja", "Nils"))
+
+
+class Hearing:
+    """Seats are counted from 0. ``said`` is what the last request has made."""
+
+    def __init__(self, ruleset: str = "rodskagg-kortoxen", terms: Adjudication = TWO, **opened: Any) -> None:
+        opened = {"players": 4, "dealing": "table", "adjudication": terms, "first_dealer": 3, **opened}
+        if ruleset == "rodskagg-kortoxen":
+            opened = {"deal_ritual": False, **opened}
+        self.at, self.history = NOON, list[Recorded]()
+        first = opening(ruleset=ruleset, **opened)
+        self._record((first,), "official")
+        self.match: Match = fold(None, self.history)
+        self._record(self.match.procedure.begin(self.match.standing, Moment(1, NOON, "")), "official")
+        self.match = fold(None, self.history)
+
+    def _record(self, events: tuple[Event, ...], actor: Actor) -> None:
+        for event in events:
+            number = len(self.history) + 1
+            self.history.append(Recorded(MATCH, number, self.at, actor, "", "", "", event))
+
+    def ask(self, request: Request, actor: Actor | None = None) -> tuple[Event, ...]:
+        """What a request makes; it has happened, and folding it gives the same."""
+        if actor is None:
+            actor = getattr(request, "seat", None)
+        actor = "official" if actor is None else actor
+        moment = Moment(len(self.history), self.at, "seed", actor, self.history)
+        events, standing = self.match.procedure.take(self.match.standing, request, moment)
+        self._record(events, actor)
+        self.match = fold(None, self.history)
+        assert self.match.standing == standing, "what take gives is what folding gives"
+        self.said = events
+        return events
+
+    def refused(self, request: Request, code: str, rule: str | None, actor: Actor | None = None) -> Refused:
+        """The refusal of a request; nothing has happened."""
+        with pytest.raises(Refused) as caught:
+            self.ask(request, actor)
+        assert (caught.value.code, caught.value.rule) == (code, rule)
+        return caught.value
+
+    def wait(self, minutes: float) -> Self:
+        """So much later."""
+        self.at += timedelta(minutes=minutes)
+        return self
+
+    def deal(self, **told: Any) -> Self:
+        """The cards are dealt, and the referee is not told which."""
+        dealer = self.match.state.table.dealer
+        self.ask(Deal(seat=dealer, **(told or {"counts": (6,) * self.match.state.table.seats})))
+        return self
+
+    def play(self, acts: int = 300, until: str = "deal/scored") -> Self:
+        """The first of the legal acts each time, until such an event or so many."""
+        for _ in range(acts):
+            legal = [act for seat in range(4) for act in self.match.rules.legal(self.match.state, seat)]
+            wanted = [act for act in legal if not isinstance(act, KnockOut | Deal)]
+            if not getattr(self.match.state, "calls", True):  # somebody declares, or nothing is played
+                wanted = [act for act in wanted if act.bid != "pass"]
+            if not wanted or until in {event.TOPIC for event in self.ask(wanted[0])}:
+                break
+        return self
+
+    def knock(self, seat: int, accused: int, offence: Any = None, note: str = "") -> Case:
+        """The case of a knock."""
+        self.ask(Knock(seat=seat, accused=accused, offence=offence, note=note))
+        return self.case
+
+    def says(self, seat: int, agrees: bool, case: int = 1, **told: Any) -> tuple[Event, ...]:
+        """A statement."""
+        return self.ask(Statement(case=case, seat=seat, agrees=agrees, **told))
+
+    def rule(self, verdict: Any, case: int = 1, by: Actor = "official", **told: Any) -> tuple[Event, ...]:
+        """An official's ruling."""
+        return self.ask(self.ruling(verdict, case, **told), by)
+
+    def ruling(self, verdict: Any, case: int = 1, **told: Any) -> Ruling:
+        """What an official would rule."""
+        told = {"standard": "balance_of_probabilities", "rule": "B11", **told}
+        return Ruling(case=case, verdict=verdict, **told)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """All cases."""
+        docket = self.match.docket
+        assert docket is not None
+        return docket.cases
+
+    @property
+    def case(self) -> Case:
+        """The last case."""
+        return self.cases[-1]
+
+    def status(self, case: int = 1) -> str:
+        """How a case stands now."""
+        return status_at(self.cases[case - 1], self.at)
+
+    @property
+    def up(self) -> tuple[int, ...]:
+        """By seat, what has been imposed in the deal under way."""
+        ledger = self.match.state.table.ledger
+        return tuple(ledger.points(seat) for seat in range(self.match.state.table.seats))

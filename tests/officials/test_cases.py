@@ -1,0 +1,509 @@
+"""Cases: what events cannot decide, who says what about it, and who rules (J1-J8, J10)."""
+
+from datetime import timedelta
+
+import pytest
+
+from referee.acts import Abandon, Appeal, Bid, Deal, Knock, OpenCase, RemedySent, Report, Withdrawal
+from referee.events import Adjudication, DealVoided, KnockDismissed, KnockUpheld, PenaltyImposed, Reported, seen
+from referee.games import RULESETS
+from referee.games.rams_english.states import FaultLifted
+from referee.proceedings.cases import CaseOpened, CaseRuled, CaseStated
+from referee.value import EVENTS_MAX
+from tests.given import NOON
+from tests.officials.hearing import TWO, Hearing
+
+BERIT, CESAR, DAG, ANNA = range(4)
+
+
+@pytest.fixture
+def dealt() -> Hearing:
+    """Kortoxen with closed hands, the cards dealt: nobody sees a revoke but the table."""
+    return Hearing().deal()
+
+
+class TestWhatIsACase:
+    @pytest.mark.rule("J1", "J6")
+    def test_what_closed_hands_hide_waits_for_an_official(self, dealt: Hearing) -> None:
+        case = dealt.knock(BERIT, CESAR, "revoke", "He had a heart")
+        (opened,) = dealt.said
+        assert opened == CaseOpened(
+            case=1,
+            by=BERIT,
+            kind="offence",
+            deal=1,
+            offence="revoke",
+            accused=CESAR,
+            payer=CESAR,
+            text="He had a heart",
+            within_deal=True,
+        )
+        assert (case.status, case.parties) == ("pending", (BERIT, CESAR))
+        assert dealt.up == (0, 0, 0, 0)
+
+    @pytest.mark.rule("J6")
+    def test_it_costs_nothing_where_a_knock_for_nothing_does(self) -> None:
+        hearing = Hearing(false_knock_penalty=5).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        assert hearing.up == (0, 0, 0, 0)
+        hearing.knock(BERIT, CESAR, "fold_question")
+        assert hearing.up == (5, 0, 0, 0), "the acts tell of the question"
+        hearing.rule("dismissed", case=1)
+        assert hearing.up == (5, 0, 0, 0)
+
+    @pytest.mark.parametrize("offence", ["fold_question", "exit_knock", None])
+    def test_what_the_acts_tell_is_ruled_at_once(self, dealt: Hearing, offence: str | None) -> None:
+        dealt.knock(BERIT, CESAR, offence)
+        (ruling,) = dealt.said
+        assert isinstance(ruling, KnockDismissed)
+        assert ruling.appeal_until == NOON + timedelta(minutes=30)
+        assert (dealt.case.status, dealt.case.ruled_by) == ("ruled", (None,))
+
+    def test_with_open_hands_the_cards_tell_of_a_revoke(self) -> None:
+        hands = tuple(tuple(f"{suit}{rank}" for rank in "AKQJT9") for suit in "SHDC")
+        hearing = Hearing().deal(hands=hands)
+        hearing.knock(BERIT, CESAR, "revoke")
+        assert isinstance(hearing.said[0], KnockDismissed)
+        hearing.knock(BERIT, CESAR, "exposed_card")
+        assert isinstance(hearing.said[0], CaseOpened)
+
+    @pytest.mark.rule("J1")
+    def test_one_seat_alone_puts_nothing_on_anybody(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
+        reported = len(dealt.history)
+        case = dealt.knock(BERIT, CESAR, "exposed_card")
+        assert (case.status, case.events) == ("pending", (reported,))
+        assert dealt.up == (0, 0, 0, 0)
+
+    def test_two_seats_do_not_either(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
+        assert dealt.knock(DAG, CESAR, "exposed_card").status == "pending"
+
+    def test_who_reports_himself_has_agreed(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR, "exposed_card")
+        assert isinstance(dealt.said[0], KnockUpheld)
+        assert dealt.up == (0, 5, 0, 0)
+
+    def test_a_report_is_the_officials_once_it_is_knocked_for(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR)
+        dealt.knock(DAG, CESAR)
+        (again,) = dealt.said
+        assert isinstance(again, KnockDismissed)
+        assert again.reason == "again"
+
+    def test_and_stands_as_before_when_the_case_is_withdrawn(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR)
+        dealt.ask(Withdrawal(case=1, seat=BERIT))
+        assert dealt.knock(DAG, CESAR).status == "pending"
+
+    def test_a_misdeal_that_another_reports_is_one_too(self) -> None:
+        hearing = Hearing(deal_ritual=True).deal()
+        for act in hearing.match.rules.legal(hearing.match.state, 3):
+            assert act.__class__.__name__ in ("KnockForCards", "PickUp")
+        hearing.ask(Report(seat=BERIT, accused=BERIT, fault="misdeal"))
+        hearing.knock(DAG, 3, "misdeal")
+        assert hearing.match.state.table.ledger.cases == 1
+
+    def test_too_late_looks_as_it_does_for_nothing(self) -> None:
+        """Else a case would tell that there was nothing, and a dismissal that there was something."""
+        hearing = Hearing(knock_window="next_trick").deal()
+        hearing.play(until="auction/won")
+        hearing.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
+        hearing.play(20, until="trick/taken")
+        hearing.play(20, until="trick/taken")
+        assert hearing.knock(BERIT, CESAR, "exposed_card").status == "pending"
+
+    @pytest.mark.parametrize("ruleset", ["rodskagg-alga", "kalabrias"])
+    def test_a_game_without_offences_has_none_that_events_hide(self, ruleset: str) -> None:
+        assert RULESETS[ruleset].unseen is None
+        assert RULESETS[ruleset].priced is None
+        Hearing(ruleset, enforcement="penalise").refused(
+            OpenCase(kind="offence", accused=1, offence="revoke"), "not_in_this_game", "J3", "official"
+        )
+
+
+class TestLimits:
+    @pytest.mark.rule("J1")
+    def test_three_cases_of_a_seat_wait_at_once(self, dealt: Hearing) -> None:
+        for _ in range(3):
+            dealt.knock(BERIT, CESAR, "revoke")
+        refusal = dealt.refused(Knock(seat=BERIT, accused=DAG, offence="revoke"), "too_many_cases", "J1")
+        assert refusal.facts == {"limit": 3}
+        dealt.knock(DAG, CESAR, "revoke")
+        dealt.rule("dismissed", case=2)
+        assert dealt.knock(BERIT, DAG, "revoke").case == 5
+
+    def test_a_seat_cannot_open_and_withdraw_for_ever(self, dealt: Hearing) -> None:
+        for number in range(1, 21):
+            dealt.knock(BERIT, CESAR, "revoke")
+            dealt.ask(Withdrawal(case=number, seat=BERIT))
+        dealt.refused(Knock(seat=BERIT, accused=CESAR, offence="revoke"), "too_many_knocks", None)
+
+    def test_nor_speak_for_ever(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        for _ in range(20):
+            dealt.says(CESAR, False)
+        with pytest.raises(Exception, match="too_many_statements"):
+            dealt.says(CESAR, False)
+        dealt.says(DAG, True)
+
+    def test_events_to_come_show_nothing(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        with pytest.raises(Exception, match="event_to_come"):
+            dealt.says(CESAR, False, events=(EVENTS_MAX,))
+
+
+class TestAgreement:
+    @pytest.mark.rule("J2")
+    def test_the_referee_rules_when_who_pays_agrees(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        stated, ruled, imposed = dealt.says(CESAR, True)
+        assert isinstance(stated, CaseStated)
+        assert ruled == CaseRuled(
+            case=1,
+            instance=1,
+            verdict="upheld",
+            standard="agreed_facts",
+            rule="B42",
+            offence="revoke",
+            payer=CESAR,
+            penalty=5,
+            appeal_until=NOON + timedelta(minutes=30),
+            within_deal=True,
+        )
+        assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B42", case=1)
+        assert dealt.up == (0, 5, 0, 0)
+
+    @pytest.mark.parametrize(("seat", "agrees"), [(BERIT, True), (DAG, True), (CESAR, False)])
+    def test_nobody_else_agrees_for_him(self, dealt: Hearing, seat: int, agrees: bool) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        assert len(dealt.says(seat, agrees)) == 1
+        assert dealt.status() == "pending"
+
+    @pytest.mark.rule("J2", "B17")
+    def test_who_pays_need_not_be_who_is_accused(self) -> None:
+        hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
+        case = hearing.knock(BERIT, CESAR, "wrong_cut")
+        assert (case.accused, case.payer, case.parties) == (CESAR, 3, (BERIT, CESAR, 3))
+        assert len(hearing.says(CESAR, True)) == 1, "it costs him nothing to agree"
+        assert len(hearing.says(3, True)) == 3
+        assert hearing.up == (0, 0, 0, 5)
+
+    def test_who_pays_and_knocks_himself_has_agreed(self) -> None:
+        hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
+        hearing.knock(3, CESAR, "wrong_cut")
+        assert hearing.status() == "ruled"
+        assert hearing.up == (0, 0, 0, 5)
+
+    def test_what_was_agreed_does_not_decide_the_appeal(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.says(CESAR, True)
+        dealt.ask(Appeal(case=1, seat=CESAR, text="I was asked too fast"))
+        assert dealt.status() == "appealed"
+        dealt.rule("dismissed")
+        assert dealt.up == (0, 0, 0, 0)
+        assert dealt.status() == "final"
+
+    @pytest.mark.rule("J2")
+    def test_an_official_takes_facts_for_agreed_only_where_both_say_so(self) -> None:
+        hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
+        hearing.knock(BERIT, CESAR, "wrong_cut")
+        agreed = {"standard": "agreed_facts"}
+        hearing.refused(hearing.ruling("upheld", **agreed), "facts_not_agreed", "J2", "official")
+        hearing.refused(hearing.ruling("dismissed", **agreed), "facts_not_agreed", "J2", "official")
+        hearing.says(CESAR, True)
+        hearing.refused(hearing.ruling("dismissed", **agreed), "facts_not_agreed", "J2", "official")
+        hearing.rule("upheld", **agreed)
+        assert hearing.up == (0, 0, 0, 5)
+
+
+class TestRulings:
+    @pytest.mark.rule("J3")
+    def test_the_official_finds_and_the_game_prices(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        ruled, imposed = dealt.rule("upheld", by="official:2", rule="B42", events=(1, 2), reason="Seen by Dag")
+        assert isinstance(ruled, CaseRuled)
+        assert (ruled.official, ruled.payer, ruled.penalty, ruled.rests_on) == ("official:2", CESAR, 5, (1, 2))
+        assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B42", case=1)
+
+    @pytest.mark.rule("J4")
+    def test_what_cannot_be_found_out_dismisses(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        undetermined = dealt.ruling("upheld", standard="undetermined")
+        dealt.refused(undetermined, "undetermined_dismisses", "J4", "official")
+        assert len(dealt.rule("dismissed", standard="undetermined")) == 1
+        assert dealt.up == (0, 0, 0, 0)
+
+    def test_a_dismissal_has_no_remedy(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        ruling = dealt.ruling("dismissed", remedy=RemedySent(void=True))
+        dealt.refused(ruling, "remedy_for_nothing", "J3", "official")
+
+    def test_the_deal_may_be_voided(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        _, imposed, voided = dealt.rule("upheld", remedy=RemedySent(void=True))
+        assert isinstance(imposed, PenaltyImposed)
+        assert isinstance(voided, DealVoided)
+
+    def test_but_no_other_deal(self, dealt: Hearing) -> None:
+        dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke"), "official")
+        dealt.play().deal()
+        voiding = dealt.ruling("upheld", remedy=RemedySent(void=True))
+        dealt.refused(voiding, "line_stands", "J9", "official")
+
+    @pytest.mark.rule("J10")
+    def test_an_official_knocks_without_a_seat(self, dealt: Hearing) -> None:
+        dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="exposed_card", note="Seen"), "official:2")
+        (opened,) = dealt.said
+        assert isinstance(opened, CaseOpened)
+        assert (opened.by, opened.payer) == ("official:2", CESAR)
+        assert dealt.case.parties == (CESAR,)
+        dealt.says(CESAR, True)
+        assert dealt.up == (0, 5, 0, 0)
+
+    def test_another_offence_than_the_knock_named_may_be_found(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        _, imposed = dealt.rule("upheld", offence="exposed_card")
+        assert isinstance(imposed, PenaltyImposed)
+        assert imposed.rule == "B11"
+
+    def test_a_line_that_stands_is_not_changed_in_passing(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.play()
+        assert dealt.match.state.table.deal == 2
+        dealt.refused(dealt.ruling("upheld"), "line_stands", "J9", "official")
+        dealt.rule("dismissed")
+        assert dealt.status() == "ruled"
+
+
+class TestAppeals:
+    @pytest.mark.rule("J7")
+    def test_another_official_rules_and_that_is_final(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("upheld")
+        dealt.ask(Appeal(case=1, seat=CESAR))
+        dealt.refused(dealt.ruling("dismissed"), "ruled_by_you", "J7", "official")
+        ruled, lifted = dealt.rule("dismissed", by="official:2")
+        assert isinstance(ruled, CaseRuled)
+        assert (ruled.instance, ruled.appeal_until) == (2, None)
+        assert lifted == PenaltyImposed(seat=CESAR, points=-5, rule="B42", case=1)
+        assert (dealt.status(), dealt.up) == ("final", (0, 0, 0, 0))
+        dealt.refused(Appeal(case=1, seat=BERIT), "appealed_already", "J7")
+
+    @pytest.mark.rule("J7")
+    @pytest.mark.parametrize(("seconds", "status"), [(-1, "ruled"), (0, "final"), (1, "final")])
+    def test_the_window_is_to_the_second(self, dealt: Hearing, seconds: int, status: str) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("dismissed")
+        dealt.wait(30 + seconds / 60)
+        assert dealt.status() == status
+        if status == "ruled":
+            dealt.ask(Appeal(case=1, seat=BERIT))
+            assert dealt.status() == "appealed"
+        else:
+            dealt.refused(Appeal(case=1, seat=BERIT), "window_closed", "J7")
+            dealt.refused(dealt.ruling("upheld"), "window_closed", "J7", "official:2")
+
+    def test_without_minutes_there_is_no_appeal(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja", "Nils"), appeal_minutes=0)).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("dismissed")
+        assert hearing.status() == "final"
+        hearing.refused(Appeal(case=1, seat=BERIT), "window_closed", "J7")
+
+    @pytest.mark.rule("J7")
+    def test_only_a_party_appeals(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.refused(Appeal(case=1, seat=BERIT), "not_ruled_yet", "J7")
+        dealt.rule("dismissed")
+        dealt.refused(Appeal(case=1, seat=DAG), "not_a_party", "J7")
+        dealt.refused(Appeal(case=1, seat=7), "no_such_seat", None)
+
+    def test_there_must_be_another_official(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("dismissed")
+        hearing.refused(Appeal(case=1, seat=BERIT), "no_other_official", "J7")
+
+    def test_but_the_referee_s_ruling_goes_to_the_only_one(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
+        hearing.knock(BERIT, CESAR, "fold_question")
+        hearing.ask(Appeal(case=1, seat=BERIT, text="He never asked aloud"))
+        _, imposed = hearing.rule("upheld")
+        assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B54", case=1)
+
+    def test_who_was_right_after_all_is_not_fined(self) -> None:
+        hearing = Hearing(false_knock_penalty=5).deal()
+        hearing.knock(BERIT, CESAR, "fold_question")
+        assert hearing.up == (5, 0, 0, 0)
+        hearing.ask(Appeal(case=1, seat=BERIT))
+        hearing.rule("upheld")
+        assert hearing.up == (0, 5, 0, 0)
+
+    def test_a_knock_that_named_nothing_needs_a_name(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR)
+        dealt.ask(Appeal(case=1, seat=BERIT))
+        dealt.refused(dealt.ruling("upheld"), "no_such_offence", "J3", "official")
+        dealt.rule("upheld", offence="revoke")
+        assert dealt.up == (0, 5, 0, 0)
+
+    def test_the_referee_s_penalty_is_lifted_as_it_was_imposed(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR)
+        dealt.ask(Appeal(case=1, seat=CESAR))
+        dealt.rule("dismissed")
+        assert dealt.up == (0, 0, 0, 0)
+
+    def test_it_is_ruled_on_once_without_an_appeal(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("dismissed")
+        dealt.refused(dealt.ruling("upheld"), "ruled_by_you", "J7", "official")
+        dealt.refused(dealt.ruling("upheld"), "not_appealed", "J7", "official:2")
+
+    @pytest.mark.rule("J10")
+    def test_an_official_opens_the_case_of_an_error_of_his_own_again(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("upheld")
+        dealt.refused(Appeal(case=1), "not_your_ruling", "J10", "official:2")
+        dealt.wait(1000)
+        dealt.ask(Appeal(case=1, text="It was another trick"), "official")
+        assert dealt.status() == "appealed"
+        dealt.rule("dismissed")
+        assert (dealt.up, dealt.status()) == ((0, 0, 0, 0), "final")
+
+
+class TestWithdrawing:
+    @pytest.mark.rule("J1")
+    def test_only_who_opened_it_and_before_it_is_ruled_on(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.refused(Withdrawal(case=1, seat=CESAR), "not_the_opener", "J1")
+        dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", "official")
+        dealt.ask(Withdrawal(case=1, seat=BERIT))
+        assert dealt.status() == "withdrawn"
+        dealt.refused(Withdrawal(case=1, seat=BERIT), "case_decided", "J7")
+        dealt.refused(Appeal(case=1, seat=BERIT), "case_decided", "J7")
+        dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official")
+        with pytest.raises(Exception, match="case_decided"):
+            dealt.says(CESAR, True)
+
+
+class TestHeld:
+    @pytest.mark.rule("J5")
+    def test_play_goes_on_or_is_held(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.play(1)
+        hearing = Hearing(terms=Adjudication(officials=("Maja",), pending="hold")).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        refusal = hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
+        assert refusal.facts == {"cases": (1,)}
+        hearing.knock(DAG, CESAR, "revoke")
+        hearing.rule("dismissed", case=1)
+        hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
+        hearing.rule("dismissed", case=2)
+        hearing.ask(Bid(seat=BERIT, bid=1))
+
+    def test_the_next_deal_is_held_too(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja",), pending="hold")).deal().play()
+        hearing.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={}))
+        hearing.refused(Deal(seat=0, counts=(6,) * 4), "held", "J5")
+
+
+class TestRams:
+    """Where a fault costs something without a knock."""
+
+    @pytest.fixture
+    def rams(self) -> Hearing:
+        hearing = Hearing("rams-english").deal(counts=(5,) * 4, turn_up="H7")
+        return hearing.play(until="declarations/closed")
+
+    @pytest.mark.rule("J1", "D68")
+    def test_a_report_by_another_opens_a_case(self, rams: Hearing) -> None:
+        accused = rams.match.state.order[0]
+        other = rams.match.state.order[1]
+        rams.ask(Report(seat=other, accused=accused, fault="exposed_card"))
+        assert isinstance(rams.said[0], CaseOpened)
+        assert rams.match.state.table.ledger.standings == ()
+        *_, reported = rams.rule("upheld", rule="D68")
+        assert isinstance(reported, Reported)
+        assert (reported.seat, reported.breaches[0].points) == (accused, 5)
+        rams.ask(Appeal(case=1, seat=accused))
+        *_, lifted = rams.rule("dismissed", by="official:2", rule="D68")
+        assert lifted == FaultLifted(accused=accused, fault="exposed_card")
+        assert rams.match.state.table.ledger.standings == ()
+
+    def test_one_s_own_stands(self, rams: Hearing) -> None:
+        accused = rams.match.state.order[0]
+        rams.ask(Report(seat=accused, accused=accused, fault="exposed_card"))
+        assert isinstance(rams.said[0], Reported)
+
+    @pytest.mark.rule("D-O24")
+    def test_there_is_no_knocking_but_for_what_nobody_can_see(self, rams: Hearing) -> None:
+        one, other = rams.match.state.order[:2]
+        rams.refused(Knock(seat=one, accused=other), "no_knocking", "D-O24")
+        assert rams.knock(one, other, "revoke").status == "pending"
+
+
+class TestEntries:
+    @pytest.mark.rule("J9")
+    def test_only_of_a_deal_that_is_written(self, dealt: Hearing) -> None:
+        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result={}), "deal_not_scored", "J9")
+        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=2, result={}), "deal_to_come", "J1")
+        dealt.play()
+        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={"tricks": [0]}))
+        assert (dealt.case.kind, dealt.case.deal, dealt.case.result) == ("entry", 1, {"tricks": [0]})
+
+    @pytest.mark.rule("J2")
+    def test_all_others_agree_or_an_official_rules(self, dealt: Hearing) -> None:
+        dealt.play()
+        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={"tricks": [0]}))
+        for seat in (CESAR, DAG, ANNA):
+            assert len(dealt.says(seat, True)) == 1
+        assert dealt.status() == "pending", "the line stands until it can be scored anew"
+        dealt.rule("dismissed", rule="J9")
+        dealt.ask(Appeal(case=1, seat=DAG))
+
+
+class TestWhoSeesWhat:
+    @pytest.mark.rule("J1")
+    def test_what_is_said_is_the_writer_s_and_the_officials_until_the_deal_is_over(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke", "in trick two")
+        dealt.says(CESAR, False, text="not so")
+        dealt.rule("dismissed", reason="nobody saw")
+        opened, stated, ruled = (one.event for one in dealt.history[-3:])
+        assert isinstance(opened, CaseOpened)
+        assert isinstance(stated, CaseStated)
+        assert isinstance(ruled, CaseRuled)
+        for viewer in (BERIT, CESAR, DAG, "spectator", "official"):
+            told = [seen(event, viewer, False) for event in (opened, stated, ruled)]  # type: ignore[arg-type]
+            texts = (told[0].text, told[1].text, told[2].reason)  # type: ignore[attr-defined]
+            official = viewer == "official"
+            assert texts == (
+                "in trick two" if viewer == BERIT or official else "",
+                "not so" if viewer == CESAR or official else "",
+                "nobody saw" if official else "",
+            )
+        assert seen(stated, DAG, True).text == "not so"
+
+    def test_between_deals_there_is_nothing_to_wait_for(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.play()
+        dealt.says(DAG, True, text="I saw it")
+        stated = dealt.said[0]
+        assert isinstance(stated, CaseStated)
+        assert seen(stated, "spectator", False).text == "I saw it"
+
+
+@pytest.mark.rule("J8")
+def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
+    hearing = Hearing(terms=TWO).deal().play()
+    hearing.ask(Abandon())
+    hearing.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke", deal=1), "official")
+    hearing.refused(hearing.ruling("upheld"), "line_stands", "J9", "official")
+    hearing.wait(30)
+    hearing.refused(hearing.ruling("upheld"), "window_closed", "J8", "official")
+    beyond = hearing.ruling("upheld", standard="beyond_reasonable_doubt")
+    hearing.refused(beyond, "line_stands", "J9", "official")
+    hearing.rule("dismissed")
