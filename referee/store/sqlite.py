@@ -27,16 +27,18 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Where there are events and no acts, as in a store restored without them, acts are made from events."""
-        c.execute("COMMIT")  # of nothing: who reads and then writes would be refused, not made to wait for a writer
-        c.execute("BEGIN IMMEDIATE")
-        c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [ACTS])
-        (known,) = c.fetchone()
+        """Where there are events and no acts, as in a store restored without them, acts are made from events.
+
+        A store that is whole is only read. Else whoever writes in it is waited for: one who has read and then turns
+        writer would be refused at once.
+        """
+        if not self._is_whole(c):
+            c.execute("COMMIT")
+            c.execute("BEGIN IMMEDIATE")
+        known = self._has(c, ACTS)
         super()._create_table(c)
-        c.execute(f"SELECT count(*) FROM {SECRET}")
-        (made,) = c.fetchone()
-        if not made:  # else nothing is written, for which another process might have to be waited for
-            c.execute(f"INSERT OR IGNORE INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
+        if not self._is_whole(c):
+            c.execute(f"INSERT INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
         if not known:
             rows = c.sqlite_cursor.connection.cursor()
             rows.row_factory = None
@@ -44,6 +46,20 @@ class Recorder(SQLiteApplicationRecorder):
                 f"SELECT originator_id, originator_version, state FROM {self.events_table_name} ORDER BY rowid"
             )
             self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
+
+    def _is_whole(self, c: SQLiteCursor) -> bool:
+        """Whether it has its tables and its secret, which are made together."""
+        if not (self._has(c, ACTS) and self._has(c, SECRET)):
+            return False
+        c.execute(f"SELECT count(*) FROM {SECRET}")
+        (made,) = c.fetchone()
+        return bool(made)
+
+    @staticmethod
+    def _has(c: SQLiteCursor, table: str) -> bool:
+        c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [table])
+        (there,) = c.fetchone()
+        return bool(there)
 
     def _insert_events(
         self, c: SQLiteCursor, stored_events: Sequence[StoredEvent], acts: Sequence[KeyedAct] = (), **_: Any
