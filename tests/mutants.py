@@ -41,7 +41,7 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 ROOT = Path(__file__).parents[1]
 GAMES = "referee/games"
 KERNEL = "referee/phases.py"
-TESTS = ("tests/games", "tests/test_golden.py", "tests/conformance/test_directly.py")
+TESTS = ("tests/games", "tests/officials", "tests/test_golden.py", "tests/conformance/test_directly.py")
 LEFT_OUT = ("playout", "random", "the_house_dealt", "lost_in_writing", "over_http", "trying_every_act")
 KNOWN = Path(__file__).with_name("equivalent_mutants.toml")
 MAY_SURVIVE_SHARE = 0.02

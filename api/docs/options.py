@@ -31,6 +31,8 @@ def _written_out(schema: Any, components: dict[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     rest = {name: _written_out(part, components) for name, part in schema.items() if name != "$ref"}
+    if "prefixItems" in rest:  # what stands where in a pair few readers know; that it is a pair, all do
+        rest["items"] = {"anyOf": rest.pop("prefixItems")}
     return {**_written_out(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 

@@ -108,8 +108,8 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
 
 
 def led(state: P, event: TrickTaken, number: int, passed_over: Callable[[P, int], P]) -> P:
-    """The state when the lead to a trick has been made that nobody saw; an uncontested one had none."""
-    if not state.table.tally or event.uncontested:
+    """The state when the lead to a trick has been made that nobody saw."""
+    if not state.table.tally:
         return state
     return passed_over(phases.noted(state, event.breaches, number), number)
 
@@ -172,8 +172,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
         raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
     state = yield from _between(state, TRICKS, exits, during, last, sheet)
     for placed in (*exits, *during):
-        if placed.after > TRICKS:
-            raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
+        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
     for placed in last:
         state = yield from _knock(state, placed, sheet)
     if phase_of(state) == "played":
