@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tickets import Tickets
-from api.access.tokens import hash_of, held_by, holder_of, viewer_of
+from api.access.tokens import actor_of, hash_of, held_by, holder_of, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem
@@ -15,6 +15,7 @@ from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
+from referee.actors import Actor
 from referee.events import Recorded, Viewer
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
@@ -101,11 +102,20 @@ class Service:
             viewer = viewer_of(match, held)
         return match, viewer
 
-    async def holder(self, match_id: UUID, token: str) -> tuple[Viewer, str]:
+    async def holder(self, match_id: UUID, token: str) -> tuple[Actor, str]:
         """Who wants to act, and what the desk shall know the token by: here the match may be as it was. 404, 401."""
         held, match = hash_of(token), await self.opened(match_id)
-        viewer = holder_of(match, held)
-        return (viewer_of(await self._newest(match), held) if viewer is None else viewer), held
+        actor = match.holder(held)
+        return (actor_of(await self._newest(match), held) if actor is None else actor), held
+
+    async def case_in(self, match_id: UUID, case: int) -> Match:
+        """The match, which has a case of this number. 404."""
+        match = await self.match(match_id)
+        if case > match.state.table.ledger.cases:
+            match = await self._newest(match)
+        if not 1 <= case <= (last := match.state.table.ledger.cases):
+            raise Problem("no_such_case", last=last)
+        return match
 
     async def _newest(self, match: Match) -> Match:
         """The match as it is stored: a token that is unknown may just have been made by another process."""

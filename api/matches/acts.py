@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_official, must_be_seat, required_token
+from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -19,6 +19,7 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
 from referee import told
+from referee.actors import Actor
 from referee.acts import AnyAct, SeatAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
@@ -118,12 +119,12 @@ async def list_legal_acts(
     return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
 
 
-def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:
+def must_be_theirs(actor: Actor, act: AnyAct) -> None:
     """403 unless the act is the caller's to do."""
     if isinstance(act, SeatAct):
-        must_be_seat(viewer, act.seat)
+        must_be_seat(actor, act.seat)
     else:
-        must_be_official(viewer)
+        must_be_official(actor)
 
 
 def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:
@@ -162,10 +163,10 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    viewer, held = await service.holder(match, token)
-    must_be_theirs(viewer, act)
-    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected, token=held))
-    done = done_of(outcome, viewer)
+    actor, held = await service.holder(match, token)
+    must_be_theirs(actor, act)
+    outcome = await service.do(Command(id=match, actor=actor, request=act, key=key, expected=expected, token=held))
+    done = done_of(outcome, seen_as(actor))
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
 
 
@@ -197,9 +198,9 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
     service, token = service_of(request), required_token(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    viewer, held = await service.holder(match, token)
+    actor, held = await service.holder(match, token)
     for act in acts:
-        must_be_theirs(viewer, act)
+        must_be_theirs(actor, act)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
@@ -207,7 +208,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
         own_key = None if key is None else f"{key}/{index}"
         command = Command(
             id=match,
-            actor=viewer,
+            actor=actor,
             request=act,
             key=own_key,
             expected=None if index else expected,
@@ -223,7 +224,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
                 raise
             refused = {"index": index, "problem": told_of(request, error)}
             break
-    done = [done_of(outcome, viewer) for outcome in outcomes]
+    done = [done_of(outcome, seen_as(actor)) for outcome in outcomes]
     again = sum(outcome.repeated for outcome in outcomes)
     answer = {"done": done, "replayed": again, "refused": refused}
     language = language_of(header(request, b"accept-language"))

@@ -112,6 +112,7 @@ class FaultLifted(Event):
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
     fault: OffenceText
+    """What was not done."""
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, FaultLifted)
