@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from api.access.tickets import Tickets
-from api.access.tokens import hash_of, held_by, holder_of, viewer_of
+from api.access.tokens import actor_of, hash_of, held_by, seen_as, viewer_of
 from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem, Reason
@@ -15,6 +15,7 @@ from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
+from referee.actors import Actor
 from referee.events import Recorded, Viewer
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
@@ -91,28 +92,44 @@ class Service:
 
     async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
         """The match, and who is asking. 404, 401."""
-        held = held_by(request)
-        match, viewer = await self._known(await self.match(match_id), held)
+        held, match = held_by(request), await self.match(match_id)
+        viewer: Viewer = "spectator"
+        if held is not None:
+            match, actor = await self._known(match, held)
+            viewer = seen_as(actor)
         if match.version < min_version:
             match = await self.match(match_id, min_version)
             viewer = viewer_of(match, held)
         return match, viewer
 
-    async def holder(self, match_id: UUID, token: str) -> tuple[Match, Viewer, str]:
+    async def holder(self, match_id: UUID, token: str) -> tuple[Match, Actor, str]:
         """The match, who wants to act, and what the desk shall know the token by: here the match may be as it was.
         404, 401."""
         held = hash_of(token)
-        match, viewer = await self._known(await self.opened(match_id), held)
-        return match, viewer, held
+        match, actor = await self._known(await self.opened(match_id), held)
+        return match, actor, held
 
-    async def _known(self, match: Match, held: str | None) -> tuple[Match, Viewer]:
+    async def case_in(self, match_id: UUID, case: int) -> Match:
+        """The match, which has a case of this number. 404."""
+        match = await self.match(match_id)
+        if case > match.state.table.ledger.cases:
+            match = await self._newest(match)
+        if not 1 <= case <= (last := match.state.table.ledger.cases):
+            raise Problem("no_such_case", last=last)
+        return match
+
+    async def _known(self, match: Match, held: str) -> tuple[Match, Actor]:
         """The match and whose token it is; 401. One that is unknown may just have been made by another process: then
         the match is as it is stored."""
-        viewer = holder_of(match, held)
-        if viewer is None:
-            match = match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
-            viewer = viewer_of(match, held)
-        return match, viewer
+        actor = match.holder(held)
+        if actor is None:
+            match = await self._newest(match)
+            actor = actor_of(match, held)
+        return match, actor
+
+    async def _newest(self, match: Match) -> Match:
+        """The match as it is stored, which another process may have come to."""
+        return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
 
     async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many

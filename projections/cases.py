@@ -42,9 +42,6 @@ from referee.events import (
 )
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 
-Fact = (
-    CaseOpened | CaseStated | CaseWithdrawn | CaseRuled | CaseAppealed | KnockUpheld | KnockDismissed | PenaltyImposed
-)
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
     CaseStated,

@@ -460,7 +460,9 @@ class RulingSent(Proceeding):
     """What an official rules."""
 
     verdict: Verdict
+    """Whether who opened the case is right."""
     standard: Standard
+    """How sure the facts are."""
     rule: RuleSent
     """What it is based on: a rule of the game, or of the procedure."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None

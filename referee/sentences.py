@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from referee.actors import Actor, place_of
 from referee.events import KnockDismissed, KnockUpheld
 from referee.value import Value
 
@@ -62,6 +63,7 @@ _ALL_OF = {"cards", "cases", "pending"}
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
+_REFEREE = Text(en="the referee, for it was agreed", sv="domaren, eftersom man var överens")
 _WORDS = {
     "rodskagg": Text(en="rödskägg", sv="rödskägg"),
     "join": Text(en="join", sv="gå med"),
@@ -175,6 +177,42 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
     if fine:
         facts["fine"] = _points(fine, language)
     return sentence(TEXTS.rulings[event.reason].in_(language), facts)
+
+
+def case(
+    code: Literal["pending", "withdrawn", "case_upheld", "case_dismissed"],
+    players: Sequence[str],
+    officials: Sequence[str],
+    language: Language,
+    *,
+    by: Actor,
+    accused: int | None,
+    offence: str | None,
+    rule: str,
+    official: Actor | None = None,
+    payer: int | None = None,
+    penalty: int = 0,
+) -> str:
+    """How a case stands that the events do not decide: who says what of whom, and who has ruled how.
+
+    ``players`` are the names by seat, ``officials`` those of the officials; ``official`` is who ruled, ``None`` the
+    referee.
+    """
+
+    def name(actor: Actor) -> str:
+        if isinstance(actor, int):
+            return players[actor]
+        return officials[place_of(actor)]
+
+    facts = {"seat": name(by), "rule": rule}
+    facts["official"] = _REFEREE.in_(language) if official is None else name(official)
+    if accused is not None and offence is not None:
+        facts |= {"accused": name(accused), "did": TEXTS.offences[offence].did.in_(language)}
+    if penalty:
+        facts["penalty"] = _points(penalty, language)
+    if payer is not None and payer != accused:
+        facts["payer"] = name(payer)
+    return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
 # Single words; a code that stands in stored events keeps its text for ever

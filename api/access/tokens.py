@@ -4,10 +4,10 @@ import logging
 import secrets
 import time
 from hashlib import sha256
-from hmac import compare_digest
 
 from api.http.headers import Req, header
 from api.http.problems import CHALLENGE, Problem
+from referee.actors import Actor, is_official
 from referee.acts import Request
 from referee.events import Viewer
 from referee.store.match import Match
@@ -90,31 +90,41 @@ def holder_of(match: Match, held: str | None) -> Viewer | None:
     """Whose token it is as the match stands; ``None`` where it is nobody's."""
     if held is None:
         return "spectator"
-    found: Viewer | None = "official" if compare_digest(held, match.opened.official) else None
-    for seat, known in enumerate(match.state.table.tokens):
-        if compare_digest(held, known):
-            found = seat
-    return found
+    actor = match.holder(held)
+    return None if actor is None else seen_as(actor)
 
 
-def must_be_theirs(match: Match, viewer: Viewer, request: Request) -> None:
+def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
     whose = match.whose(request)
     if isinstance(whose, int):
-        must_be_seat(viewer, whose)
+        must_be_seat(actor, whose)
     elif whose is not None:
-        must_be_official(viewer)
+        must_be_official(actor)
 
 
-def must_be_seat(viewer: Viewer, seat: int) -> None:
+def seen_as(actor: Actor) -> Viewer:
+    """As whom an actor sees the match: all officials see what the first does."""
+    return actor if isinstance(actor, int) else "official"
+
+
+def actor_of(match: Match, held: str) -> Actor:
+    """Who acts with this token, by what is kept of it. 401 for one that is not of this match."""
+    actor = match.holder(held)
+    if actor is None:
+        raise Problem("token_unknown", headers=CHALLENGE)
+    return actor
+
+
+def must_be_seat(actor: Actor, seat: int) -> None:
     """403 unless the caller holds the token of this seat."""
-    if viewer == "official":
+    if is_official(actor):
         raise Problem("for_seats", seat=seat)
-    if viewer != seat:
-        raise Problem("not_your_seat", seat=seat, yours=viewer)
+    if actor != seat:
+        raise Problem("not_your_seat", seat=seat, yours=actor)
 
 
-def must_be_official(viewer: Viewer) -> None:
-    """403 unless the caller is the official."""
-    if viewer != "official":
+def must_be_official(actor: Actor) -> None:
+    """403 unless the caller is an official."""
+    if not is_official(actor):
         raise Problem("for_officials")

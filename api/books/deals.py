@@ -11,11 +11,12 @@ from api.http.headers import Req, header, held, language_of, prefers, tag_in, ta
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
-from api.matches.cases import Case, case_of, ruling_seen
+from api.matches.cases import Case, appealable, case_of
 from api.matches.shown import EventSeen, event_seen
 from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
+from projections.cases import Case as CaseKept
 from referee import notation, told
 from referee.acts import Answer, Bid, Result
 from referee.events import (
@@ -24,8 +25,6 @@ from referee.events import (
     DealScored,
     Dealt,
     DealVoided,
-    KnockDismissed,
-    KnockUpheld,
     PenaltyImposed,
     Recorded,
     Reported,
@@ -35,6 +34,7 @@ from referee.events import (
 from referee.notation.histories import Step, steps_of
 from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
+from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
 
@@ -136,7 +136,6 @@ class _Sheet:
     def __init__(self) -> None:
         self.voided: list[int] = []
         self.penalties: list[Penalty] = []
-        self.rulings: list[Recorded] = []
         self.reports: list[dict[str, Any]] = []
         self.again()
 
@@ -180,8 +179,6 @@ class _Sheet:
                 self._trick(event, number)
             case Reported():
                 self.reports.append({**msgspec.to_builtins(event), "event": number})
-            case KnockUpheld() | KnockDismissed():
-                self.rulings.append(recorded)
             case PenaltyImposed():
                 self.penalties.append(
                     Penalty(seat=event.seat, points=event.points, rule=event.rule, case=event.case, event=number)
@@ -201,15 +198,17 @@ class _Sheet:
         )
 
 
-def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: Language) -> dict[str, Any]:
-    """The fields of :class:`DealRecord`, from the events after the deal before was scored to the deal's own score."""
+def record_of(
+    match: Match, events: list[Recorded], cases: tuple[CaseKept, ...], viewer: Viewer, language: Language
+) -> dict[str, Any]:
+    """The fields of :class:`DealRecord`, from the events after the deal before was scored to the deal's own score,
+    and the cases that were opened meanwhile."""
     sheet = _Sheet()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
-    fines = {p.case: p.points for p in sheet.penalties if p.case is not None}
     own = [one for one in events if isinstance(one.event, match.rules.events)]
     return {
         "deal": score.deal,
@@ -229,17 +228,11 @@ def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: La
         "tricks": sheet.tricks,
         "facts": [event_seen(one, viewer, public=True) for one in own],
         "reports": sheet.reports,
-        "knocks": [_case(match, one, fines, viewer, language) for one in sheet.rulings],
+        "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
         "penalties": sheet.penalties,
         "voided": sheet.voided,
         "score": score,
     }
-
-
-def _case(match: Match, recorded: Recorded, fines: dict[int, int], viewer: Viewer, language: Language) -> Case:
-    ruling = ruling_seen(recorded, viewer, public=True)
-    fine = fines.get(ruling.case, 0) if isinstance(ruling, KnockDismissed) else 0
-    return case_of(match, ruling, recorded.originator_version, fine, match.version, language)
 
 
 class Place(NamedTuple):
@@ -266,10 +259,12 @@ async def place_of(service: Service, match: Match, deal: int) -> Place:
     return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores)
 
 
-def read_record(service: Service, match: Match, place: Place, viewer: Viewer, language: Language) -> bytes:
+def read_record(
+    service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], viewer: Viewer, language: Language
+) -> bytes:
     """The record of a deal, encoded. Touches the database."""
     events = service.referee.history(match.id, after=place.before, to=place.score)
-    return encode(record_of(match, events, viewer, language))
+    return encode(record_of(match, events, cases, viewer, language))
 
 
 def read_text(service: Service, match: Match, place: Place) -> bytes:
@@ -300,7 +295,7 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     plain, language = prefers(header(request, b"accept"), PLAIN), language_of(header(request, b"accept-language"))
-    tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language)
+    tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language, *appealable(seen, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     place = await place_of(service, seen, deal)
     if has := held(request, tag):
@@ -308,5 +303,8 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     if plain:
         body = await in_long_thread(read_text, service, seen, place)
     else:
-        body = await in_long_thread(read_record, service, seen, place, viewer, language)
+        book = service.books.cases
+        question = partial(book.between, viewer=viewer, after=place.before, to=place.score)
+        cases = await service.books.ask_of(book, seen.id, seen.version, question)
+        body = await in_long_thread(read_record, service, seen, place, cases, viewer, language)
     return await long_reply(request, body, tag, headers=headers, media_type=PLAIN if plain else JSON)

@@ -209,6 +209,7 @@ PAGES = msgspec.toml.decode((files("api.docs") / "problem_pages.toml").read_byte
 _LIMIT, _WINDOWS = types.IntType(ge=1, le=200), types.LiteralType(("deal_end", "next_trick"))
 _FAULTS = {
     "unreadable": faults_of(AnyAct, b'{"act": "play", "seat": "1", "card": "S1", "loud": true}'),
+    "unfit_knock": (Fault("missing", ("accused",), expected=types.IntType(ge=0, le=7), facts={"name": "accused"}),),
     "bad_parameter": (Fault("wrong", parameter="limit", expected=_LIMIT, given="0"),),
     "bad_option": (Fault("wrong", ("options", "knock_window"), expected=_WINDOWS, given="no"),),
 }

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from litestar import get
+from msgspec import Meta
 
 from api.access.tokens import token_of
 from api.docs.options import options_schema, result_schema
@@ -16,7 +17,7 @@ from api.http.routes import routed
 from api.matches.shown import RulesetSeen
 from referee import rulebook, told
 from referee.games import RULESETS
-from referee.rulebook import Reading, Rule
+from referee.rulebook import PROCEDURE, Reading, Rule
 from referee.ruleset import Ruleset
 from referee.sentences import Language
 from referee.value import RuleId as CitedRule
@@ -61,9 +62,16 @@ class RuleShown(Value):
 
 
 class RulesShown(Value):
-    """The numbered rules of a game in our own words, and how open points are read."""
+    """The numbered rules of a game in our own words, and how open points are read; or those of the officials."""
 
-    ruleset: RulesetSeen
+    ruleset: Annotated[
+        str,
+        Meta(
+            title="Rulebook",
+            description=f"The key of a game, or `{PROCEDURE}`: what officials go by in all of them.",
+            extra_json_schema={"enum": [*RULESETS, PROCEDURE]},
+        ),
+    ]
     source: told.Sentence
     title: told.Sentence
     language: Literal["en", "sv"]
@@ -76,6 +84,11 @@ def ruleset_named(name: str) -> Ruleset:
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
+
+
+def rulebook_named(name: str) -> str:
+    """The key of a rulebook; 404 if there is none."""
+    return name if name == PROCEDURE else ruleset_named(name).key
 
 
 @cache
@@ -184,7 +197,8 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
     "/rulesets/{ruleset:str}/rules",
     operation_id="list_rules",
     summary="The rules of a game",
-    description="The numbered rules in our own words, and how the points that the source leaves open are read.",
+    description="The numbered rules in our own words, and how the points that the source leaves open are read. The "
+    f"rules that officials go by, J1 and on, are those of `{PROCEDURE}`.",
     operation_class=described(
         gives=RulesShown,
         headers=("Content-Language",),
@@ -198,7 +212,7 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
 async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
     """The rules of a game."""
     token_of(request)
-    return _rules_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
+    return _rules_in(rulebook_named(ruleset), language_of(header(request, b"accept-language"))).reply(request)
 
 
 @get(
@@ -211,7 +225,7 @@ async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
 async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     """One rule."""
     token_of(request)
-    key, language = ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))
+    key, language = rulebook_named(ruleset), language_of(header(request, b"accept-language"))
     return _rule_in(key, rule_id, language).reply(request)
 
 

@@ -177,6 +177,7 @@ def described(
     *,
     gives: Any = None,
     status: int = 200,
+    beside: Mapping[int, tuple[str, Any]] | None = None,
     says: str = "As asked for.",
     body: Any = None,
     others: Mapping[str, Plain] | None = None,
@@ -191,7 +192,8 @@ def described(
 
     What takes no body is a read, and has an ETag unless not ``tagged``.
 
-    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
+    ``gives`` is the type of its JSON answer, ``beside`` by status what others say and give, ``others`` schemas of
+    other media types; ``body`` what it reads;
     ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
     if body is None and tagged:
@@ -207,7 +209,16 @@ def described(
             if gives is not None:
                 content[JSON] = {"schema": schema_of(gives)}
             parts = {"headers": _headers(headers), "content": content, "links": links}
+            more = {
+                str(code): {
+                    "description": text,
+                    "headers": _headers(headers),
+                    "content": {JSON: {"schema": schema_of(kind)}},
+                }
+                for code, (text, kind) in (beside or {}).items()
+            }
             responses: dict[str, Any] = {
+                **more,
                 str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
                 **{str(code): {"description": text, "headers": _headers(())} for code, text in (empty or {}).items()},
                 **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 429, 500})},

@@ -115,9 +115,9 @@ def tag_of(version: int, *kinds: str) -> str:
     return f'"{"-".join((str(version), *kinds))}"'
 
 
-def tag_in(version: int, language: Language) -> str:
+def tag_in(version: int, language: Language, *kinds: str) -> str:
     """The ETag of an answer with sentences in this language."""
-    return tag_of(version) if language == "en" else tag_of(version, language)
+    return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
 def tag_by(body: bytes) -> str:

@@ -104,12 +104,20 @@ class Document(Value, omit_defaults=True):
 
 class Problem(Exception):
     """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
-    the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`."""
+    the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`. A ``status`` is given where
+    it is another than that of the code."""
 
     def __init__(
-        self, code: str, *, headers: Mapping[str, str] | None = None, faults: Sequence[Fault] = (), **facts: Any
+        self,
+        code: str,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        faults: Sequence[Fault] = (),
+        **facts: Any,
     ) -> None:
         super().__init__(code)
+        self.status = TEXTS[code].status if status is None else status
         self.code, self.facts, self.faults, self.headers = code, facts, faults, dict(headers or {})
 
 
@@ -128,8 +136,8 @@ STATUS = {"state": 409, "who": 403, "rule": 422}
 
 @lru_cache(maxsize=512)
 def rule_page(rule: str) -> str | None:
-    """Where a rule or a reading can be read, if a game has it: the ids of no two games begin alike."""
-    for key in RULESETS:
+    """Where a rule or a reading can be read, if a game or the procedure has it: no two of their ids begin alike."""
+    for key in (*RULESETS, rulebook.PROCEDURE):
         with suppress(KeyError):
             return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
     return None
@@ -166,7 +174,7 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),
-        status=text.status,
+        status=problem.status,
         detail=text.in_(language).format_map(facts),
         instance=instance,
         facts=problem.facts or msgspec.UNSET,

@@ -7,7 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_theirs, required_token
+from api.access.tokens import must_be_theirs, required_token, seen_as
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -158,10 +158,10 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    opened, viewer, held = await service.holder(match, token)
-    must_be_theirs(opened, viewer, act)
-    outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected, token=held))
-    done = done_of(outcome, viewer)
+    opened, actor, held = await service.holder(match, token)
+    must_be_theirs(opened, actor, act)
+    outcome = await service.do(Command(id=match, actor=actor, request=act, key=key, expected=expected, token=held))
+    done = done_of(outcome, seen_as(actor))
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
 
 
@@ -193,9 +193,9 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
     service, token = service_of(request), required_token(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    opened, viewer, held = await service.holder(match, token)
+    opened, actor, held = await service.holder(match, token)
     for act in acts:
-        must_be_theirs(opened, viewer, act)
+        must_be_theirs(opened, actor, act)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
@@ -203,7 +203,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
         own_key = None if key is None else f"{key}/{index}"
         command = Command(
             id=match,
-            actor=viewer,
+            actor=actor,
             request=act,
             key=own_key,
             expected=None if index else expected,
@@ -219,7 +219,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
                 raise
             refused = {"index": index, "problem": told_of(request, error)}
             break
-    done = [done_of(outcome, viewer) for outcome in outcomes]
+    done = [done_of(outcome, seen_as(actor)) for outcome in outcomes]
     again = sum(outcome.repeated for outcome in outcomes)
     answer = {"done": done, "replayed": again, "refused": refused}
     language = language_of(header(request, b"accept-language"))

@@ -1,16 +1,112 @@
-"""The file of a case: a knock on the table and what was ruled on it."""
+"""The file of a case: a knock on the table, what was said about it, and what was ruled on it."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from api.http.problems import rule_page
+from api.http.replies import PRIVATE
+from projections.cases import Entry, fine_of
 from referee import sentences, told
-from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
+from referee.actors import Actor
+from referee.events import DismissalReason, KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer, seen
+from referee.officials.rulings import correctable_until
+from referee.officials.standing import CaseStatus, status_at
+from referee.phases import Over
+from referee.proceedings.cases import (
+    CaseAppealed,
+    CaseKind,
+    CaseOpened,
+    CaseRuled,
+    CaseStated,
+    CaseWithdrawn,
+    Precedent,
+    Remedy,
+    Standard,
+    Verdict,
+)
 from referee.sentences import Language
 from referee.store.match import Match
-from referee.value import EventNumber, OffenceText, RuleId, Seat, Value, Version
+from referee.value import EventNumber, OffenceText, RuleId, Seat, Time, Value, Version
 
-Ruling = KnockUpheld | KnockDismissed
+Ruling = KnockUpheld | KnockDismissed | CaseRuled
+FACTS = (
+    CaseOpened,
+    CaseStated,
+    CaseWithdrawn,
+    CaseRuled,
+    CaseAppealed,
+    KnockUpheld,
+    KnockDismissed,
+    PenaltyImposed,
+)
+OPEN_RULE = "J1"
+"""By which a case waits."""
+LETTERS = "abcdefghij"
+"""For digits, where an ETag has none."""
+
+
+class StatementMade(Value):
+    """What a seat said in a case."""
+
+    event: EventNumber
+    at: Time
+    """When."""
+    seat: Seat
+    agrees: bool
+    """Whether it says the same as who opened the case."""
+    events: told.Events
+    """Those that it names."""
+    text: told.Text
+    """In its own words; empty: nothing, or not the caller's to know before the deal is over."""
+
+
+class RulingMade(Value):
+    """A ruling on a case."""
+
+    event: EventNumber
+    at: Time
+    """When."""
+    instance: told.Instance
+    """1 at first, 2 after an appeal."""
+    official: Actor | None
+    """Who ruled; null: the referee."""
+    verdict: Verdict
+    """Whether who opened it is right."""
+    standard: Standard | None
+    """How sure the facts are; null: the events tell."""
+    offence: OffenceText | None
+    """What was done, or was not; null: none was found, or it is about a line of the protocol."""
+    rule: RuleId
+    """What it is based on."""
+    payer: Seat | None
+    """Who pays; null: nobody."""
+    penalty: told.WholePoints
+    """By how many points."""
+    rests_on: told.Events
+    """The numbers of the events that show it."""
+    reason: told.Text
+    """Why, in the official's own words; empty: none given, or not told before the deal is over."""
+    precedents: told.Many[Precedent]
+    """Earlier rulings that it follows."""
+    remedy: Remedy | None
+    """What else follows; null: nothing."""
+    appeal_until: Time | None
+    """Before this a party may appeal; null: there is no appeal from it."""
+
+
+class AppealMade(Value):
+    """An appeal, or that who ruled has found an error of his own."""
+
+    event: EventNumber
+    at: Time
+    """When."""
+    seat: Seat | None
+    """Who appeals; null: the official who ruled."""
+    text: told.Text
+    """Why; empty: nothing was said, or not the caller's to know before the deal is over."""
 
 
 class Case(Value):
@@ -18,16 +114,17 @@ class Case(Value):
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
     show it. When upheld, ``payer`` gets ``penalty`` points. When dismissed, ``reason`` says why, and ``fine`` is what
-    the knocker gets for it.
+    the knocker gets for it. ``status`` tells whether that can still change.
     """
 
     case: told.CaseNumber
-    seat: Seat
-    accused: Seat
+    seat: Seat | None
+    accused: Seat | None
     named: OffenceText | None
-    note: told.Note
+    note: told.Text
     verdict: Annotated[
-        Literal["upheld", "dismissed", "pending"], Meta(title="Verdict", description="What came of a knock.")
+        Literal["upheld", "dismissed", "pending", "withdrawn"],
+        Meta(title="Verdict", description="What came of a knock."),
     ]
     offence: OffenceText | None
     rule: RuleId
@@ -39,33 +136,201 @@ class Case(Value):
     why: told.Sentence
     event: EventNumber
     version: Version
+    status: Annotated[
+        CaseStatus,
+        Meta(
+            title="CaseStatus",
+            description="How a case stands. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
+            "`appealed`: it waits for another official. `withdrawn`: by who opened it. `final`: that is that.",
+        ),
+    ]
+    """Whether it can still change."""
+    kind: CaseKind
+    by: Actor
+    """Who opened it: a seat, or an official."""
+    deal: told.DealNumber | None
+    """Which deal it is about; null: the one in which the referee ruled at once."""
+    result: dict[str, Any] | None
+    """What that deal should have come to; null: it is about an offence."""
+    statements: told.Many[StatementMade]
+    """What was said in it, in order."""
+    rulings: told.Many[RulingMade]
+    """What was ruled, in order; the last one counts."""
+    appeals: told.Many[AppealMade]
+    """Why it was ruled on again."""
+    appeal_until: Time | None
+    """Before this a party may appeal; null: not now."""
 
 
-def case_of(match: Match, event: Ruling, number: int, fine: int, version: int, language: Language) -> Case:
-    """The file of a case: ``event`` is the ruling, event ``number`` of the match, as the reader may see it."""
-    upheld = event if isinstance(event, KnockUpheld) else None
-    return Case(
-        case=event.case,
-        seat=event.seat,
-        accused=event.accused,
-        named=event.named,
-        note=event.note,
-        verdict="upheld" if upheld else "dismissed",
-        offence=event.offence,
-        rule=event.rule,
-        penalty=upheld.penalty if upheld else fine,
-        payer=upheld.payer if upheld else event.seat if fine else None,
-        fine=fine,
-        rests_on=event.rests_on,
-        reason=event.reason if isinstance(event, KnockDismissed) else None,
-        why=sentences.ruling(event, match.opened.players, language, fine=fine),
-        event=number,
-        version=version,
+def entries_of(recorded: Iterable[Recorded], case: int, viewer: Viewer, public_to: int = 0) -> tuple[Entry, ...]:
+    """What happened in a case, as the viewer may see it, among these events."""
+    return tuple(
+        Entry(one.originator_version, one.at, seen(one.event, viewer, one.originator_version <= public_to))
+        for one in recorded
+        if isinstance(one.event, FACTS) and one.event.case == case
     )
 
 
-def ruling_seen(recorded: Recorded, viewer: Viewer, public: bool) -> Ruling:
-    """A ruling as the viewer may see it. ``public``: its deal is over."""
-    event = seen(recorded.event, viewer, public)
-    assert isinstance(event, KnockUpheld | KnockDismissed), "a case is a ruling on a knock"
-    return event
+def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
+    """Those of one kind."""
+    return [entry for entry in entries if isinstance(entry.fact, kind)]
+
+
+def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
+    """The file of a case at a time, from all that happened in it, as the reader may see it."""
+    first = entries[0].fact
+    opened = first if isinstance(first, CaseOpened) else None
+    rulings = [_ruling_made(entry) for entry in entries if isinstance(entry.fact, Ruling)]
+    last = rulings[-1] if rulings else None
+    status, fine = (
+        status_of(entries, at),
+        0 if last and last.verdict == "upheld" else fine_of(entry.fact for entry in entries[:2]),
+    )
+    by: Actor = opened.by if opened else first.seat
+    verdict = last.verdict if last else "withdrawn" if status == "withdrawn" else "pending"
+    payer = last.payer if last else first.payer
+    return Case(
+        case=first.case,
+        seat=by if isinstance(by, int) else None,
+        accused=first.accused,
+        named=opened.offence if opened else first.named,
+        note=opened.text if opened else first.note,
+        verdict=verdict,
+        offence=last.offence if last else None,
+        rule=last.rule if last else OPEN_RULE,
+        penalty=fine or (last.penalty if last else 0),
+        payer=by if fine and isinstance(by, int) else payer,
+        fine=fine,
+        rests_on=last.rests_on if last else first.events,
+        reason=first.reason if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
+        why=_why(match, entries, verdict, language, fine),
+        event=entries[0].event,
+        version=version,
+        status=status,
+        kind=opened.kind if opened else "offence",
+        by=by,
+        deal=opened.deal if opened else None,
+        result=opened.result if opened else None,
+        statements=tuple(_statement_made(entry) for entry in of_case(entries, CaseStated)),
+        rulings=tuple(rulings),
+        appeals=tuple(_appeal_made(entry) for entry in of_case(entries, CaseAppealed)),
+        appeal_until=last.appeal_until if last and status == "ruled" else None,
+    )
+
+
+def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
+    """How a case stands at a time."""
+    status: CaseStatus = "pending"
+    for entry in entries:
+        match entry.fact:
+            case CaseWithdrawn():
+                status = "withdrawn"
+            case CaseAppealed():
+                status = "appealed"
+            case KnockUpheld() | KnockDismissed() | CaseRuled():
+                until = entry.fact.appeal_until
+                status = "final" if until is None or at >= until else "ruled"
+    return status
+
+
+def _ruling_made(entry: Entry) -> RulingMade:
+    fact = entry.fact
+    told_of: dict[str, Any]
+    if isinstance(fact, CaseRuled):
+        names = ("instance", "official", "verdict", "standard", "payer", "penalty", "reason", "precedents")
+        told_of = {name: getattr(fact, name) for name in names}
+        told_of["remedy"] = None if fact.remedy == Remedy() else fact.remedy
+    else:
+        upheld = isinstance(fact, KnockUpheld)
+        told_of = {
+            "instance": 1,
+            "official": None,
+            "verdict": "upheld" if upheld else "dismissed",
+            "standard": None,
+            "payer": fact.payer if upheld else None,
+            "penalty": fact.penalty if upheld else 0,
+            "reason": "",
+            "precedents": (),
+            "remedy": None,
+        }
+    return RulingMade(
+        event=entry.event,
+        at=entry.at,
+        offence=fact.offence,
+        rule=fact.rule,
+        rests_on=fact.rests_on,
+        appeal_until=fact.appeal_until,
+        **told_of,
+    )
+
+
+def _statement_made(entry: Entry) -> StatementMade:
+    fact = entry.fact
+    return StatementMade(
+        event=entry.event, at=entry.at, seat=fact.seat, agrees=fact.agrees, events=fact.events, text=fact.text
+    )
+
+
+def _appeal_made(entry: Entry) -> AppealMade:
+    return AppealMade(event=entry.event, at=entry.at, seat=entry.fact.seat, text=entry.fact.text)
+
+
+def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
+    players, first = match.opened.players, entries[0].fact
+    ruled = [entry.fact for entry in entries if isinstance(entry.fact, Ruling)]
+    last = ruled[-1] if ruled else None
+    if isinstance(last, KnockUpheld | KnockDismissed):
+        return sentences.ruling(last, players, language, fine=fine)
+    terms = match.opened.adjudication
+    assert terms is not None, "only officials' matches have open cases"
+    code: Literal["pending", "withdrawn", "case_upheld", "case_dismissed"]
+    if ruled:
+        code = "case_upheld" if verdict == "upheld" else "case_dismissed"
+    else:
+        code = "withdrawn" if verdict == "withdrawn" else "pending"
+    return sentences.case(
+        code,
+        players,
+        terms.officials,
+        language,
+        by=first.by if isinstance(first, CaseOpened) else first.seat,
+        accused=first.accused,
+        offence=(last.offence if last else None) or first.offence,
+        rule=last.rule if last else OPEN_RULE,
+        official=last.official if last else None,
+        payer=last.payer if last else None,
+        penalty=last.penalty if last else 0,
+    )
+
+
+def in_language(language: Language) -> dict[str, str]:
+    """The headers of an answer with sentences in this language."""
+    return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
+
+
+def ruled_by(case: Case) -> dict[str, str]:
+    """Where the rule is."""
+    page = rule_page(case.rule)
+    return {"Link": f'<{page}>; rel="describedby"'} if page else {}
+
+
+# What changes with time alone
+
+
+def appealable(match: Match, at: datetime) -> tuple[str, ...]:
+    """What an ETag says of the cases of a match beside its version: how many may still be appealed."""
+    docket = match.docket
+    count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
+    return ("ruled", "".join(LETTERS[int(digit)] for digit in str(count))) if count else ()
+
+
+def provisional(match: Match, at: datetime) -> bool:
+    """J8: the match is over, and what it came to may still change."""
+    docket, ended_at = match.docket, match.ended_at
+    if docket is None or docket.terms is None or ended_at is None or not isinstance(match.state, Over):
+        return False
+    if match.state.by == "abandoned":
+        return False
+    if at < correctable_until(docket.terms, ended_at):
+        return True
+    return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)

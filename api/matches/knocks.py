@@ -1,39 +1,98 @@
 """Knocks on the table, and the case files that they leave."""
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 from uuid import UUID
 
 from litestar import get, post
 from litestar.params import QueryParameter
+from msgspec import Meta
 from sqlalchemy import Connection
 
-from api.access.tokens import must_be_theirs, required_token
+from api.access.tokens import must_be_seat, required_token, seen_as
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.faults import Fault, type_of
 from api.http.headers import Req, header, held, language_of, tag_in
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
-from api.http.problems import Problem, rule_page
-from api.http.replies import PRIVATE, Reply, encode, not_modified, of_match
+from api.http.problems import Problem
+from api.http.replies import Reply, encode, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.cases import Case, case_of, ruling_seen
+from api.matches.cases import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told
-from referee.acts import Knock
-from referee.events import KnockUpheld, PenaltyImposed, Recorded
-from referee.sentences import Language
-from referee.store.desk import Command
+from referee.actors import Actor, is_official
+from referee.acts import Knock, Note, NumberSent, Offence, OpenCase
+from referee.store.desk import Command, utc_now
+from referee.value import SeatSent, Value
 
-KNOCK: Body[Knock] = Body(Knock)
 LIMIT_MAX = 1000
 
 
-def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
-    """What a dismissed knock cost the knocker."""
-    if isinstance(ruling.event, KnockUpheld):
-        return 0
-    return sum(one.event.points for one in events if isinstance(one.event, PenaltyImposed))
+class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
+    """A knock on the table: ``seat`` says that ``accused`` did something wrong.
+
+    ``offence`` names it; without it the referee looks for the oldest that stands open. Where officials attend, one of
+    them knocks without a ``seat``. Of ``entry`` nobody is accused: the line of ``deal`` is wrong, and ``result`` is
+    what it came to.
+    """
+
+    SCHEMA: ClassVar[str] = "Knock"
+    seat: SeatSent | None = None
+    """Who knocks; null or left out: an official."""
+    accused: SeatSent | None = None
+    """Who did it; null or left out with `entry` alone."""
+    offence: (
+        Annotated[
+            Offence | Literal["entry"],
+            Meta(title="Knocked", description="An offence, or `entry` for a wrong line of the protocol."),
+        ]
+        | None
+    ) = None
+    note: Note = ""
+    deal: NumberSent | None = None
+    """Of `entry`, or where an official knocks: which deal it is about. null or left out: the one under way."""
+    result: dict[str, Any] | None = None
+    """Of `entry`: what that deal came to. null or left out otherwise."""
+
+
+KNOCK: Body[KnockSent] = Body(KnockSent)
+_HINTS = get_type_hints(KnockSent, include_extras=True)
+FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
+
+
+def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
+    """What is asked of the match; 422 for a field too many or too few, 403 for somebody else's seat, but where only
+    the tally is kept."""
+    entry, official = sent.offence == "entry", is_official(actor)
+    if sent.seat is not None and (entry or not tally):
+        must_be_seat(actor, sent.seat)
+    needs = ("deal", "result") if entry else ("accused", "offence") if official else ("seat", "accused")
+    missing = [name for name in needs if getattr(sent, name) is None]
+    if not official and sent.seat is None and "seat" not in missing:
+        missing.insert(0, "seat")
+    has_no = ("accused",) if entry else ("result",) if official else ("deal", "result")
+    told_of = [name for name in has_no if getattr(sent, name) is not None]
+    if missing or told_of:
+        names = [name for name in FIELDS if name not in has_no]
+        faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
+        faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in told_of]
+        raise Problem("unfit_knock", faults=faults)
+    if not (entry or official):
+        assert sent.seat is not None, "else it is missing"
+        assert sent.accused is not None, "else it is missing"
+        assert sent.offence != "entry", "which is another thing"
+        return Knock(seat=sent.seat, accused=sent.accused, offence=sent.offence, note=sent.note)
+    return OpenCase(
+        kind="entry" if entry else "offence",
+        seat=sent.seat,
+        accused=sent.accused,
+        offence=None if sent.offence == "entry" else sent.offence,
+        note=sent.note,
+        deal=sent.deal,
+        result=sent.result,
+    )
 
 
 @post(
@@ -42,14 +101,18 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
     summary="Knock",
     description="A knock on the table: `accused` did something wrong. It is judged at once from what the match has "
     "recorded. Where only the tally is kept any token of the match writes it down. Without `offence` the referee "
-    "looks for the oldest that stands open.",
+    "looks for the oldest that stands open.\n\n"
+    "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
+    "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. An "
+    "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
+    "wrong.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
-        body=Knock,
+        body=KnockSent,
         gives=Case,
         status=201,
-        says="The ruling.",
+        says="The ruling, or the case that was opened.",
         headers=("ETag", "Location", "Link", "Content-Language", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
@@ -58,28 +121,17 @@ def fine_in(events: tuple[Recorded, ...], ruling: Recorded) -> int:
 async def send_knock(request: Req, match: MatchId) -> Reply:
     """Knocks."""
     service, token = service_of(request), required_token(request)
-    key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
-    opened, viewer, held = await service.holder(match, token)
-    must_be_theirs(opened, viewer, knock)
-    outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected, token=held))
-    language = language_of(header(request, b"accept-language"))
-    ruling, version = outcome.events[0], outcome.events[-1].originator_version
-    fine = fine_in(outcome.events, ruling)
-    seen = ruling_seen(ruling, viewer, public=False)
-    case = case_of(match_of(outcome.aggregate), seen, ruling.originator_version, fine, version, language)
-    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **_ruled_by(case)}
-    headers |= {"ETag": tag_in(version, language), **_in(language), **replayed(outcome)}
+    key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
+    opened, actor, held = await service.holder(match, token)
+    asked = asked_by(actor, sent, tally=opened.opened.dealing == "tally")
+    outcome = await service.do(Command(id=match, actor=actor, request=asked, key=key, expected=expected, token=held))
+    language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
+    number: int = outcome.events[0].event.case  # type: ignore[attr-defined]  # a knock makes a case
+    entries = entries_of(outcome.events, number, seen_as(actor))
+    case = case_of(match_of(outcome.aggregate), entries, version, language, utc_now())
+    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
+    headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
     return of_match(case, version, status=201, headers=headers)
-
-
-def _in(language: Language) -> dict[str, str]:
-    return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
-
-
-def _ruled_by(case: Case) -> dict[str, str]:
-    """Where the rule is."""
-    page = rule_page(case.rule)
-    return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
 @get(
@@ -106,8 +158,8 @@ async def list_knocks(
     """All case files."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    tag, headers = tag_in(seen.version, language), _in(language)
+    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+    tag, headers = tag_in(seen.version, language, *appealable(seen, at)), in_language(language)
     if has := held(request, tag):
         return not_modified(has, headers)
 
@@ -115,7 +167,7 @@ async def list_knocks(
         if after > (last := book.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
         found = book.answer(connection, match_id, viewer, after, limit + 1)
-        cases = [case_of(seen, one.ruling, one.event, one.fine, seen.version, language) for one in found[:limit]]
+        cases = [case_of(seen, one.entries, seen.version, language, at) for one in found[:limit]]
         if len(found) <= limit:
             return encode(cases), {}
         return encode(cases), more(request, after=cases[-1].case, limit=limit)
@@ -128,7 +180,8 @@ async def list_knocks(
     "/matches/{match:uuid}/knocks/{case:int}",
     operation_id="get_knock",
     summary="One case file",
-    description="A knock and its ruling: by which rule, who pays, which events it rests on, and why.",
+    description="A knock and its ruling: by which rule, who pays, which events it rests on, and why; of a case all "
+    "that was said in it. What players and officials wrote is told to everybody when the deal is over.",
     tags=["Knocks"],
     operation_class=described(
         gives=Case,
@@ -141,17 +194,17 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     """One case file."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    tag, headers = tag_in(seen.version, language), _in(language)
+    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+    tag, headers = tag_in(seen.version, language, *appealable(seen, at)), in_language(language)
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
-        return case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
+        return case_of(seen, found.entries, seen.version, language, at)
 
     answer = await service.books.ask_of(book, match, seen.version, read)
     if has := held(request, tag):
         return not_modified(has, headers)
-    return await long_reply(request, encode(answer), tag, headers=headers | _ruled_by(answer))
+    return await long_reply(request, encode(answer), tag, headers=headers | ruled_by(answer))

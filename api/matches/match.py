@@ -3,10 +3,10 @@
 from litestar import get
 
 from api.http.describe import described
-from api.http.headers import Req, held, tag_of
+from api.http.headers import Req, held
 from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import DESCRIBED, Reply, not_modified, of_match
-from api.matches.shown import MatchSeen, seen_fields
+from api.matches.shown import MatchSeen, seen_fields, tag_now
 from api.service import service_of
 
 
@@ -27,7 +27,8 @@ async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, w
     """The match as the caller may see it."""
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
-    seen = await service.later(request, seen, wait, lambda now: held(request, tag_of(now.version)) is not None)
-    if tag := held(request, tag_of(seen.version)):
-        return not_modified(tag)
-    return of_match(seen_fields(seen, viewer), seen.version, headers={"Link": DESCRIBED})
+    seen = await service.later(request, seen, wait, lambda now: held(request, tag_now(now)) is not None)
+    tag = tag_now(seen)
+    if has := held(request, tag):
+        return not_modified(has)
+    return of_match(seen_fields(seen, viewer), seen.version, headers={"Link": DESCRIBED, "ETag": tag})

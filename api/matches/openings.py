@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID, uuid4
 
 import msgspec
@@ -25,7 +25,8 @@ from api.matches.shown import RulesetSeen
 from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
-from referee.events import Dealing, Enforcement, MatchOpened, Stakes
+from referee.actors import Actor, officials
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.store.desk import Command, KeyReused
@@ -59,6 +60,36 @@ class Opening(Value, forbid_unknown_fields=True):
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
 
 
+class OfficialNamed(Value, forbid_unknown_fields=True):
+    """An official of a match."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+    """By which rulings name whoever gave them."""
+    token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
+    """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""
+
+
+MinutesSent = Annotated[int, Meta(ge=0, le=told.MINUTES_MAX)]
+
+
+class AdjudicationSet(Value, forbid_unknown_fields=True):
+    """How a match is attended to. The first of the ``officials`` acts as ``official``, the second as ``official:2``;
+    all of them see everything."""
+
+    officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=told.OFFICIALS_MAX)] = (
+        OfficialNamed(name="official"),
+    )
+    """Who they are."""
+    appeal_minutes: MinutesSent = 30
+    """So long a ruling may be appealed (J7); 0: not at all."""
+    correction_minutes: MinutesSent = 30
+    """So long after the end of the match a score may be corrected (J8)."""
+    pending: Literal["play_on", "hold"] = "play_on"
+    """Whether play goes on while a case waits for its ruling (J5)."""
+    take_back: bool = False
+    """Whether the last act may be taken back where all agree (J11)."""
+
+
 class OpenMatch(Value, forbid_unknown_fields=True):
     """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
     ``tally`` it must be named."""
@@ -73,6 +104,9 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
+    adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
+    """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
+    one official does, in house dealing nobody."""
 
 
 class SeatGiven(Value):
@@ -81,6 +115,16 @@ class SeatGiven(Value):
     seat: Seat
     name: told.Name
     token: told.Token
+
+
+class OfficialGiven(Value):
+    """An official and the token that the match gives."""
+
+    actor: Actor
+    """As whom the events name whoever acts with it."""
+    name: told.Name
+    token: told.Token | None
+    """null: the official has a token of his own."""
 
 
 class MatchMade(Value):
@@ -94,7 +138,11 @@ class MatchMade(Value):
     dealing: Dealing
     enforcement: Enforcement
     seats: told.BySeat[SeatGiven]
-    official_token: told.Token
+    official_token: told.Token | None
+    adjudication: Adjudication | None
+    """How officials attend to the match; null: nobody rules on what events cannot decide."""
+    officials: Annotated[tuple[OfficialGiven, ...], told.at_most(told.OFFICIALS_MAX)]
+    """The officials in the order in which they were named; the first has `official_token`."""
     opened_at: Time
 
 
@@ -118,8 +166,22 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
-def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchOpened:
-    """The first event of a match. Raises :class:`~api.http.problems.Problem` or ``Refused``."""
+def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
+    """Who attends to a match that is opened so; in any case one official can end it."""
+    terms = terms_of(body)
+    return (OfficialNamed(name="official"),) if terms is None else terms.officials
+
+
+def terms_of(body: OpenMatch) -> AdjudicationSet | None:
+    """How officials attend to a match that is opened so."""
+    if isinstance(body.adjudication, msgspec.UnsetType):
+        return None if body.dealing == "house" else AdjudicationSet()
+    return body.adjudication
+
+
+def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...]) -> MatchOpened:
+    """The first event of a match; ``hashes``: of the officials' tokens. Raises
+    :class:`~api.http.problems.Problem` or ``Refused``."""
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
@@ -143,7 +205,9 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         points, pot = body.opening.points, body.opening.pot or 0
         if len(points) != seats:
             raise Problem("opening_points_count", players=seats)
-    stakes = body.stakes
+    if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
+        raise Problem("same_official_token", places=twice)
+    stakes, terms = body.stakes, terms_of(body)
     opened = MatchOpened(
         ruleset=rules.key,
         edition=rules.edition,
@@ -157,7 +221,9 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         first_dealer=body.first_dealer,
         stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
         tokens=tuple(map(hash_of, tokens)),
-        official=hash_of(official),
+        official=hashes[0],
+        officials=hashes[1:],
+        adjudication=None if terms is None else _attending(terms),
     )
     rules.opening(opened)
     return opened
@@ -181,6 +247,8 @@ def _match_links() -> dict[str, Any]:
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
     "set, else tricks.\n\n"
+    "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
+    "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
     "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
     "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
     "another body 422. Whoever knows the key and the body can have the tokens, so make it a random UUID and keep it "
@@ -202,13 +270,22 @@ async def open_match(request: Req) -> Reply:
     token_of(request)
     service, key, body = service_of(request), opening_key_of(request), await BODY.read(request)
     match_id: UUID
+    named = officials_of(body)
     if key is None:
-        match_id, tokens, official = uuid4(), tuple(new_token() for _ in body.players), new_token()
+        match_id, make = uuid4(), _make
     else:
         derived = Derived(await in_thread(_secret, service), key, msgspec.json.encode(body, order="deterministic"))
-        match_id, official = derived.match_id, derived.token("official")
-        tokens = tuple(derived.token(f"seat {seat}") for seat, _ in enumerate(body.players))
-    opened = opened_by(body, tokens, official)
+        match_id, make = derived.match_id, derived.token
+    tokens = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
+    given = tuple(
+        OfficialGiven(actor=actor, name=one.name, token=make(str(actor)) if one.token_sha256 is None else None)
+        for actor, one in zip(officials(len(named)), named, strict=True)
+    )
+    hashes = tuple(
+        hash_of(one.token) if one.token is not None else str(own.token_sha256)
+        for one, own in zip(given, named, strict=True)
+    )
+    opened = opened_by(body, tokens, hashes)
     match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
     made = MatchMade(
         id=match_id,
@@ -222,11 +299,27 @@ async def open_match(request: Req) -> Reply:
             SeatGiven(seat=seat, name=name, token=token)
             for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
         ),
-        official_token=official,
+        official_token=given[0].token,
+        adjudication=match.opened.adjudication,
+        officials=() if match.opened.adjudication is None else given,
         opened_at=match.opened_at,
     )
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
     return of_match(made, version, status=201, headers=headers)
+
+
+def _attending(terms: AdjudicationSet) -> Adjudication:
+    return Adjudication(
+        officials=tuple(one.name for one in terms.officials),
+        appeal_minutes=terms.appeal_minutes,
+        correction_minutes=terms.correction_minutes,
+        pending=terms.pending,
+        take_back=terms.take_back,
+    )
+
+
+def _make(whose: str) -> str:
+    return new_token()
 
 
 def _secret(service: Service) -> bytes:
@@ -249,7 +342,7 @@ async def _opened(
     else:
         match, version, repeated = await service.opened(match_id), before.last, True
     if repeated:
-        if not compare_digest(match.opened.official, opened.official):  # which the body goes into
+        if not compare_digest(match.opened.tokens[0], opened.tokens[0]):  # which the body goes into
             raise KeyReused
         if datetime.now(UTC) - match.opened_at > REPEATED_FOR:
             raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))

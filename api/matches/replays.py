@@ -6,11 +6,11 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.http.describe import described
-from api.http.headers import Req, held, tag_of
+from api.http.headers import Req, held
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.matches.shown import ActSeen, MatchSeen, seen_fields
+from api.matches.shown import ActSeen, MatchSeen, seen_fields, tag_now
 from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
@@ -72,7 +72,7 @@ async def replay_match(
     now, viewer = await service.seen(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
-    tag = tag_of(now.version)
+    tag = tag_now(now)
     if has := held(request, tag):
         return not_modified(has)
     return await long_reply(request, await in_long_thread(read_replay, service, now, at, viewer), tag)

@@ -5,13 +5,16 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from api.http.headers import tag_of
 from api.http.schemas import phases_of
+from api.matches.cases import provisional
 from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
-from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
+from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
 from referee.ruleset import DueAct, Shown
+from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 
@@ -61,11 +64,20 @@ class MatchSeen(Shown, kw_only=True):
     stakes: Stakes | None
     opened_at: Time
     changed_at: Time
+    adjudication: Adjudication | None
+    """The officials who attend to it, and their time limits; null: what events cannot decide, nobody rules on."""
+    provisional: bool
+    """It is over, and what it came to may still be changed: a case is open, or scores may be corrected (J8)."""
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
     """The players by seat."""
     return tuple(Seated(seat=seat, name=name) for seat, name in enumerate(match.opened.players))
+
+
+def tag_now(match: Match) -> str:
+    """The ETag of a match as it stands: by its version, and by what ends with time alone."""
+    return tag_of(match.version, *(("provisional",) if provisional(match, utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
@@ -85,6 +97,8 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "stakes": opened.stakes,
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
+        "adjudication": opened.adjudication,
+        "provisional": provisional(match, utc_now()),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 

@@ -66,10 +66,10 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     """Replaces a lost token."""
     service, mine = service_of(request), required_token(request)
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
-    _, viewer, held = await service.holder(match, mine)
-    must_be_official(viewer)
+    _, actor, held = await service.holder(match, mine)
+    must_be_official(actor)
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
-    outcome = await service.do(Command(id=match, actor=viewer, request=asked, expected=expected, token=held))
+    outcome = await service.do(Command(id=match, actor=actor, request=asked, expected=expected, token=held))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)
     return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})

@@ -129,7 +129,9 @@ class CaseRuled(Event):
     instance: told.Instance
     """1 at first, 2 after an appeal."""
     verdict: Verdict
+    """Whether who opened it is right."""
     standard: Standard
+    """How sure the facts are."""
     rule: RuleId
     """What the ruling is based on."""
     offence: OffenceText | None = None

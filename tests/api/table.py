@@ -25,6 +25,7 @@ class Table:
             "options": {"deal_ritual": False},
             "dealing": "table",
             "enforcement": "penalise",
+            "adjudication": None,
         } | opening
         answer = client.post("/v1/matches", json=body)
         assert answer.status_code == 201, answer.text
@@ -33,6 +34,7 @@ class Table:
         self.path = f"/v1/matches/{self.id}"
         self.tokens: dict[int | str, str] = {seat["seat"]: seat["token"] for seat in self.opened["seats"]}
         self.tokens["official"] = self.opened["official_token"]
+        self.tokens |= {one["actor"]: one["token"] for one in self.opened["officials"]}
 
     def bearer(self, who: int | str | None) -> dict[str, str]:
         return {} if who is None else {"Authorization": f"Bearer {self.tokens[who]}"}

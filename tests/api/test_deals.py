@@ -11,9 +11,12 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.books.deals import record_of
+from api.matches.cases import entries_of
 from projections import protocols
+from projections.cases import Case
 from projections.protocols import LOOK, VOIDED
 from referee import notation
+from referee.events import KnockDismissed, KnockUpheld, Recorded
 from referee.store.rows import to_row
 from referee.store.store import construct
 from tests.api.conftest import client_of
@@ -46,6 +49,13 @@ def deals_of(service: TestClient[Litestar], match_id: UUID) -> tuple[dict[str, A
     return protocol, [line["deal"] for line in protocol["lines"] if line["kind"] != VOIDED]
 
 
+def cases_in(events: list[Recorded]) -> tuple[Case, ...]:
+    """The cases of a deal that is over, from its events."""
+    numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
+    end = events[-1].originator_version
+    return tuple(Case(number, entries_of(events, number, "spectator", end)) for number in numbers)
+
+
 def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar]) -> None:
     told, voided = 0, 0
     referee = service.app.state.service.referee
@@ -56,7 +66,8 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
         assert deals == list(range(1, len(deals) + 1))
         for deal in deals:
             page = f"/v1/matches/{match_id}/deals/{deal}"
-            record = record_of(match, of_the_deal(history, deal), "spectator", "en")
+            events = of_the_deal(history, deal)
+            record = record_of(match, events, cases_in(events), "spectator", "en")
             assert service.get(page).content == msgspec.json.encode(record)
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text

@@ -107,6 +107,7 @@ OPENING = {
     "players": [{"name": f"P{seat + 1}"} for seat in range(PLAYERS)],
     "first_dealer": 0,
     "dealing": "table",
+    "adjudication": None,
     "opening": {"points": [POINTS] * PLAYERS},
 }
 

@@ -250,6 +250,54 @@ def tally(client: Recording) -> None:
         client.ask("POST", f"{path}/acts", token, act)
 
 
+class Heard:
+    """A match with officials, where three knocks have opened cases: one waits, one was withdrawn, one is ruled on."""
+
+    def __init__(self, client: Recording) -> None:
+        client.name = "with officials"
+        opening = {
+            "ruleset": "rodskagg-kortoxen",
+            "players": [{"name": name} for name in NAMES[:4]],
+            "options": {"deal_ritual": False},
+            "first_dealer": 3,
+            "dealing": "table",
+            "enforcement": "penalise",
+            "adjudication": {"officials": [{"name": "Maja"}, {"name": "Nils"}]},
+        }
+        answer, opened = client.ask("POST", "/v1/matches", body=opening)
+        self.path: str = answer.headers["Location"]
+        self.tokens: dict[int | str, str] = {seat["seat"]: seat["token"] for seat in opened["seats"]}
+        self.tokens |= {one["actor"]: one["token"] for one in opened["officials"]}
+        client.ask("POST", f"{self.path}/acts", self.tokens[3], {"act": "deal", "seat": 3, "counts": [6] * 4})
+        knock = {"seat": 0, "accused": 1, "offence": "led_out_of_turn", "note": "He led before me"}
+        for key in ("k1", "k2", "k3"):
+            client.ask("POST", f"{self.path}/knocks", self.tokens[0], knock, Idempotency_Key=key)
+        client.name = "the accused"
+        self.ask(client, "1/statements", 1, {"seat": 1, "agrees": False, "events": [2], "text": "It was my turn"})
+        client.name = "example"
+        self.ask(client, "2/withdrawal", 0, {"seat": 0})
+        ruling = {
+            "verdict": "upheld",
+            "standard": "balance_of_probabilities",
+            "rule": "B11",
+            "events": [2],
+            "reason": "Two of the others saw it",
+        }
+        client.name = "what would follow"
+        self.ask(client, "3/ruling?preview=true", "official", ruling)
+        client.name = "upheld"
+        self.ask(client, "3/ruling", "official", ruling, Idempotency_Key="k1")
+        client.name = "example"
+        self.ask(client, "3/appeal", 1, {"seat": 1, "text": "They sat behind me"})
+        client.name = "a case"
+        client.ask("GET", f"{self.path}/knocks/3", self.tokens["official:2"])
+
+    def ask(self, client: Recording, call: str, who: int | str, body: Any, **headers: str) -> None:
+        """A call of a case."""
+        answer, said = client.ask("POST", f"{self.path}/knocks/{call}", self.tokens[who], body, **headers)
+        assert answer.status < 300, said
+
+
 SAID = {
     429: Problem("slow_down", per_minute=600),
     500: Problem("internal"),
@@ -258,9 +306,10 @@ SAID = {
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple[str, int, Any]]:
+def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, int, Any]]:
     """By operation and status, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
+        going = heard if "/knocks/{case}/" in template else usual
         path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             if status in SAID:  # as it would be answered while the store is away, or by another setting
@@ -277,7 +326,7 @@ def provoked(client: Recording, going: Watched, over: Watched) -> Iterator[tuple
             yield operation["operationId"], status, told
 
 
-def _provoke(client: Recording, method: str, path: str, status: int, going: Watched, over: Watched) -> bytes:
+def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
     seat, other = going.tokens[0], going.tokens[1]
     call = path.rsplit("/", 1)[1]
     bodies = {
@@ -286,9 +335,13 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
         "batch": {"acts": [{"act": "score", "seat": 0}]},
         "tokens": {"seat": 1},
+        "statements": {"seat": 0, "agrees": True},
+        "withdrawal": {"seat": 0},
+        "appeal": {"seat": 0},
+        "ruling": {"verdict": "dismissed", "standard": "undetermined", "rule": "J4"},
     }
     content = msgspec.json.encode(bodies[call]) if call in bodies and method == "POST" else None
-    if call == "tokens" and status != 403:
+    if call in ("tokens", "ruling") and status != 403:
         seat = going.tokens["official"]
     ended = path.replace(going.path, over.path)
     needed = "at=1&" if call == "replay" else ""
@@ -318,6 +371,10 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "tokens": msgspec.json.encode({"seat": 7}),
             "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "two lines\nof it"}]}),
         }.get(call, content)
+    if isinstance(going, Heard) and status == 409:
+        url, token = path.replace("/knocks/1/", "/knocks/2/"), seat
+    if isinstance(going, Heard) and status == 422:
+        headers = {"Idempotency_Key": "k1"}
     if call == "stream" and status in (400, 409):
         url = f"{path}?after={-1 if status == 400 else 100_000}"
     if call == "legal-acts" and status in (403, 422):
@@ -346,7 +403,7 @@ def main() -> None:
         write(client, Watched(client, given), given)
         tally(client)
         over = next(match for match in played.values() if match.end())
-        problems = list(provoked(client, going, over))
+        problems = list(provoked(client, going, Heard(client), over))
         client.close()
     kept = client.kept
     for operation, status, told in problems:

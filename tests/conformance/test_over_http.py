@@ -67,6 +67,7 @@ class OverHttp:
         self._client = client
         names = ("ruleset", "options", "first_dealer", "dealing", "enforcement", "stakes", "opening")
         body = {name: given[name] for name in names}
+        body["adjudication"] = None
         body["players"] = [{"name": f"P{seat + 1}"} for seat in range(given["players"])]
         answer, opened = client.ask("POST", "/v1/matches", body=body)
         assert answer.status == 201, opened

@@ -113,7 +113,7 @@ def _conforming(given: dict[str, Any]) -> Script:
         for step in given["steps"]
         if step["call"] != "legal-acts"
     ]
-    return Script({name: given[name] for name in names} | {"players": players}, steps)
+    return Script({name: given[name] for name in names} | {"players": players, "adjudication": None}, steps)
 
 
 @cache

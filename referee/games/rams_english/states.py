@@ -122,6 +122,7 @@ class FaultLifted(Event):
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
     fault: OffenceText
+    """What was not done."""
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondTold, FaultLifted)

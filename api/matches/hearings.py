@@ -1,0 +1,241 @@
+"""What is said and ruled in a case."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from litestar import post
+from litestar.params import QueryParameter
+
+from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
+from api.http.bodies import Body
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
+from api.http.headers import Req, header, language_of, tag_in
+from api.http.params import CaseNumber, MatchId
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
+from api.http.writes import expected_by, key_of, replayed
+from api.matches.cases import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.matches.shown import EventSeen, event_seen
+from api.service import Service, match_of, service_of
+from api.threads import in_thread
+from projections.cases import Entry
+from referee import rulebook, told
+from referee.actors import Actor, is_official
+from referee.acts import (
+    Appeal,
+    AppealSent,
+    Proceeding,
+    Ruling,
+    RulingSent,
+    Statement,
+    StatementSent,
+    Withdrawal,
+)
+from referee.events import Recorded
+from referee.ruleset import Moment
+from referee.store.desk import Command, Stale, utc_now
+from referee.store.match import Match
+from referee.value import SeatSent, Value, Version
+
+
+class WithdrawalSent(Value, forbid_unknown_fields=True):
+    """Who opened a case withdraws it."""
+
+    seat: SeatSent | None = None
+    """Who opened it; null or left out: an official."""
+
+
+class Preview(Value):
+    """What a ruling would come to if it were given now. Nothing is stored."""
+
+    version: Version
+    """The match as it stands."""
+    case: Case
+    """The case as it would be."""
+    events: told.Many[EventSeen]
+    """What would happen, in order."""
+
+
+STATEMENT: Body[StatementSent] = Body(StatementSent)
+WITHDRAWAL: Body[WithdrawalSent] = Body(WithdrawalSent)
+APPEAL: Body[AppealSent] = Body(AppealSent)
+RULING: Body[RulingSent] = Body(RulingSent)
+ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
+WRITES: dict[str, Any] = {
+    "gives": Case,
+    "status": 201,
+    "headers": ("ETag", "Content-Language", "Idempotency-Replayed"),
+    "takes": (IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
+    "errors": ERRORS,
+}
+
+
+def _fields(sent: Any) -> dict[str, Any]:
+    return {name: getattr(sent, name) for name in sent.__struct_fields__}
+
+
+async def _entries(service: Service, match: Match, case: int, version: int, actor: Actor) -> tuple[Entry, ...]:
+    """What had happened in a case up to a version, by the book."""
+    book = service.books.cases
+    found = await service.books.ask_of(
+        book,
+        match.id,
+        version,
+        lambda connection, match_id: book.answer(connection, match_id, seen_as(actor), case - 1, 1),
+    )
+    return tuple(entry for one in found for entry in one.entries if entry.event <= version)
+
+
+async def _heard(
+    request: Req, service: Service, match_id: UUID, case: int, actor: Actor, held: str, asked: Proceeding
+) -> Reply:
+    """Has a request decided and stored, and answers with the case after it."""
+    key, expected = key_of(request), expected_by(request)
+    command = Command(id=match_id, actor=actor, request=asked, key=key, expected=expected, token=held)
+    outcome = await service.do(command)
+    match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    language, at = language_of(header(request, b"accept-language")), utc_now()
+    entries = await _entries(service, match, case, version, actor)
+    told_of = case_of(match, entries, version, language, at)
+    tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
+    headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(told_of)}
+    return of_match(told_of, version, status=201, headers=headers)
+
+
+@post(
+    "/matches/{match:uuid}/knocks/{case:int}/statements",
+    operation_id="state_in_case",
+    summary="Make a statement",
+    description="A seat says how it was, while the case waits for a ruling. What it says last counts. When who would "
+    "pay agrees, or of a wrong line all others do, the referee rules at once (J2). The text is the writer's and the "
+    "officials' until the deal is over.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
+)
+async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+    """Makes a statement."""
+    service, token = service_of(request), required_token(request)
+    sent = await STATEMENT.read(request)
+    _, actor, held = await service.holder(match, token)
+    must_be_seat(actor, sent.seat)
+    await service.case_in(match, case)
+    return await _heard(request, service, match, case, actor, held, Statement(case=case, **_fields(sent)))
+
+
+@post(
+    "/matches/{match:uuid}/knocks/{case:int}/withdrawal",
+    operation_id="withdraw_case",
+    summary="Withdraw a case",
+    description="By who opened it, while it waits for its first ruling.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
+)
+async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+    """Withdraws a case."""
+    service, token = service_of(request), required_token(request)
+    sent = await WITHDRAWAL.read(request)
+    _, actor, held = await service.holder(match, token)
+    _as_whom(actor, sent.seat)
+    await service.case_in(match, case)
+    return await _heard(request, service, match, case, actor, held, Withdrawal(case=case, seat=sent.seat))
+
+
+def _as_whom(actor: Actor, seat: int | None) -> None:
+    """403 unless a seat names itself, and an official none."""
+    if seat is not None:
+        must_be_seat(actor, seat)
+    elif not is_official(actor):
+        must_be_official(actor)
+
+
+@post(
+    "/matches/{match:uuid}/knocks/{case:int}/appeal",
+    operation_id="appeal_ruling",
+    summary="Appeal",
+    description="A party asks for another official, once and before `appeal_until` (J7): who knocked, who is "
+    "accused, who pays; of a wrong line any seat. The referee's own rulings can be appealed, too. An official who "
+    "finds an error in the ruling that he gave last opens the case again, without `seat` and at any time (J10).",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
+)
+async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+    """Appeals."""
+    service, token = service_of(request), required_token(request)
+    sent = await APPEAL.read(request)
+    _, actor, held = await service.holder(match, token)
+    _as_whom(actor, sent.seat)
+    await service.case_in(match, case)
+    return await _heard(request, service, match, case, actor, held, Appeal(case=case, **_fields(sent)))
+
+
+@post(
+    "/matches/{match:uuid}/knocks/{case:int}/ruling",
+    operation_id="rule_on_case",
+    summary="Rule on a case",
+    description="By an official who has not ruled on it, who finds what happened and names the rule; the game says "
+    "the price (J3). `remedy` says what else follows. With `preview` it is only told what would follow.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(
+        body=RulingSent,
+        says="Ruled; the case after it.",
+        beside={200: ("With `preview`: what would follow.", Preview)},
+        **WRITES,
+    ),
+)
+async def rule_on_case(
+    request: Req,
+    match: MatchId,
+    case: CaseNumber,
+    preview: Annotated[bool, QueryParameter(description="Only say what would follow.")] = False,
+) -> Reply:
+    """Rules on a case."""
+    service, token = service_of(request), required_token(request)
+    sent = await RULING.read(request)
+    _, actor, held = await service.holder(match, token)
+    must_be_official(actor)
+    seen = await service.case_in(match, case)
+    _must_be_rule(seen, sent.rule)
+    asked = Ruling(case=case, **_fields(sent))
+    if preview:
+        return await _preview(request, service, seen, actor, asked)
+    return await _heard(request, service, match, case, actor, held, asked)
+
+
+def _must_be_rule(match: Match, rule: str) -> None:
+    """422 for a rule that neither the game nor the procedure has."""
+    for book in (match.opened.ruleset, rulebook.PROCEDURE):
+        if any(entry.id == rule for entry in rulebook.load(book).entries):
+            return
+    raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+
+
+def _foreseen(recorded: Recorded, actor: Actor) -> dict[str, Any]:
+    """An event that has not happened: its row has no place in the chain."""
+    told_of = event_seen(recorded, seen_as(actor), public=False)
+    return {name: value for name, value in told_of.items() if name not in ("digest", "prev")}
+
+
+async def _preview(request: Req, service: Service, match: Match, actor: Actor, asked: Ruling) -> Reply:
+    expected, at = expected_by(request), utc_now()
+    if expected is not None and expected != match.version:
+        raise Stale(match.version)
+    history = await in_thread(service.referee.history, match.id, to=match.version)
+    moment = Moment(match.version, at, "", actor, history)
+    events, _ = match.procedure.take(match.standing, asked, moment)
+    made = [
+        Recorded(match.id, number, at, actor, "~", "", "", event)
+        for number, event in enumerate(events, match.version + 1)
+    ]
+    entries = await _entries(service, match, asked.case, match.version, actor)
+    told_entries = entries_of(made, asked.case, seen_as(actor), match.version + len(made))
+    language = language_of(header(request, b"accept-language"))
+    answer = {
+        "version": match.version,
+        "case": case_of(match, (*entries, *told_entries), match.version, language, at),
+        "events": [_foreseen(one, actor) for one in made],
+    }
+    return of_match(answer, match.version, headers=in_language(language))
