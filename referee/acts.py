@@ -10,7 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
+from referee.proceedings.corrections import Script, Why
+from referee.value import OFFENCE_SAYS, VERSION_MAX, Card, Seat, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
@@ -244,7 +245,26 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     role: Role = "seat"
 
 
-Request = AnyAct | Knock | IssueToken
+class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
+    """Anything that is the officials' to decide, where they attend to a match."""
+
+
+class Correct(Proceeding, tag="correct"):
+    """By the official: deals that are over are scored anew (J9), in a case or for an error of his own (J10)."""
+
+    why: Why
+    """What it rests on."""
+    scripts: Annotated[tuple[Script, ...], Meta(max_length=told.LINES_MAX)] = ()
+    """What deals are scored with beside what was played, or in its place."""
+    strike: Annotated[tuple[Annotated[int, Meta(ge=1, le=VERSION_MAX)], ...], Meta(max_length=told.LINES_MAX)] = ()
+    """The numbers of deals that shall count for nothing."""
+    case: told.CaseNumber | None = None
+    """The case that it was ruled in; left out: none."""
+    beyond_doubt: bool = False
+    """It is beyond reasonable doubt: so it may be done when the correction time is over (J8)."""
+
+
+Request = AnyAct | Knock | IssueToken | Correct
 """Whatever can be asked; on record its tag tells a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode

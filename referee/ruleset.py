@@ -11,6 +11,7 @@ from referee import told
 from referee.actors import Actor
 from referee.acts import Act, Request
 from referee.events import Event, MatchOpened, Recorded, Viewer
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 
@@ -136,6 +137,10 @@ class Ruleset(Value):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
+    follows: Callable[[Any, Moment], tuple[Event, ...]]
+    """What comes next by itself; none: it waits for somebody."""
+    between_deals: Callable[[Any], bool]
+    """Whether nothing has been dealt."""
     more: Any = Nothing
     """The type of what only this game shows of a match (:class:`Shown`)."""
     detail: Any = Nothing
@@ -144,3 +149,10 @@ class Ruleset(Value):
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     carried: Callable[[Any], dict[str, Any]] = nothing
     """Before a deal: what it takes over from those before it beyond the protocol, as JSON values by name."""
+    scored: Callable[[Any, str], tuple[Event, ...]] | None = None
+    """The line of a deal that waits to be scored, and what comes of it, chance by this seed; none of them: its play
+    cannot have ended so with these numbers. ``None``: no deal of the game is ever scored anew."""
+    resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
+    """The state between two deals, or after the last, with other numbers."""
+    carries: tuple[str, ...] = ()
+    """What a table takes over from deal to deal beyond what all have, by the name of the field."""

@@ -48,7 +48,8 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
         # The books lie beside the events: where that is, and how one gets there, is said once.
-        known = {"referee.actors", "referee.events", "referee.store.reach", "referee.told", "referee.value"}
+        facts = {"referee.actors", "referee.events", "referee.proceedings", "referee.told", "referee.value"}
+        known = {*facts, "referee.store.reach"}
         return WEB | {"api", "referee"}, known
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}

@@ -99,6 +99,10 @@ knock/dismissed         all        case seat accused rule named note
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
+protocol/corrected      all        case deal why lines struck points eliminated dealer next_deal halves pot duel
+                        all        carried fresh won
+                        official   scripts strike
+
 high-card/compared      all        highest
 """
 

@@ -36,6 +36,7 @@ EXAMPLES: dict[str, Any] = {
     "count": 2,
     "counts": (6, 6, 6, 0),
     "dealer": 0,
+    "deals": (4, 5),
     "expected": "top",
     "limit": 20,
     "needed": 9,

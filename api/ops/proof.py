@@ -60,6 +60,8 @@ class History:
         self._aggregate: Aggregate | None = None
         self._folds = True
         self._act: list[_Kept] = []
+        self._past: list[Recorded] = []
+        """What came before the act under way: some requests are decided on all of it."""
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def say(self, number: int, what: str) -> None:
@@ -150,6 +152,7 @@ class History:
             self.say(number, f"today's rules refuse what was asked{rule}: {refused.code}")
         except Exception as error:  # what somebody wrote into a row may be anything
             self.say(number, f"what was asked cannot be decided again: {_named(error)}")
+        self._past += (kept.recorded for kept in act)
         for place, kept in enumerate(act, 1):
             number = kept.stored.originator_version
             if after is None:
@@ -176,11 +179,11 @@ class History:
             self.say(number, "its row does not tell what was asked")
             return None
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
-        events, standing = _decided(before, first, asked, SEED if seed is None else seed)
+        events, standing = _decided(before, first, asked, SEED if seed is None else seed, self._past)
         if _is_made_of(act, events, asked):
             return fold(None, history) if before is None else advanced(before, history, standing)
         if seed is None:
-            other, _ = _decided(before, first, asked, ANOTHER)
+            other, _ = _decided(before, first, asked, ANOTHER, self._past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
             if chance and getattr(events[chance[0]], "seed", None) is None:  # what the house drew for the first deal
                 act, events = act[: chance[0]], events[: chance[0]]
@@ -234,7 +237,9 @@ def _begins(recorded: Recorded, before: Recorded) -> bool:
     )
 
 
-def _decided(before: Aggregate | None, first: Recorded, asked: bytes, seed: str) -> tuple[tuple[Event, ...], Any]:
+def _decided(
+    before: Aggregate | None, first: Recorded, asked: bytes, seed: str, past: Sequence[Recorded]
+) -> tuple[tuple[Event, ...], Any]:
     """The events that today's rules make of what was asked, and the state after them."""
     if before is None:
         opened = first.event
@@ -247,7 +252,9 @@ def _decided(before: Aggregate | None, first: Recorded, asked: bytes, seed: str)
     if isinstance(first.actor, int) and first.actor != seat:
         whose = "the official" if seat is None else f"seat {seat}"
         raise PermissionError(f"seat {first.actor} did what is for {whose} to do")
-    return before.procedure.take(before.standing, request, Moment(before.version, first.at, seed, first.actor))
+    history = tuple(past) if type(request) in before.NEEDS_HISTORY else ()
+    moment = Moment(before.version, first.at, seed, first.actor, history)
+    return before.procedure.take(before.standing, request, moment)
 
 
 def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[_Kept, StoredEvent]]:

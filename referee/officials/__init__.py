@@ -11,9 +11,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Request
+from referee.acts import Correct, Request
 from referee.events import Event, MatchOpened
+from referee.officials import corrections
 from referee.officials.standing import Attended, Docket, Standing
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -28,9 +30,9 @@ Noting = Callable[[Standing, Event, int], Docket]
 Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
-DECIDE: Mapping[type, Decision] = {}
+DECIDE: Mapping[type, Decision] = {Correct: corrections.correct}
 """Whose these requests are."""
-EVOLVE: Mapping[type[Event], Evolution] = {}
+EVOLVE: Mapping[type[Event], Evolution] = {ProtocolCorrected: corrections.resumed}
 """Whose these events are."""
 PASS: tuple[Passing, ...] = ()
 NOTE: tuple[Noting, ...] = ()

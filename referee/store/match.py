@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from hmac import compare_digest
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 import msgspec
 
-from referee import events
+from referee import events, proceedings
 from referee.actors import Actor
-from referee.acts import Request, request_of
-from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
+from referee.acts import Correct, Request, request_of
+from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
 from referee.officials.standing import Attended, Docket
@@ -18,10 +20,11 @@ from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have, and then those of each."""
-    kinds = [kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    """Those that all games have, those of the officials, and then those of each game."""
+    names = [f"{proceedings.__name__}.{module.name}" for module in iter_modules(proceedings.__path__)]
+    kinds = [kind for module in (events, *map(import_module, names)) for kind in facts_of(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
-    return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
+    return tuple(dict.fromkeys((*kinds, *own)))
 
 
 class Match(Aggregate):
@@ -34,6 +37,7 @@ class Match(Aggregate):
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
+    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Correct,))
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:

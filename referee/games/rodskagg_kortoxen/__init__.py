@@ -183,6 +183,7 @@ RULESET = phases.game(
     between_deals=(Drawing, Undealt),
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
+    scored=scoring.scored_anew,
     to_act=sight.to_act,
     view=sight.view,
 )

@@ -1,0 +1,1 @@
+"""The facts of what officials do, which no game knows."""
