@@ -176,11 +176,19 @@ def _ended(anew: Recast) -> Ended:
     """How the match has ended, as the game says it."""
     match anew.end:
         case MatchWon() as won:
-            return Ended(by=won.by, rule=won.rule, seat=won.seat, seats=won.seats, settlement=won.settlement)
+            return Ended(
+                by=won.by,
+                rule=won.rule,
+                event=anew.ended_by,
+                seat=won.seat,
+                seats=won.seats,
+                settlement=won.settlement,
+            )
         case (MatchClosed() | MatchAbandoned()) as ended:
             return Ended(
                 by=anew.state.by,
                 rule=ended.rule,
+                event=anew.ended_by,
                 settlement=ended.settlement,
                 pot_before=ended.pot_before,
                 shares=ended.shares,

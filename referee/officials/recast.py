@@ -57,6 +57,8 @@ class Recast(Value):
     out here."""
     end: Event | None
     """What has ended the match."""
+    ended_by: int
+    """The number of the event that did, or that wrote the line which did; 0: it goes on."""
     duel: tuple[int, ...]
     """Who plays the next deal, where it is a duel."""
     called: tuple[int, ...]
@@ -145,6 +147,7 @@ class _Walk:
         self.struck: set[int] = set()
         self.hangs: set[int] = set()
         self.end: Event | None = None
+        self.ended_by = 0
         self.duel: tuple[int, ...] = ()
         self.before: dict[int, Any] = {}
         self.dealers: dict[tuple[int, int], int] = {}
@@ -196,6 +199,7 @@ class _Walk:
             struck=tuple(sorted(self.struck)),
             hangs=tuple(sorted(self.hangs)),
             end=self.end,
+            ended_by=self.ended_by,
             duel=self.duel,
             called=self.called,
             before=self.before,
@@ -267,7 +271,7 @@ class _Walk:
         for event in made:
             self.state = self.rules.evolve(self.state, event, number)
             if isinstance(event, MatchWon):
-                self.end = event
+                self.end, self.ended_by = event, number
             elif event is not line:
                 self.duel = seats_of(event)
 
@@ -328,7 +332,7 @@ class _Walk:
         if self.end is not None:
             return
         act = Close() if isinstance(event, MatchClosed) else Abandon(reason=event.reason)
-        self.end = self.decided(act, number, recorded)
+        self.end, self.ended_by = self.decided(act, number, recorded), number
         self.state = self.rules.evolve(self.state, self.end, number)
 
     def decided(self, act: Void | Close | Abandon, number: int, recorded: Recorded) -> Any:

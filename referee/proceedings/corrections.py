@@ -68,6 +68,8 @@ class Ended(Value, omit_defaults=True):
     """What made somebody the winner, or ended it."""
     rule: told.SharedBy
     """The rule that it rests on; empty: none, an official ended it."""
+    event: EventNumber
+    """The number of the event that ended it, or that wrote the line which did."""
     seat: Seat | None = None
     """Who has won, of partners the first; left out: nobody."""
     seats: told.Seats = ()

@@ -19,7 +19,7 @@ from referee.events import (
 from referee.games._rodskagg.facts import DuelCalled
 from referee.officials.corrections import amended, as_they_count
 from referee.officials.recast import script
-from referee.proceedings.corrections import Ended, ProtocolCorrected, Script, Why
+from referee.proceedings.corrections import ProtocolCorrected, Script, Why
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.ruleset import Moment
 from tests import given
@@ -68,6 +68,11 @@ def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
         ask(t, *scripts, **more)
     assert len(t.history) == before
     return caught.value
+
+
+def won(event: ProtocolCorrected) -> tuple[str, str, int | None] | None:
+    """By what, by which rule and by whom the match is won after it."""
+    return event.won and (event.won.by, event.won.rule, event.won.seat)
 
 
 def five(seat: int, deal: int, points: int = 5) -> Script:
@@ -181,7 +186,7 @@ class TestTheEnd:
         assert t.phase == "undealt"
         other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
         event = corrected(t, told_by(other))
-        assert event.won == Ended(by="zero", rule="B70", seat=P1)
+        assert won(event) == ("zero", "B70", P1)
         assert (event.struck, event.points) == ((2, 3), other.points)
         assert (t.phase, t.seen().winner) == ("over", P1)
 
@@ -191,7 +196,7 @@ class TestTheEnd:
         t.play_deal("2 pass pass pass", "3 3 2 4 | 3 2")
         points = t.points
         event = corrected(t, five(P1, 1, -5))
-        assert event.won == Ended(by="zero", rule="B70", seat=P1)
+        assert won(event) == ("zero", "B70", P1)
         assert (event.struck, t.phase) == ((3,), "over")
         event = corrected(t, five(P1, 1))
         assert (event.struck, t.points, event.next_deal) == ((), points, 4)
@@ -271,7 +276,7 @@ class TestWhatHangs:
     def test_but_not_where_he_stood_at_zero_all_the_same(self):
         t = quiet(points=(3, 12, 12, 12), exact_zero=False).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         t.dealt("1 2 2 3 | 3 3").bid("2 pass pass pass").tricks(1).knocks_out(P1)
-        assert corrected(t, five(P2, 1)).won == Ended(by="exit_knock", rule="B77", seat=P1)
+        assert won(corrected(t, five(P2, 1))) == ("exit_knock", "B77", P1)
 
     @pytest.mark.rule("C55")
     def test_a_deal_that_zero_ended_at_once(self):
@@ -323,7 +328,7 @@ class TestWhatHangs:
         t, other = self.alga("1 1 2 2 | 3 4", "P3 P4"), self.alga("1 1 2 3 | 3 4", "P4")
         t.play_deal("2 pass", "2 2 2 2 | 1 1")
         event = corrected(t, told_by(other))
-        assert (event.won, event.struck) == (Ended(by="zero", rule="A52", seat=P1), (2,))
+        assert (won(event), event.struck) == (("zero", "A52", P1), (2,))
 
     @pytest.mark.rule("A56")
     def test_deals_after_a_duel_that_should_have_been(self):
