@@ -40,6 +40,7 @@ from referee.events import (
     MatchWon,
     Recorded,
 )
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import Seat, Time, Value, Version
 
 Status = Annotated[
@@ -89,14 +90,21 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
             winner=None,
         )
     assert entry is not None, "a match begins with its opening"
+    status: Status
     match event:
         case Dealt(deal=deal):
             return replace(entry, changed_at=at, version=number, deal=deal)
         case DealScored(deal=deal):
             return replace(entry, changed_at=at, version=number, deal=deal + 1)
+        case ProtocolCorrected(won=None, next_deal=deal):
+            return replace(entry, changed_at=at, version=number, status="open", winner=None, deal=deal)
+        case ProtocolCorrected(won=won, next_deal=deal) if won is not None:
+            status = "abandoned" if won.by == "abandoned" else "over"
+            last = max(1, deal - 1)
+            return replace(entry, changed_at=at, version=number, status=status, winner=won.seat, deal=last)
         case MatchWon() | MatchClosed() | MatchAbandoned():
             winner = event.seat if isinstance(event, MatchWon) else None
-            status: Status = "abandoned" if isinstance(event, MatchAbandoned) else "over"
+            status = "abandoned" if isinstance(event, MatchAbandoned) else "over"
             last = max(1, entry.deal - 1)
             return replace(entry, changed_at=at, version=number, status=status, winner=winner, deal=last)
     return replace(entry, changed_at=at, version=number)
@@ -106,7 +114,7 @@ class Matches:
     """The book of all matches."""
 
     name = key = "matches"
-    takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned)
+    takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()

@@ -11,10 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from projections.follow.page import topics
-from projections.follow.sheets import Sheets
+from projections.follow.sheets import Corrections, Sheets
 from projections.protocols import columns_of
 from referee import told
 from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
+from referee.proceedings.corrections import Ended, ProtocolCorrected
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"
@@ -68,7 +69,10 @@ class Pot(Value):
     """What lies in it, without ``pending``."""
     pending: told.Many[PotPending] = ()
     lines: told.Many[PotLine] = ()
+    """The deals that count, as they count."""
     closed: PotClosed | None = None
+    corrected: told.Events = ()
+    """The numbers of the events that corrected it."""
 
 
 def entered(pot: Pot | None, recorded: Recorded) -> Pot:
@@ -92,6 +96,10 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
             )
         case DealVoided():
             return replace(pot, version=number, pending=())
+        case ProtocolCorrected(pot=contents, won=won) if contents is not None:
+            closed = _closed_again(won, contents) if won is not None and won.shares else None
+            corrected = (*pot.corrected, number)
+            return replace(pot, version=number, contents=contents, closed=closed, corrected=corrected)
         case MatchAbandoned(shares=()):
             return replace(pot, version=number, pending=())
         case MatchClosed() | MatchAbandoned():
@@ -109,10 +117,14 @@ def _staked(event: Event, number: int) -> PotPending:
 def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
     before, after = event.pot_before, event.pot
     assert after is not None, "the deal has a pot"
+    return _line_of(event, number, pot.contents if before is None else before, after)
+
+
+def _line_of(event: DealScored, number: int, before: int, after: int) -> PotLine:
     return PotLine(
         deal=event.deal,
         kind=event.kind,
-        before=pot.contents if before is None else before,
+        before=before,
         after=after,
         entries=event.pot_entries,
         event=number,
@@ -120,20 +132,43 @@ def _line(pot: Pot, event: DealScored, number: int) -> PotLine:
 
 
 def _closed(event: MatchClosed | MatchAbandoned, number: int) -> PotClosed:
+    return _shared(event.shares, event.rule, event.pot_before, event.pot, number)
+
+
+def _closed_again(won: Ended, contents: int) -> PotClosed:
+    return _shared(won.shares, won.rule, won.pot_before, contents, won.event)
+
+
+def _shared(shares: tuple[int, ...], rule: RuleId, before: int, after: int, number: int) -> PotClosed:
     drawn = [
-        PotEntry(seat=seat, units=-share, rule=event.rule, events=(number,))
-        for seat, share in enumerate(event.shares)
-        if share
+        PotEntry(seat=seat, units=-share, rule=rule, events=(number,)) for seat, share in enumerate(shares) if share
     ]
-    return PotClosed(before=event.pot_before, after=event.pot, entries=tuple(drawn), rule=event.rule, event=number)
+    return PotClosed(before=before, after=after, entries=tuple(drawn), rule=rule, event=number)
+
+
+def amended(pot: Pot, corrections: Corrections) -> Pot:
+    """The pot with its lines as they count."""
+    lines, struck = {line.event: line for line in pot.lines}, set[int]()
+    for _, by in corrections:
+        for one in by.lines:
+            before, after, line = one.pot_before, one.pot, lines[one.event]
+            if before is None or after is None:
+                continue
+            if one.score is None:
+                lines[one.event] = replace(line, before=before, after=after)
+            else:
+                lines[one.event] = _line_of(one.score, one.event, before, after)
+        struck = set(by.struck)
+    return replace(pot, lines=tuple([line for line in lines.values() if line.deal not in struck]))
 
 
 class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
-    name, key, kind, line = "pots", "pots_3", Pot, PotLine
-    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned) | {STAKED}
+    name, key, kind, line = "pots", "pots_4", Pot, PotLine
+    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ProtocolCorrected) | {STAKED}
     entered = staticmethod(entered)
+    amended = staticmethod(amended)
 
 
 # As a table for a spreadsheet

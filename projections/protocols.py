@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
-from projections.follow.sheets import Sheets
+from projections.follow.sheets import Corrections, Sheets
 from referee import told
 from referee.events import (
     DealScored,
@@ -30,6 +30,7 @@ from referee.events import (
     Recorded,
     in_points,
 )
+from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected
 from referee.value import (
     AnswerSeen,
     BidSeen,
@@ -46,6 +47,8 @@ from referee.value import (
 
 LOOK = 8
 """Lines that are looked at together for a deal and its neighbours; more only where deals were voided."""
+BY_AN_OFFICIAL = ("closed", "abandoned")
+"""How a match has ended that nobody won."""
 VOIDED = "voided"
 """The kind of a line that holds no more than the penalties of a deal that was voided."""
 
@@ -68,7 +71,7 @@ class LineEntry(Value):
     events: told.Events
 
 
-class Line(Value):
+class LineWritten(Value):
     """A scored deal. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say why.
 
     ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
@@ -93,6 +96,33 @@ class Line(Value):
     pot_before: told.Money | None = None
     pot: told.Money | None = None
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
+
+
+class LineWas(Value):
+    """A line that counts no more as it stands here, and the correction by which it does not."""
+
+    line: LineWritten
+    """The line as it was."""
+    event: EventNumber
+    """The number of the event that corrected it."""
+    case: told.CaseNumber | None
+    """The case that it was ruled in; null: none, an official mended an error of his own."""
+    rule: RuleId
+    reason: told.Note
+    """Why, as it was given; empty: nothing was said."""
+
+
+class Line(LineWritten):
+    """A scored deal, as it counts. Tuples go by seat; ``before`` and ``change`` give ``points``, and ``entries`` say
+    why.
+
+    ``event`` is the one that wrote the line. ``pot_before`` and ``pot`` are ``null`` in games without a pot;
+    ``detail`` is what only this game has to tell. ``kind`` is ``voided`` where an official voided the deal and its
+    penalties were entered all the same: the deal has a line of its own later.
+    """
+
+    was: told.Many[LineWas] = ()
+    """The line as it was written, and after each correction but the last; empty: it was not corrected."""
 
 
 class Closing(Value):
@@ -139,6 +169,10 @@ class Protocol(Value):
     """The last line where a pot is shared at the end."""
     dealer: Seat | None = None
     """Who dealt last."""
+    struck: told.Many[LineWas] = ()
+    """Lines that count for nothing: struck by an official, or played after the match was won."""
+    corrected: told.Events = ()
+    """The numbers of the events that corrected it."""
 
 
 def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
@@ -196,6 +230,8 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
                 settlement=event.settlement,
                 closing=_closing(event, number),
             )
+        case ProtocolCorrected():
+            return _corrected(replace(sheet, version=number, corrected=(*sheet.corrected, number)), event)
         case MatchAbandoned():
             sheet = replace(sheet, version=number, over=True, abandoned=True, pending=())  # no deal will enter it
             if not event.shares:
@@ -203,6 +239,75 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             closing = _closing(event, number)
             return replace(sheet, points=event.points, settlement=event.settlement, closing=closing)
     return replace(sheet, version=number)
+
+
+def _corrected(sheet: Protocol, event: ProtocolCorrected) -> Protocol:
+    points, won = in_points(event.points, event.halves), event.won
+    sheet = replace(
+        sheet,
+        points=points,
+        eliminated=event.eliminated,
+        over=won is not None,
+        abandoned=False,
+        winner=None,
+        winners=(),
+        won_by=None,
+        won_rule=None,
+        settlement=None,
+        closing=None,
+    )
+    if won is None:
+        return sheet
+    sheet = replace(sheet, settlement=won.settlement)
+    if won.by in BY_AN_OFFICIAL:
+        closing = _closing_again(event, won) if won.shares else None
+        return replace(sheet, abandoned=won.by == "abandoned", closing=closing)
+    winners = won.seats or (() if won.seat is None else (won.seat,))
+    return replace(sheet, winner=won.seat, winners=winners, won_by=won.by, won_rule=won.rule)
+
+
+def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
+    assert event.pot is not None, "it was shared"
+    return Closing(
+        rule=won.rule,
+        before=_change(won.shares, event.points),
+        change=won.shares,
+        points=event.points,
+        pot_before=won.pot_before,
+        pot=event.pot,
+        event=won.event,
+    )
+
+
+def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
+    """The sheet with its lines as they count, what they were before, and those that were struck."""
+    lines = {line.event: line for line in sheet.lines}
+    struck: dict[int, tuple[int, ProtocolCorrected]] = {}
+    for number, by in corrections:
+        for one in by.lines:
+            before = lines[one.event]
+            now = _line_now(before, one, by.halves)
+            lines[one.event] = replace(now, was=(*before.was, _was(before, number, by)))
+        struck = {deal: struck.get(deal, (number, by)) for deal in by.struck}
+    return replace(
+        sheet,
+        lines=tuple([line for line in lines.values() if line.deal not in struck]),
+        struck=tuple([_was(line, *struck[line.deal]) for line in lines.values() if line.deal in struck]),
+    )
+
+
+def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
+    written = LineWritten(**{name: getattr(line, name) for name in LineWritten.__struct_fields__})
+    return LineWas(line=written, event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
+
+
+def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:
+    if by.score is not None:
+        return _line(by.score, line.event)
+    before, points = in_points(by.before, halves), in_points(by.points, halves)
+    if line.kind == VOIDED:
+        return replace(line, before=before, points=points)
+    return replace(line, before=before, points=points, eliminated=by.eliminated, pot_before=by.pot_before, pot=by.pot)
 
 
 def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
@@ -283,7 +388,7 @@ def _line(event: DealScored, number: int) -> Line:
 class Protocols(Sheets[Protocol]):
     """The book of all protocols."""
 
-    name, key, kind, line = "protocols", "protocols_3", Protocol, Line
+    name, key, kind, line = "protocols", "protocols_4", Protocol, Line
     takes = topics(
         MatchOpened,
         Dealt,
@@ -294,8 +399,10 @@ class Protocols(Sheets[Protocol]):
         MatchWon,
         MatchClosed,
         MatchAbandoned,
+        ProtocolCorrected,
     )
     entered = staticmethod(entered)
+    amended = staticmethod(amended)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
         """The number of the event that scored a deal, for each of these that has been scored."""
@@ -316,7 +423,7 @@ EACH = ("tricks", "change", "points")
 
 
 def csv(protocol: Protocol) -> str:
-    """The protocol as CSV after RFC 4180, a row for each scored deal.
+    """The protocol as CSV after RFC 4180, a row for each scored deal that counts, as it counts.
 
     ``deal`` its number, ``dealer`` and ``declarer`` by name, ``kind`` how it ended, ``contract`` what was bid;
     then for each player ``<name> tricks``, ``<name> change`` (what the deal added) and ``<name> points`` (what

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from referee import told
 from referee.proceedings.cases import CaseKind, Standard, Verdict
+from referee.proceedings.corrections import Script, Why
 from referee.value import OFFENCE_SAYS, VERSION_MAX, Card, RuleId, Seat, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
@@ -483,7 +484,22 @@ class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
     case: NumberSent
 
 
-Request = AnyAct | Knock | IssueToken | OpenCase | Statement | Withdrawal | Appeal | Ruling
+class Correct(Proceeding, tag_field="act", tag="correct"):
+    """By the official: deals that are over are scored anew (J9), in a case or for an error of his own (J10)."""
+
+    why: Why
+    """What it rests on."""
+    scripts: Annotated[tuple[Script, ...], Meta(max_length=told.LINES_MAX)] = ()
+    """What deals are scored with beside what was played, or in its place."""
+    strike: Annotated[tuple[NumberSent, ...], Meta(max_length=told.LINES_MAX)] = ()
+    """The numbers of deals that shall count for nothing."""
+    case: told.CaseNumber | None = None
+    """The case that it was ruled in; left out: none."""
+    beyond_doubt: bool = False
+    """It is beyond reasonable doubt: so it may be done when the correction time is over (J8)."""
+
+
+Request = AnyAct | Knock | IssueToken | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct
 """Whatever can be asked; on record its tag tells a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode

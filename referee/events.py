@@ -7,6 +7,7 @@ was made, never a sentence; its ``TOPIC`` stands in the database for ever.
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
+from types import ModuleType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
 from uuid import UUID
 
@@ -77,6 +78,8 @@ class Event(Value, omit_defaults=True):
 
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
+    OF_THE_LINE: ClassVar[bool] = False
+    """It comes of the line of a deal alone: of a corrected one comes another, or none."""
 
 
 E = TypeVar("E", bound=Event)
@@ -475,6 +478,7 @@ class PlayerEliminated(Event):
     """A player is out of the match."""
 
     TOPIC: ClassVar[str] = "player/eliminated"
+    OF_THE_LINE: ClassVar[bool] = True
     seat: Seat
     rule: RuleId
 
@@ -486,6 +490,7 @@ class MatchWon(Event):
     """
 
     TOPIC: ClassVar[str] = "match/won"
+    OF_THE_LINE: ClassVar[bool] = True
     seat: Seat | None
     by: WonBy
     rule: RuleId
@@ -538,3 +543,9 @@ ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon)
 """The match is over after these."""
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
 """The deal is over after these: its cards lie open, up to and with the event itself."""
+
+
+def facts_of(module: ModuleType) -> tuple[type[Event], ...]:
+    """The facts that a module knows."""
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    return tuple(kind for kind in kinds if kind is not Event)

@@ -41,6 +41,7 @@ from referee.events import (
     Viewer,
 )
 from referee.offences import Ledger, may_knock
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Script, Shown
@@ -139,6 +140,22 @@ def next_deal(table: T, line: DealScored) -> T:
     )
 
 
+def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
+    """The table before the next deal when deals have been scored anew; ``carries``: what the game has of its own."""
+    active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
+    kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
+    return replace(
+        table,
+        points=corrected.points,
+        pot=table.pot if corrected.pot is None else corrected.pot,
+        active=active,
+        playing=corrected.duel or active,
+        deal=corrected.next_deal,
+        dealer=corrected.dealer,
+        **{name: msgspec.convert(corrected.carried[name], kinds[name]) for name in carries},
+    )
+
+
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
     """The match as this viewer may see it: what all games show alike, and what the game says of its ``own``.
 
@@ -223,6 +240,8 @@ def game(
     beside_the_duel: frozenset[type[Act]] = frozenset(),
     result: type[msgspec.Struct] | None = None,
     script: Callable[[Any, Any], Script] | None = None,
+    scored: Callable[[Any, str], tuple[Event, ...]] | None = None,
+    carries: tuple[str, ...] = (),
     **rest: Any,
 ) -> Ruleset:
     """The ruleset of a game that is played by these tables.
@@ -234,6 +253,8 @@ def game(
     are the phases in which nothing has been dealt. ``knock``: where there is knocking. ``void``, ``close`` and
     ``abandon``: what the official's acts do beyond the usual. ``beside_the_duel``: acts of those who sit out a duel.
     ``result`` and ``script``: what a whole deal is told by, and the acts that it stands for.
+    ``scored``: a deal's line and what comes of it; where a game has that, its deals can be scored anew, and
+    ``carries`` names what its table takes over from deal to deal.
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     decisions: dict[type, dict[type, Decision]] = {phase: dict(decide.get(phase, {})) for phase in phases}
@@ -332,6 +353,17 @@ def game(
             return (Abandon(),) if close is None else (Close(), Abandon())
         return (Void(), Abandon())
 
+    def next_by_itself(state: Any, moment: Moment) -> tuple[Event, ...]:
+        follow = follows.get(type(state))
+        return () if follow is None else follow(state, moment)
+
+    def resumed(state: Any, corrected: ProtocolCorrected) -> Any:
+        table, won = other_numbers(state.table, corrected, carries), corrected.won
+        if won is not None:
+            winners = won.seats or (() if won.seat is None else (won.seat,))
+            return Over(table=table, winner=won.seat, winners=winners, by=won.by)
+        return undealt(table) if corrected.fresh else replace(state, table=table)
+
     return Ruleset(
         acts=(*rule_of, *(() if script is None else (Result,)), *(() if close is None else (Close,)), Void, Abandon),
         decide=decided,
@@ -342,6 +374,11 @@ def game(
         result=result,
         script=script,
         knocks=knock is not None,
+        follows=next_by_itself,
+        between_deals=lambda state: isinstance(state, between_deals),
+        scored=scored,
+        resumed=None if scored is None else resumed,
+        carries=carries,
         **rest,
     )
 

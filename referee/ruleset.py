@@ -11,6 +11,7 @@ from referee import told
 from referee.actors import Actor
 from referee.acts import Act, Request
 from referee.events import Event, MatchOpened, Recorded, Viewer
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 
@@ -141,6 +142,10 @@ class Ruleset(Value):
     """The seats that are awaited."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
+    follows: Callable[[Any, Moment], tuple[Event, ...]]
+    """What comes next by itself; none: it waits for somebody."""
+    between_deals: Callable[[Any], bool]
+    """Whether nothing has been dealt."""
     more: Any = Nothing
     """The type of what only this game shows of a match (:class:`Shown`)."""
     detail: Any = Nothing
@@ -161,3 +166,10 @@ class Ruleset(Value):
     """What a result must tell and may tell (:class:`~referee.acts.Result`); none: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
     """Before a deal: the acts that such a result stands for. May refuse what does not add up."""
+    scored: Callable[[Any, str], tuple[Event, ...]] | None = None
+    """The line of a deal that waits to be scored, and what comes of it, chance by this seed; none of them: its play
+    cannot have ended so with these numbers. ``None``: no deal of the game is ever scored anew."""
+    resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
+    """The state between two deals, or after the last, with other numbers."""
+    carries: tuple[str, ...] = ()
+    """What a table takes over from deal to deal beyond what all have, by the name of the field."""

@@ -14,6 +14,8 @@ SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
 """Acts that are listed for a seat: who throws cards away may do it in a thousand ways, and little else beside."""
+LINES_MAX = 1000
+"""Deals that one correction may be about."""
 GAMES_MAX = 100
 RULES_MAX = 500
 """Numbered rules of a game, and readings of it."""
@@ -98,6 +100,8 @@ Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 """A word of the interface that is the same in every language."""
+Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
+"""What kind of event it is."""
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 PROSE_MAX = 2000

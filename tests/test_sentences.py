@@ -145,6 +145,7 @@ class TestRefusals:
             "allowed",
             "cards",
             "cases",
+            "deals",
             "pending",
             "status",
             "verdict",
@@ -159,6 +160,12 @@ class TestRefusals:
             ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),
             ("out_of_turn", {"turn": None}, "It is somebody else's turn.", "Någon annan är i tur."),
             ("must_follow_suit", {"allowed": ["H2", "H7"]}, "Follow suit: H2 or H7.", "Bekänn färg: H2 eller H7."),
+            (
+                "no_such_line",
+                {"deals": (7, 8)},
+                "The protocol has no line of deal 7 and 8: only a deal that has been scored can be corrected.",
+                "Protokollet har ingen rad för giv 7 och 8: bara en giv som är införd kan rättas.",
+            ),
             (
                 "bid_too_low",
                 {"allowed": ("pass", 5, 6, "rodskagg")},

@@ -18,7 +18,8 @@ from projections.protocols import Protocol
     description="The score sheet: `points` by seat as they stand, and `lines`, one a deal, each with the entries "
     "that make it up, their rules and the events that show them. It has one form for all games: what only one game "
     "has to tell is in `detail`. Points are whole numbers but in games that count halves; in Rams they are the "
-    "balances. With `Accept: text/csv` as a table.",
+    "balances. After a correction `lines` are those that count, as they count, each with what it `was`; those that "
+    "count no more are in `struck`. With `Accept: text/csv` as a table.",
     tags=["Books"],
     operation_class=sheet_of(Protocol, "A row for each deal."),
 )

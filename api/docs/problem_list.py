@@ -39,6 +39,7 @@ EXAMPLES: dict[str, Any] = {
     "counts": (6, 6, 6, 0),
     "deal": 4,
     "dealer": 0,
+    "deals": (4, 5),
     "done": 6,
     "early": 3,
     "event": 52,

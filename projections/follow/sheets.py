@@ -1,6 +1,9 @@
-"""What protocol and pot have in common: a sheet for each match, and the lines that are written into it and stay."""
+"""What protocol and pot have in common: a sheet for each match, and the lines that are written into it and stay.
 
-from collections.abc import Callable
+A correction is kept beside them, and what counts by it is put together when it is asked for.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import UUID
 
@@ -27,8 +30,9 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
+from referee import told
 from referee.events import Recorded
-from referee.value import changed
+from referee.proceedings.corrections import ProtocolCorrected
 
 
 class Kept(TypeDecorator[msgspec.Raw]):
@@ -53,6 +57,14 @@ class Sheet(Protocol):
     def lines(self) -> tuple[Any, ...]:
         """In the order in which they were written."""
 
+    @property
+    def corrected(self) -> told.Events:
+        """The events that corrected it, by number."""
+
+
+Corrections = Sequence[tuple[int, ProtocolCorrected]]
+"""The numbers of events, and what they corrected."""
+
 
 S = TypeVar("S", bound=Sheet)
 
@@ -68,6 +80,8 @@ class Sheets(Generic[S]):
     """The type of a line."""
     entered: Callable[[S | None, Recorded], S]
     """The sheet after one more event, with the line that it may have written; a static method."""
+    amended: Callable[[S, Corrections], S]
+    """The sheet whose lines stand as they were written, with them as they count; a static method."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -85,6 +99,13 @@ class Sheets(Generic[S]):
             Column("event", Integer, primary_key=True),
             Column("line", Json(self.line), nullable=False),
         )
+        self.corrections = Table(
+            f"{prefix}{self.key}_corrections",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("event", Integer, primary_key=True),
+            Column("correction", Json(ProtocolCorrected), nullable=False),
+        )
 
     def under(self, prefix: str) -> Self:
         """The same book in other tables."""
@@ -97,7 +118,7 @@ class Sheets(Generic[S]):
         versions: dict[UUID, int] = {row.match: row.version for row in connection.execute(query)}
         news = list(page.news(versions, self.takes))
         sheets = self._kept(connection, [one.aggregate for one in news if one.events and one.aggregate in versions])
-        new, known, passed, lines = [], [], [], []
+        new, known, passed, lines, corrections = [], [], [], [], []
         for match_id, version, _, events in news:
             if not events:
                 passed.append({"id": match_id, "version": version})
@@ -105,6 +126,10 @@ class Sheets(Generic[S]):
             sheet = sheets.get(match_id)
             for recorded in events:
                 sheet = self.entered(sheet, recorded)
+                if isinstance(event := recorded.event, ProtocolCorrected):
+                    kept = replace(event, scripts=(), strike=())  # nobody is told of them here
+                    number = recorded.originator_version
+                    corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
             lines += [{"match": match_id, "event": line.event, "line": line} for line in sheet.lines]
             row = {"version": version, "sheet": changed(sheet, lines=())}
@@ -114,6 +139,8 @@ class Sheets(Generic[S]):
                 new.append({"match": match_id, **row})
         if lines:
             connection.execute(insert(self.lines), lines)
+        if corrections:
+            connection.execute(insert(self.corrections), corrections)
         if new:
             connection.execute(insert(self.sheets), new)
         for rows in (known, passed):
@@ -145,9 +172,16 @@ class Sheets(Generic[S]):
         if found is None:
             return None
         query = (
-            select(line)
+            select(self.lines.c.line if found.sheet.corrected else line)
             .where(self.lines.c.match == match_id, self.lines.c.event <= found.version)  # not what came after it
             .order_by(self.lines.c.event)
         )
         whole: S = replace(found.sheet, version=found.version, lines=tuple(connection.scalars(query)))
-        return whole
+        return (
+            self.amended(whole, self._corrections(connection, match_id, found.version)) if whole.corrected else whole
+        )
+
+    def _corrections(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
+        this = self.corrections.c
+        query = select(this.event, this.correction).where(this.match == match_id, this.event <= version)
+        return [(row.event, row.correction) for row in connection.execute(query.order_by(this.event))]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from referee.acts import Cut, Draw, IssueToken, Proceeding, RequestCards, request_of
 from referee.acts import Deal as DealAct
-from referee.acts import Draw, IssueToken, Proceeding, RequestCards, request_of
 from referee.events import (
     CardDrawn,
     DealScored,
@@ -26,6 +26,7 @@ from referee.events import (
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.proceedings.cases import CaseOpened
+from referee.proceedings.corrections import ProtocolCorrected
 
 
 class Step(NamedTuple):
@@ -51,10 +52,11 @@ def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded]) -> 
     score = history[last].event
     assert isinstance(score, DealScored)
     steps, by_itself = _steps(history[1 : last + 1])
+    corrected = next((event for event in reversed(by_itself) if isinstance(event, ProtocolCorrected)), None)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
-    carried = RULESETS[opened.ruleset].carried(state)
+    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, state)
     return Deal(
-        header=_header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, carried),
+        header=header if corrected is None else _corrected(header, opened, state, corrected),
         acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
         result=_result_of(score, won if isinstance(won, MatchWon) else None),
     )
@@ -65,7 +67,7 @@ def _header_of(
     before: DealScored | None,
     score: DealScored,
     by_itself: tuple[Event, ...],
-    carried: dict[str, Any],
+    state: Any,
 ) -> Header:
     usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
     duel = next((getattr(event, "seats", ()) for event in by_itself if hasattr(event, "seats")), ())
@@ -83,7 +85,16 @@ def _header_of(
         pot=score.pot_before,
         out=before.eliminated if before is not None else (),
         among=duel,
-        carried=carried,
+        carried=RULESETS[opened.ruleset].carried(state),
+    )
+
+
+def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
+    """The header of a deal before which others were scored anew."""
+    rules = RULESETS[opened.ruleset]
+    assert rules.resumed is not None, "its deals can be"
+    return msgspec.structs.replace(
+        header, points=by.points, out=by.eliminated, among=by.duel, carried=rules.carried(rules.resumed(state, by))
     )
 
 
@@ -116,10 +127,13 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
     steps: list[Step] = []
     by_itself: list[Event] = []
     for asked, group in _acts(events):
-        if asked is None:
+        request = None if asked is None else request_of(asked)
+        if request is None or isinstance(request, Proceeding):  # which comes between the acts
             by_itself += (one.event for one in group)
+            if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
+                steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request := request_of(asked), IssueToken | Proceeding):  # which is no act of the deal
+        elif not isinstance(request, IssueToken):  # which is no act of the deal
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals

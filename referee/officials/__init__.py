@@ -11,11 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Appeal, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
+from referee.acts import Appeal, Correct, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
 from referee.events import Event, MatchOpened
-from referee.officials import cases, rulings
+from referee.officials import cases, corrections, rulings
 from referee.officials.standing import Attended, Docket, Standing
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -39,6 +40,7 @@ DECIDE: Mapping[type, Decision] = {
     Withdrawal: cases.withdraw,
     Appeal: cases.appeal,
     Ruling: rulings.rule,
+    Correct: corrections.correct,
 }
 """Whose these requests are."""
 EVOLVE: Mapping[type[Event], Evolution] = {
@@ -47,6 +49,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
     CaseWithdrawn: cases.withdrawn,
     CaseRuled: rulings.evolve,
     CaseAppealed: cases.appealed,
+    ProtocolCorrected: corrections.resumed,
 }
 """Whose these events are."""
 PASS: tuple[Passing, ...] = (cases.held,)

@@ -10,8 +10,8 @@ import msgspec
 
 from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
-from referee.acts import Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
-from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
+from referee.acts import Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
+from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
 from referee.officials.standing import Attended, Docket
@@ -21,12 +21,10 @@ from referee.store.aggregate import Aggregate, Rules
 
 def _facts() -> tuple[type[Event], ...]:
     """Those that all games have, those of the officials, and then those of each game."""
-    parts = iter_modules(proceedings.__path__, f"{proceedings.__name__}.")
-    modules = [events, *(import_module(part.name) for part in parts)]
-    named = [kind for module in modules for kind in vars(module).values()]
-    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Event)]
+    names = [f"{proceedings.__name__}.{module.name}" for module in iter_modules(proceedings.__path__)]
+    kinds = [kind for module in (events, *map(import_module, names)) for kind in facts_of(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
-    return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
+    return tuple(dict.fromkeys((*kinds, *own)))
 
 
 class Match(Aggregate):
@@ -40,7 +38,7 @@ class Match(Aggregate):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
     ENDS: ClassVar[frozenset[type[Event]]] = events.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
-    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Ruling, Statement))
+    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Ruling, Statement, Correct))
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:

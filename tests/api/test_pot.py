@@ -50,6 +50,7 @@ class TestPot:
             "pending": [],
             "lines": [],
             "closed": None,
+            "corrected": [],
         }
         play_deal(table)
         answer = table.get("/pot")

@@ -315,18 +315,18 @@ class TestBooks:
         ("change", "says"),
         [
             (
-                "UPDATE book_protocols_3_lines SET line = replace(line, '\"deal\":1', '\"deal\":9') WHERE match = ?",
-                r"book protocols: book_protocols_3_lines event \d+: line.deal is 9, not 1",
+                "UPDATE book_protocols_4_lines SET line = replace(line, '\"deal\":1', '\"deal\":9') WHERE match = ?",
+                r"book protocols: book_protocols_4_lines event \d+: line.deal is 9, not 1",
             ),
             (
-                "UPDATE book_pots_3_sheets SET sheet = '{{' WHERE match = ?",
-                "book pots: book_pots_3_sheets: sheet cannot be read",
+                "UPDATE book_pots_4_sheets SET sheet = '{{' WHERE match = ?",
+                "book pots: book_pots_4_sheets: sheet cannot be read",
             ),
             (
                 "UPDATE book_matches SET status = 'over', winner = 9 WHERE match = ?",
                 "book matches: book_matches: winner is 9, not None",
             ),
-            ("DELETE FROM book_protocols_3_lines WHERE match = ?", r"book_protocols_3_lines event \d+ is missing"),
+            ("DELETE FROM book_protocols_4_lines WHERE match = ?", r"book_protocols_4_lines event \d+ is missing"),
             ("DELETE FROM book_match_players WHERE match = ?", "book_match_players name [0-9a-f]{64} is missing"),
             ("DELETE FROM book_cases_2_matches WHERE match = ?", "book cases does not have it"),
             (
@@ -341,7 +341,7 @@ class TestBooks:
         names(editor.url, match_id, 0, says)
 
     def test_one_that_missed_something(self, editor: Editor, match_id: UUID, last: int) -> None:
-        editor.run("UPDATE book_protocols_3_sheets SET version = 12 WHERE match = ?", match_id, books=True)
+        editor.run("UPDATE book_protocols_4_sheets SET version = 12 WHERE match = ?", match_id, books=True)
         names(
             editor.url, match_id, last, "book protocols has come past it in the log, and tells no more than event 12"
         )

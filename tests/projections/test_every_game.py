@@ -102,7 +102,7 @@ def test_all_lines_have_one_form(history: list[Recorded]) -> None:
     for line in written["lines"]:
         assert ",".join(line) == (
             "deal,dealer,kind,declarer,contract,tricks,answers,penalties,before,change,points,eliminated,entries,"
-            "event,pot_before,pot,detail"
+            "event,pot_before,pot,detail,was"
         )
     assert len(csv(sheet).splitlines()) == len(sheet.lines) + 1
 

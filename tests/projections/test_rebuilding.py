@@ -181,6 +181,6 @@ class TestRebuilding:
 def spoil(engine: Engine) -> None:
     """Somebody has been at the books."""
     with engine.begin() as connection:
-        connection.execute(text("DELETE FROM book_protocols_3_lines"))
+        connection.execute(text("DELETE FROM book_protocols_4_lines"))
         connection.execute(text("UPDATE book_matches SET status = 'over'"))
         connection.execute(text("UPDATE book_cases_2_entries SET topic = 'nothing'"))

@@ -161,6 +161,7 @@ class DuelCalled(Event):
     """Several are level at zero: the next deal is a duel among these seats (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
+    OF_THE_LINE: ClassVar[bool] = True
     seats: told.Seats
     dealer: Seat
     rule: RuleId

@@ -156,6 +156,8 @@ RULESET = phases.game(
     between_deals=(Undealt,),
     cites=phases.Cites(knocks="E-O30"),
     knock=knock,
+    scored=scoring.scored_anew,
+    carries=("carry",),
     to_act=sight.to_act,
     view=sight.view,
     carried=sight.carried,

@@ -210,6 +210,11 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
 # The line in the protocol
 
 
+def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+    """The line of the deal, and who has won."""
+    return scored(state.table, state.outcome)
+
+
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, and who has won (E42-E46)."""
     contract = deal.contract

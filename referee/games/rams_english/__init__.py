@@ -125,6 +125,7 @@ RULESET = phases.game(
     cites=Cites(knocks="D-O24"),
     close=payment.close,
     abandon=payment.abandon,
+    scored=payment.scored_anew,
     to_act=sight.to_act,
     view=sight.view,
     has_pot=True,

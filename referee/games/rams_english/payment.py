@@ -231,6 +231,11 @@ class Detail(TypedDict):
     """How many faults were found of each seat that has any: by seat, written as a text."""
 
 
+def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+    """The line of the deal."""
+    return scored(state.table, state.outcome)
+
+
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal (D59-D71). What the seats win or lose, the pot loses or wins."""
     faults, announcer = faults_of(table), deal.said.announcer

@@ -123,6 +123,8 @@ RULESET = phases.game(
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt,),
     cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
+    scored=scoring.scored_anew,
+    carries=("duel",),
     to_act=sight.to_act,
     view=sight.view,
     result=sheet.Result,

@@ -32,6 +32,11 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
+def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+    """The line of the deal, and what comes of it."""
+    return scored(state.table, state.outcome)
+
+
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
     contract = deal.contract

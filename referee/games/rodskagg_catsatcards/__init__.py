@@ -190,7 +190,7 @@ RULESET = phases.game(
         Played: scoring.follows,
     },
     offers=sight.OFFERS,
-    undealt=lambda table: Undealt(table=table),
+    undealt=scoring.undealt,
     between_deals=(Undealt, Drawing),
     knock=knock,
     unseen=partial(unseen.unseen, customs=deal.CUSTOMS),
@@ -198,6 +198,8 @@ RULESET = phases.game(
     void=scoring.void,
     beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may be somebody else
     cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
+    scored=scoring.scored_anew,
+    carries=("told", "duel", "lead"),
     to_act=sight.to_act,
     view=sight.view,
     carried=sight.carried,

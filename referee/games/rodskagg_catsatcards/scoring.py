@@ -82,6 +82,13 @@ def announced(state: Played, event: Announced, number: int) -> Played:
     return near_zero_announced(state, event, number)
 
 
+def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+    """The line and what comes of it; nothing where zero won at once and who took the trick is not there (C55)."""
+    table, hand = state.table, state.outcome
+    at_once = hand.kind == "zero_at_once"
+    return () if at_once and running_total(table, hand, hand.won[-1][0]) else scored(table, hand)
+
+
 def scored(table: Table, hand: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
     line = _line(table, hand)
@@ -224,11 +231,22 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
     """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
-    order = tuple(seat for seat in clockwise(event.dealer, state.table.seats) if seat in event.seats)
     table = replace(state.table, playing=event.seats, dealer=event.dealer, duel=True)
     if table.tally:  # C-O36
         return Undealt(table=table)
+    return drawing_for_lead(table)
+
+
+def drawing_for_lead(table: Table) -> Drawing[Table]:
+    """C48: the dealer draws first, or who comes after."""
+    order = tuple(seat for seat in clockwise(table.dealer, table.seats) if seat in table.playing)
     return Drawing(table=table, contenders=order)
+
+
+def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
+    """The state before a deal; before a duel the lead is drawn first."""
+    drawn = table.duel and table.lead is None and not table.tally  # C-O36
+    return drawing_for_lead(table) if drawn else Undealt(table=table)
 
 
 # Voiding a deal

@@ -193,6 +193,7 @@ RULESET = phases.game(
     knock=knock,
     unseen=partial(unseen.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
     priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
+    scored=scoring.scored_anew,
     to_act=sight.to_act,
     view=sight.view,
     result=sheet.Result,

@@ -38,6 +38,12 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
+def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+    """The line and what comes of it; nothing where a deal was broken off and nobody could have knocked out (B77)."""
+    broken_off = state.outcome.kind == "knocked_out"
+    return () if broken_off and _first_out(state.outcome) is None else scored(state.table, state.outcome)
+
+
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and who has won (B58-B77)."""
     contract = deal.contract
@@ -86,7 +92,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     if contract is None:
         return down
     by_seat = {
-        seat: entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat) for seat in table.active
+        seat: entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat) for seat in table.playing
     }
     for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
         down += [entry for entry in by_seat[seat] if entry.points > 0]

@@ -1,0 +1,196 @@
+"""Corrections: deals that are over, scored anew (J8-J10).
+
+A correction is one event, made between two deals or after the last, and it says all that counts from then on.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from referee.acts import Correct
+from referee.events import (
+    DealScored,
+    DealVoided,
+    Event,
+    MatchAbandoned,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+)
+from referee.officials.recast import Line, Recast, as_json, recast
+from referee.officials.standing import Standing
+from referee.phases import Over
+from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected, Script, Why
+from referee.refusals import AgainstTheRules, WrongPhase
+from referee.ruleset import Moment, Ruleset
+
+
+def correct(rules: Ruleset, standing: Standing, request: Correct, moment: Moment) -> tuple[Event, ...]:
+    """J9, J10: an official has deals scored anew."""
+    opened = moment.history[0].event
+    assert isinstance(opened, MatchOpened), "a history begins with its opening"
+    event = corrected(
+        rules,
+        opened,
+        standing,
+        moment.history,
+        request.case,
+        request.why,
+        request.scripts,
+        request.strike,
+        moment,
+        beyond_doubt=request.beyond_doubt,
+    )
+    return event, *following(rules, standing, event, moment)
+
+
+def corrected(
+    rules: Ruleset,
+    opened: MatchOpened,
+    standing: Standing,
+    history: Sequence[Recorded],
+    case: int | None,
+    why: Why,
+    scripts: Iterable[Script],
+    strike: Iterable[int],
+    moment: Moment,
+    *,
+    beyond_doubt: bool = False,
+) -> ProtocolCorrected:
+    """J8, J9: the correction, or a refusal; nothing is stored, so that it can be looked at first.
+
+    It will be the event after ``moment.version``. ``history`` is all of the match that is on record.
+    """
+    scripts, strike = tuple(scripts), tuple(sorted(set(strike)))
+    play, number = standing.play, moment.version + 1
+    if rules.scored is None:
+        raise WrongPhase("not_in_this_game", None)
+    if not (isinstance(play, Over) or rules.between_deals(play)):
+        raise WrongPhase("deal_under_way", "J9")
+    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
+        raise WrongPhase("window_closed", "J8", until=until.isoformat())
+    lines = as_they_count(history)
+    deals = {one.deal for one in scripts} | set(strike)
+    if not deals or (unknown := deals - {line.deal for line in lines.values()}):
+        raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)) if deals else ())
+    anew = recast(rules, history, scripts, strike, number)
+    if anew.hangs:
+        raise WrongPhase("line_hangs", "J9", deals=anew.hangs)
+    table = anew.state.table
+    over = anew.end is not None
+    event = ProtocolCorrected(
+        case=case,
+        deal=min(deals),
+        why=why,
+        lines=tuple(
+            [_changed(place, lines[place], line) for place, line in anew.lines.items() if line != lines[place]]
+        ),
+        struck=anew.struck,
+        points=table.points,
+        eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active]),
+        dealer=table.dealer,
+        next_deal=table.deal,
+        halves=any(isinstance(line, DealScored) and line.halves for line in lines.values()),
+        pot=table.pot if rules.has_pot else None,
+        duel=anew.duel,
+        carried=as_json({name: getattr(table, name) for name in rules.carries}),
+        won=_ended(anew) if over else None,
+        scripts=scripts,
+        strike=strike,
+    )
+    as_usual = anew.duel == anew.called and (table.active, table.dealer) == (play.table.active, play.table.dealer)
+    return event if over or (as_usual and not isinstance(play, Over)) else replace(event, fresh=True)
+
+
+def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
+    """What comes by itself after a correction, which is the event after ``moment.version``: cards for a lead."""
+    assert rules.resumed is not None, "it can go on with other numbers"
+    return rules.begin(rules.resumed(standing.play, event), replace(moment, version=moment.version + 1))
+
+
+def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number: int) -> Standing:
+    """The match after a correction, by its numbers."""
+    assert rules.resumed is not None, "it can go on with other numbers"
+    return replace(standing, play=rules.resumed(standing.play, event))
+
+
+def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
+    """J8: the time at which corrections end; ``None`` while the match goes on."""
+    ended: datetime | None = None
+    for recorded in history:
+        if type(recorded.event) not in _OF_ENDS:
+            continue
+        match recorded.event:
+            case MatchWon() | MatchClosed() | MatchAbandoned():
+                ended = recorded.at
+            case ProtocolCorrected(won=won):
+                ended = None if won is None else ended or recorded.at
+    if ended is None or opened.adjudication is None:
+        return None
+    return ended + timedelta(minutes=opened.adjudication.correction_minutes)
+
+
+_OF_ENDS = frozenset((MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected))
+
+
+def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
+    """The lines by the number of the event that wrote them, each as it was corrected last, struck or not."""
+    lines: dict[int, Line] = {}
+    for recorded in history:
+        event = recorded.event
+        if type(event) not in _OF_LINES:
+            continue
+        if isinstance(event, ProtocolCorrected):
+            for one in event.lines:
+                lines[one.event] = amended(lines[one.event], one)
+        elif isinstance(event, DealScored | DealVoided) and event.points:
+            lines[recorded.originator_version] = event
+    return lines
+
+
+_OF_LINES = frozenset((DealScored, DealVoided, ProtocolCorrected))
+
+
+def amended(line: Line, by: LineCorrected) -> Line:
+    """A line as it counts by a correction."""
+    if by.score is not None:
+        return by.score
+    line = replace(line, before=by.before, points=by.points)
+    if isinstance(line, DealVoided):
+        return line
+    return replace(line, eliminated=by.eliminated, pot_before=by.pot_before, pot=by.pot)
+
+
+def _changed(number: int, was: Line, now: Line) -> LineCorrected:
+    """What is otherwise on a line."""
+    numbers = LineCorrected(event=number, before=now.before, points=now.points)
+    if isinstance(now, DealVoided):
+        return numbers
+    numbers = replace(numbers, eliminated=now.eliminated, pot_before=now.pot_before, pot=now.pot)
+    return numbers if amended(was, numbers) == now else replace(numbers, score=now)
+
+
+def _ended(anew: Recast) -> Ended:
+    """How the match has ended, as the game says it."""
+    match anew.end:
+        case MatchWon() as won:
+            return Ended(
+                by=won.by,
+                rule=won.rule,
+                event=anew.ended_by,
+                seat=won.seat,
+                seats=won.seats,
+                settlement=won.settlement,
+            )
+        case (MatchClosed() | MatchAbandoned()) as ended:
+            return Ended(
+                by=anew.state.by,
+                rule=ended.rule,
+                event=anew.ended_by,
+                settlement=ended.settlement,
+                pot_before=ended.pot_before,
+                shares=ended.shares,
+            )
+    raise AssertionError(f"{anew.end} ends no match")

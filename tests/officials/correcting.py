@@ -1,0 +1,240 @@
+"""Matches at random whose deals are scored anew: what was asked in them is kept, so that they can be played again."""
+
+from collections import Counter
+from datetime import datetime
+from random import Random
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from referee.acts import Correct, Score
+from referee.events import (
+    Adjudication,
+    DealScored,
+    Dealt,
+    DealVoided,
+    Event,
+    MatchAbandoned,
+    MatchOpened,
+    PenaltyImposed,
+    Recorded,
+)
+from referee.games import RULESETS
+from referee.offences import Ledger
+from referee.officials.recast import recast, script
+from referee.phases import Over
+from referee.proceedings.corrections import Script, Why
+from referee.refusals import Refused
+from referee.ruleset import Moment, Ruleset
+from referee.store.aggregate import fold
+from tests.playouts import PAUSE, Playout, play_deal, some_match
+
+
+class Match(Playout):
+    """A match under way, all of it kept."""
+
+    def __init__(self, rules: Ruleset, chance: Random, opened: MatchOpened | None = None) -> None:
+        self.asked: list[tuple[Any, Moment]] = []
+        super().__init__(rules, chance, Counter(), True, opened)
+
+    def moment(self) -> Moment:
+        moment = super().moment()
+        self.opening_moment = getattr(self, "opening_moment", moment)
+        return moment
+
+    @property
+    def history(self) -> list[Recorded]:
+        """All that has happened."""
+        assert self.kept is not None
+        return self.kept
+
+    def step(self) -> bool:
+        """One act by somebody; whether it was accepted."""
+        self.at += PAUSE
+        if (act := self.some_act()) is None:
+            return False
+        moment = self.moment()
+        try:
+            events, state = self.rules.take(self.state, act, moment)
+        except Refused:
+            return False
+        self.asked.append((act, moment))
+        self.stand(events, state)
+        return True
+
+
+def some_play(key: str, chance: Random, deals: int, opened: MatchOpened | None = None) -> Match:
+    """So many deals of a match, or until it is over."""
+    match = Match(RULESETS[key], chance, opened)
+    while match.deals < deals and not match.over:
+        play_deal(match, False)
+    return match
+
+
+def of_kind(history: list[Recorded], *kinds: type[Event]) -> list[Recorded]:
+    """The events of these kinds."""
+    return [one for one in history if isinstance(one.event, kinds)]
+
+
+# Corrected by officials
+
+
+def attended_match(key: str, chance: Random, **given: Any) -> MatchOpened:
+    """A match at random that officials attend to."""
+    return replace(some_match(chance, RULESETS[key], **given), adjudication=Adjudication(officials=("Maja",)))
+
+
+def ask(match: Match, request: Any, at: datetime | None = None) -> tuple[Event, ...]:
+    """What officials make of a request; it has happened, and folds to what it gave."""
+    before: Any = fold(None, match.history)
+    moment = Moment(match.version, at or match.at, f"asked {match.version}", "official", tuple(match.history))
+    events, standing = before.procedure.take(before.standing, request, moment)
+    for event in events:
+        match.version += 1
+        match.history.append(match.recorded(event))
+    assert fold(before, match.history[-len(events) :]).standing == standing
+    match.state = standing.play
+    match.points = match.state.table.points
+    match.new_deal()
+    return tuple(events)
+
+
+def correction(*scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> Correct:
+    """A request for it."""
+    return Correct(why=Why(rule="B11", reason="as agreed"), scripts=scripts, strike=strike, **more)
+
+
+def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
+    """The correction, and what hangs on it struck as the refusal says."""
+    while True:
+        try:
+            return ask(match, request)
+        except Refused as refused:
+            if refused.code != "line_hangs" or set(refused.facts["deals"]) & set(request.strike):
+                raise  # what is struck hangs no more
+            request = replace(request, strike=(*request.strike, *refused.facts["deals"]))
+
+
+# Scripts at random
+
+
+def scored_deals(match: Match) -> list[DealScored]:
+    """The lines of the match as they were written."""
+    return [one.event for one in of_kind(match.history, DealScored)]  # type: ignore[misc]
+
+
+def some_script(match: Match, chance: Random, deal: int) -> Script | None:
+    """A penalty, a fault, or another play of the deal, as the game has them."""
+    rules, before = match.rules, recast(match.rules, match.history).before.get(deal)
+    if before is None:  # it does not count
+        return None
+    if rules.key in ("rodskagg-kortoxen", "rodskagg-catsatcards") and chance.random() < 0.6:
+        seat = chance.choice(before.table.playing)
+        return script(deal, [PenaltyImposed(seat=seat, points=chance.choice((5, 5, -5, 1)), rule="B11")])
+    played = some_other_play(match, chance, before)
+    return played and script(deal, [one.event for one in played.history], whole=True)
+
+
+def some_other_play(match: Match, chance: Random, before: Any) -> Match | None:
+    """The same deal played otherwise, to its score; ``None``: it came to none."""
+    other = Match(match.rules, chance, match.opened)
+    other.kept, other.asked, other.closed, other.at = [], [], match.closed, match.at
+    other.state, other.points, other.deals = before, before.table.points, 0
+    other.version, other.worth = 900_000 + chance.randrange(1000), sum(before.table.points) + before.table.pot
+    other.new_deal()
+    play_deal(other, False)
+    scores = [place for place, one in enumerate(other.history) if isinstance(one.event, DealScored)]
+    if not scores or of_kind(other.history, DealVoided, MatchAbandoned):
+        return None
+    score = other.history[scores[0]].originator_version
+    other.asked = [
+        (act, moment) for act, moment in other.asked if moment.version < score - 1 or type(act) is not Score
+    ]
+    del other.history[scores[0] :]
+    return other
+
+
+def bare(line: Any) -> Any:
+    """A line without the numbers of the events that show it."""
+    told = msgspec.to_builtins(line)
+    for entry in (*told.get("entries", ()), *told.get("pot_entries", ())):
+        entry.pop("events")
+    for noted in told.get("detail", {}).get("noted", ()):
+        noted.pop("events")
+    return told
+
+
+def without_ledger(state: Any) -> Any:
+    """The phase without what was done wrong, and who holds which token."""
+    return replace(state, table=replace(state.table, ledger=Ledger()))
+
+
+# Played so from the start
+
+
+def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImposed | None) -> Any:
+    """What was asked in the match, asked again of one in which the deal was played as in the ``other``, or had a
+    ``penalty`` before its score: its lines and the state at its end; ``None``: it could not go on so."""
+    rules, version, lines = match.rules, 1, []
+    state = rules.start(match.opened)
+    ends = [one.originator_version for one in of_kind(match.history, DealScored)]
+    dealt = max(one.originator_version for one in of_kind(match.history, Dealt) if one.event.deal == deal)  # type: ignore[attr-defined]
+
+    def stand(events: tuple[Event, ...], after: Any = None) -> None:
+        nonlocal version, state
+        for event in events:
+            version += 1
+            if after is None:
+                state = rules.evolve(state, event, version)
+            if isinstance(event, DealScored):
+                lines.append(event)
+        state = state if after is None else after
+
+    if penalty is not None and not any(
+        type(act) is Score and moment.version + 1 == ends[deal - 1] for act, moment in match.asked
+    ):
+        return None  # it was scored by itself, and there was no time for one
+    first, chance = match.opening_moment, 0
+    stand(rules.begin(state, first))
+    until = [moment.version for _, moment in match.asked[1:]] + [match.version]
+    for (act, moment), end in zip(match.asked, until, strict=True):
+        now = 1 + sum(number <= moment.version for number in ends)
+        if isinstance(state, Over):
+            break
+        if now == deal and other is not None and end >= dealt:
+            chance += 1
+            if chance > 1:
+                continue
+            for theirs, when in other.asked:
+                stand(*rules.take(state, theirs, replace(when, version=version)))
+            if len(lines) < deal:
+                stand(*rules.take(state, Score(seat=state.table.playing[0]), replace(moment, version=version)))
+            assert len(lines) == deal
+            continue
+        if now == deal and penalty is not None and type(act) is Score and moment.version + 1 in ends:
+            stand((penalty,))
+        try:
+            events, after = rules.take(state, act, replace(moment, version=version))
+        except Refused:
+            return None
+        was = [one.event for one in match.history[moment.version : end]]
+        if told_of_play(events) != told_of_play(was):
+            return None
+        stand(events, after)
+    waits = not (isinstance(state, Over) or rules.between_deals(state))  # for what had not to be said then
+    return None if waits else (lines, state)
+
+
+def told_of_play(events: Any) -> list[Any]:
+    """What was done and what came of it, but for lines, and for what events prove."""
+    told = [(event.TOPIC, msgspec.to_builtins(event)) for event in events if not is_of_a_line(event)]
+    for _, fields in told:
+        for name in ("breaches", "rests_on"):
+            fields.pop(name, None)
+    return told
+
+
+def is_of_a_line(event: Event) -> bool:
+    """Whether it is a line, or what came of one."""
+    return isinstance(event, DealScored | DealVoided) or event.OF_THE_LINE

@@ -1,0 +1,36 @@
+"""A match folded anew: with nothing corrected it is the same, to the byte."""
+
+from random import Random
+
+import msgspec
+import pytest
+
+from referee.events import DealScored, DealVoided
+from referee.games import RULESETS
+from referee.officials.recast import recast
+from tests.officials.correcting import of_kind, some_play
+
+DEALS, PARTS = 20_000, 10
+"""Of each ruleset; and in how many parts, so that test processes share them."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_without_scripts_nothing_changes(ruleset: str, part: int) -> None:
+    done = number = 0
+    while done < DEALS // PARTS:
+        chance = Random(f"recast {ruleset} {part} {number}")
+        match = some_play(ruleset, chance, min(chance.choice((1, 5, 20)), DEALS // PARTS - done))
+        if not match.over and chance.random() < 0.3:
+            match.close()
+        again = recast(match.rules, match.history)
+        lines = {
+            one.originator_version: one.event
+            for one in of_kind(match.history, DealScored, DealVoided)
+            if isinstance(one.event, DealScored) or one.event.points
+        }
+        assert msgspec.json.encode(list(again.lines.items())) == msgspec.json.encode(list(lines.items())), number
+        assert (again.struck, again.hangs) == ((), ()), number
+        assert again.state == match.state, number
+        assert (again.end is not None) == match.over
+        done, number = done + match.deals, number + 1

@@ -1,0 +1,96 @@
+"""A correction at the desk: decided on all of the match, with what its batch has not stored yet (J9)."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from referee.acts import Correct, Deal
+from referee.events import Adjudication, DealScored, PenaltyImposed
+from referee.officials.recast import script
+from referee.proceedings.corrections import ProtocolCorrected, Why
+from referee.refusals import Refused
+from referee.store.aggregate import fold
+from referee.store.desk import Command, Desk
+from referee.store.store import Referee
+from tests.ailing import held
+from tests.edited import differences
+from tests.played import deal_of, opened, play_out, send
+
+FIVE = Correct(
+    why=Why(rule="B42", reason="seen by all"),
+    scripts=(script(1, [PenaltyImposed(seat=1, points=5, rule="B42")]),),
+)
+KORTOXEN: dict[str, Any] = {
+    "adjudication": Adjudication(officials=("Maja",)),
+    "deal_ritual": False,
+    "points": (90, 90, 90),
+    "rodskagg_stop_at_first_loss": False,
+}
+
+
+def scored(desk: Desk, deals: int) -> UUID:
+    """A match with so many deals written into its protocol."""
+    match_id = opened(desk, **KORTOXEN)
+    for seed in range(100):
+        for outcome in play_out(desk, match_id, 1000, seed):
+            if (
+                any(isinstance(one.event, DealScored) for one in outcome.events)
+                and outcome.aggregate.state.table.deal > deals
+            ):
+                return match_id
+    raise AssertionError("never reached")
+
+
+def correct(desk: Desk, match_id: UUID, request: Correct = FIVE, **more: Any) -> Any:
+    """What a correction came to."""
+    return desk.submit(Command(id=match_id, actor="official", request=request, **more)).result(30)
+
+
+def test_it_is_stored_like_any_act_and_proved_like_it(store_url: str, desk: Desk, referee: Referee) -> None:
+    match_id = scored(desk, 2)
+    before = desk.get(match_id).state.table.points
+    outcome = correct(desk, match_id, key="once")
+    (recorded,) = outcome.events
+    assert isinstance(recorded.event, ProtocolCorrected)
+    assert outcome.aggregate.state.table.points == recorded.event.points != before
+    again = correct(desk, match_id, key="once")
+    assert (again.repeated, again.events) == (True, outcome.events)
+    assert fold(None, referee.history(match_id)) == desk.get(match_id)
+    assert differences(store_url, match_id) == ()
+
+
+def test_play_goes_on_and_the_record_of_the_next_deal_is_right(store_url: str, desk: Desk, referee: Referee) -> None:
+    match_id = scored(desk, 1)
+    correct(desk, match_id)
+    points = desk.get(match_id).state.table.points
+    for outcome in play_out(desk, match_id, 1000, seed=5):
+        if any(isinstance(one.event, DealScored) for one in outcome.events):
+            break
+    history = referee.history(match_id)
+    told = deal_of(history[0].event, history, 2)  # type: ignore[arg-type]
+    assert told.header.points == points
+    assert differences(store_url, match_id) == ()
+
+
+def test_it_sees_what_its_batch_has_not_stored_yet(store_url: str, desk: Desk, referee: Referee) -> None:
+    match_id = scored(desk, 1)
+    match = desk.get(match_id)
+    with held(store_url):
+        futures = [desk.submit(Command(id=match_id, actor="official", request=FIVE)) for _ in range(2)]
+    first, second = [future.result(30) for future in futures]
+    points = match.state.table.points
+    assert first.aggregate.state.table.points == (points[0], points[1] + 5, *points[2:])
+    assert second.aggregate.state.table.points == (points[0], points[1] + 10, *points[2:])
+    assert differences(store_url, match_id) == ()
+
+
+def test_what_is_refused_leaves_nothing(desk: Desk, referee: Referee) -> None:
+    match_id = scored(desk, 1)
+    dealer = desk.get(match_id).state.table.dealer
+    send(desk, match_id, Deal(seat=dealer))
+    version = desk.get(match_id).version
+    with pytest.raises(Refused) as refused:
+        correct(desk, match_id)
+    assert refused.value.code == "deal_under_way"
+    assert referee.load(match_id).aggregate.version == version
