@@ -33,6 +33,7 @@ from projections.follow.page import Page
 from referee import told
 from referee.events import Recorded
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.value import changed
 
 
 class Kept(TypeDecorator[msgspec.Raw]):

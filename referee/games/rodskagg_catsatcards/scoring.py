@@ -231,10 +231,7 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
     """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
-    table = replace(state.table, playing=event.seats, dealer=event.dealer, duel=True)
-    if table.tally:  # C-O36
-        return Undealt(table=table)
-    return drawing_for_lead(table)
+    return undealt(replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))
 
 
 def drawing_for_lead(table: Table) -> Drawing[Table]:
