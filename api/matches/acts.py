@@ -186,7 +186,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
         says="Done as far as `done` tells, and stored.",
         headers=("ETag", "Content-Language", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
-        errors=(400, 401, 403, 404, 412, 413, 415, 503),
+        errors=(400, 401, 403, 404, 412, 413, 415, 422, 503),
     ),
 )
 async def send_acts(request: Req, match: MatchId) -> Reply:
