@@ -367,6 +367,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     if method == "POST" and status == 422:
         sent = {
             "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
+            "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "coffee\u0085"}]}),
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
             "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "two lines\nof it"}]}),

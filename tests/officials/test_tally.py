@@ -533,8 +533,10 @@ def test_who_comes_to_zero_by_tricks_that_nobody_contests_has_won_at_once():
 def test_and_so_has_who_comes_to_zero_while_others_play_on():  # C-X13
     told = {"bids": [[0, 4], [1, 0], [2, 3], [3, 0]], "tricks": [2, 2]}
     match = tally(CATS, points=(12, 12, 2, 12), exact_tricks_for_all=True)
-    refusal = refused(match, result(**{**told, "tricks": [2, 2, 2]}))
-    assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "C12", "/tricks/2")
+    alone = {"tricks": [2] * 6, "answers": [[3, "fold"], [0, "fold"], [1, "fold"]]}
+    for more in ({"tricks": [2, 2, 2]}, alone):
+        refusal = refused(match, result(**{**told, **more}))
+        assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("too_many_tricks", "C12", "/tricks/2")
     match.do(result(**told))
     assert (match.state.winner, match.state.by) == (P3, "zero_at_once")
 
