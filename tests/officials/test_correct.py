@@ -2,31 +2,38 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
+import msgspec
 import pytest
 
-from referee.acts import Close, Correct, Play, Score, Void
+from referee.acts import Abandon, Close, Correct, Cut, Draw, Play, Score, Void
 from referee.events import (
     Adjudication,
+    CardDrawn,
     DealScored,
+    DealVoided,
     Entry,
     Event,
     MatchWon,
     PenaltyImposed,
     PlayEnded,
+    Recorded,
     Reported,
 )
-from referee.games._rodskagg.facts import DuelCalled
+from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
+from referee.officials import attended as attended_by
 from referee.officials.corrections import amended, as_they_count
-from referee.officials.recast import script
+from referee.officials.recast import recast, script
 from referee.proceedings.corrections import ProtocolCorrected, Script, Why
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
-from referee.ruleset import Moment
+from referee.ruleset import Moment, Ruleset
 from tests import given
 from tests.games.rams_table import Table as Rams
-from tests.games.rodskagg import Table, table
+from tests.games.rodskagg import Table, fem, table
 from tests.given import P1, P2, P3, P4
-from tests.played import deal_of
+from tests.played import deal_of, opening
+from tests.sixth.high_card import RULESET as SIXTH
 
 OFFICIALS = Adjudication(officials=("Maja",))
 
@@ -306,6 +313,16 @@ class TestWhatHangs:
         assert t.line.kind == "ordinary"
         assert refused(t, told_by(other)).facts == {"deals": (2,)}
 
+    @pytest.mark.rule("C55")
+    def test_nor_does_zero_win_with_five_found_late(self):
+        t = attended(
+            "rodskagg-catsatcards", points=(2, 12, 12, 12), fem_opp=True, exact_tricks_for_all=True, deal_ritual=False
+        )
+        t.play_deal("2 0 0 0", "1 1 2 3 | 2 3")
+        assert t.line.kind == "zero_at_once"
+        assert refused(t, five(P1, 1)).facts == {"deals": (1,)}
+        assert won(corrected(t, five(P2, 1))) == ("zero_at_once", "C55", P1)
+
     def alga(self, wanted: str, join: str) -> Table:
         """P1 and P2 are two from zero."""
         t = attended("rodskagg-alga", points=(2, 2, 12, 12), enforcement="refuse")
@@ -436,17 +453,90 @@ class TestRams:
 
 
 @pytest.mark.rule("C48")
-def test_before_a_duel_that_a_correction_calls_the_lead_is_drawn():
-    def played(wanted: str) -> Table:
-        t = attended("rodskagg-catsatcards", points=(12, 2, 2, 12), enforcement="refuse")
+class TestBeforeADuel:
+    """A duel that a correction calls begins as any other."""
+
+    def played(self, wanted: str) -> Table:
+        t = fem(points=(12, 2, 2, 12), adjudication=OFFICIALS)
         return t.play_deal("2 0 0 0", wanted)
 
-    t, other = played("1 1 2 3 | 2 2"), played("1 1 2 3 | 2 3")
-    assert other.happened(DuelCalled)[0].seats == (P2, P3)
-    event = corrected(t, told_by(other))
-    assert (event.duel, event.carried["duel"], event.carried["lead"]) == ((P2, P3), True, None)
-    assert t.phase == "drawing"
-    assert set(t.to_act) <= {P2, P3}
+    def test_the_lead_is_drawn(self):
+        t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
+        assert other.happened(DuelCalled)[0].seats == (P2, P3)
+        event = corrected(t, told_by(other))
+        assert (event.duel, event.carried["duel"], event.carried["lead"]) == ((P2, P3), True, None)
+        assert t.phase == "drawing"
+        assert set(t.to_act) <= {P2, P3}
+
+    def test_by_the_house_where_it_deals(self):
+        t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
+        match, request = t.match, Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        table = msgspec.structs.replace(t.state.table, house=True)
+        house = msgspec.structs.replace(match.standing, play=msgspec.structs.replace(t.state, table=table))
+        moment = Moment(t.version, t.at, "seed", "official", tuple(t.history))
+        (event, *cards, lead), after = match.procedure.take(house, request, moment)
+        assert isinstance(event, ProtocolCorrected)
+        assert after.play.table.lead == lead.seat
+        assert {type(card) for card in cards} == {CardDrawn}
+        assert {card.seat for card in cards} == {P2, P3}
+        assert isinstance(lead, LeadDrawn)
+
+    def test_anew_where_it_was_called_off_and_is_called_again(self):
+        t, other = self.played("1 1 2 3 | 2 3"), self.played("1 1 2 3 | 2 2")
+        for card in ("SA", "S2"):
+            t.do(Draw(seat=t.turn, card=card))
+        was = told_by(t)
+        corrected(t, told_by(other))
+        assert (t.phase, t.in_deal) == ("undealt", (P1, P2, P3, P4))
+        corrected(t, was)
+        assert t.phase == "drawing"
+        assert recast(t.rules, t.history).state == t.state
+
+    def test_what_was_knocked_up_before_it_stands(self):
+        t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
+        t.stand((PenaltyImposed(seat=P4, points=5, rule="C60"),), "official")
+        corrected(t, told_by(other))
+        for card in ("SA", "S2"):
+            t.do(Draw(seat=t.turn, card=card))
+        t.dealt("2 2 2 2 | 2 2").tricks(6).score()
+        assert t.line.penalties == (0, 0, 0, 5)
+        points = t.points
+        event = corrected(t, five(P1, 1))
+        assert t.points == (points[P1] + 5, *points[P2:])
+        assert event.lines[-1].score is None, "nothing else has changed on its line"
+
+
+class TestBeforeADeal:
+    """What was done for the next deal counts, unless somebody else deals it now."""
+
+    def cut(self) -> Table:
+        t = attended().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
+        t.do(Cut(seat=P1))
+        return t
+
+    @pytest.mark.rule("B16")
+    def test_a_cut_stands(self):
+        t = self.cut()
+        event = corrected(t, five(P3, 1))
+        assert (event.fresh, t.state.cut) == (False, True)
+        assert recast(t.rules, t.history).state == t.state
+
+    @pytest.mark.rule("B16", "B63")
+    def test_but_not_that_of_who_is_out(self):
+        t = self.cut()
+        event = corrected(t, told_by(attended().play_deal("rodskagg", "2")))
+        assert (event.fresh, t.dealer, t.state.cut) == (True, P2, False)
+        assert recast(t.rules, t.history).state == t.state
+
+    @pytest.mark.rule("B15")
+    def test_who_was_drawn_for_the_first_deal_deals_it_again_when_it_is_struck(self):
+        t = quiet(dealer=None)
+        t.do(*(Draw(seat=seat, card=card) for seat, card in enumerate(("S2", "S3", "SA", "S4"))))
+        assert t.dealer == P3
+        t.play_deal("2 pass pass pass", "4 4 1 2 | 4 1")
+        corrected(t, strike=(1,))
+        assert t.dealer == P3
+        assert t.points == t.opening.points
 
 
 @pytest.mark.parametrize("points", [(12, 12, 12, 12), (40, 3, 12, 12)])
@@ -459,3 +549,58 @@ def test_a_line_is_told_by_what_is_otherwise(points: tuple[int, ...]):
     before = as_they_count(t.history)
     event = corrected(t, five(P3, 1))
     assert [amended(before[one.event], one) for one in event.lines] == list(as_they_count(t.history).values())
+
+
+@pytest.mark.rule("C-O23")
+class TestVoided:
+    """Penalties of a deal that was voided stand on a line of their own, which follows like any other."""
+
+    def voided(self) -> Table:
+        t = fem(deal_ritual=False, adjudication=OFFICIALS).play_deal("2 0 0 0", "1 1 2 3 | 2 3")
+        t.dealt("1 2 3 4 | 1 2").bid("2 0 0 0")
+        t.stand((PenaltyImposed(seat=P4, points=5, rule="C60"),), "official")
+        t.do(Void())
+        return t
+
+    def test_it_goes_on_from_the_new_numbers(self):
+        t = self.voided()
+        was = t.happened(DealVoided)[0]
+        event = corrected(t, five(P2, 1))
+        for now, before in ((event.lines[1].before, was.before), (event.lines[1].points, was.points)):
+            assert now == tuple(points + 5 * (seat == P2) for seat, points in enumerate(before))
+        assert t.points == event.lines[1].points == lines(t)[-1]
+
+    def test_it_is_struck_where_the_match_was_won_before(self):
+        t = self.voided()
+        other = fem(points=(12, 12, 12, 12), deal_ritual=False, adjudication=OFFICIALS)
+        other.play_deal("rodskagg 0 0 0", "1 1 1 1 | 1 1")
+        assert other.won_by == (P1, "redbeard")
+        event = corrected(t, told_by(other))
+        assert won(event) == ("redbeard", "C41", P1)
+        assert (event.struck, event.points) == ((2,), other.points)
+
+
+def test_an_abandoned_match_that_was_won_before_is_won():
+    t = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
+    t.dealt("2 2 1 3 | 2 3").do(Abandon(reason="too late in the evening"))
+    event = corrected(t, five(P2, 1))
+    assert event.won is not None
+    assert (event.won.by, event.won.rule, event.won.event) == ("abandoned", "", t.version - 1)
+    other = quiet(points=(3, 12, 12, 12)).play_deal("2 pass pass pass", "1 1 1 3 | 3 3")
+    assert won(corrected(t, told_by(other))) == ("zero", "B70", P1)
+
+
+def test_a_game_that_scores_nothing_anew_says_so():
+    with pytest.raises(WrongPhase) as refused:
+        asked_of(SIXTH)
+    assert refused.value.code == "not_in_this_game"
+
+
+def asked_of(rules: Ruleset) -> None:
+    """A correction asked of a match of any game that has just been opened."""
+    match = opening(players=3, adjudication=OFFICIALS)
+    game = msgspec.structs.replace(match, ruleset=rules.key, options={"target": 3}, points=(0, 0, 0))
+    procedure = attended_by(rules)
+    history = (Recorded(UUID(int=1), 1, given.NOON, "official", "", "", "", game),)
+    moment = Moment(1, given.NOON, "seed", "official", history)
+    procedure.take(procedure.start(game), Correct(why=Why(rule="H5"), strike=(1,)), moment)

@@ -34,3 +34,10 @@ def test_without_scripts_nothing_changes(ruleset: str, part: int) -> None:
         assert again.state == match.state, number
         assert (again.end is not None) == match.over
         done, number = done + match.deals, number + 1
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_before_the_first_deal_there_is_nothing_to_change(ruleset: str) -> None:
+    for number in range(50):
+        match = some_play(ruleset, Random(f"begun {ruleset} {number}"), 0)
+        assert recast(match.rules, match.history).state == match.state, number
