@@ -15,6 +15,7 @@ from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
+ENTROPY = r"^[0-9a-f]{32,64}$(?!\n)"
 Fault = Literal["misdeal", "exposed_card", "wrong_count", "led_out_of_turn", "early_pick_up", "wrong_cut"]
 Offence = Literal[
     "wrong_cut",
@@ -52,6 +53,13 @@ class Draw(SeatAct, tag="draw"):
     """Draw a card (for the first deal, for the lead in a duel); at a real table the card that was drawn."""
 
     card: Card | None = None
+
+
+class Entropy(SeatAct, tag="entropy"):
+    """Add digits of one's own to a shuffle that the house has committed to: before the deal, and once."""
+
+    hex: Annotated[str, Meta(pattern=ENTROPY, max_length=64)]
+    """32 to 64 hexadecimal digits, drawn at random by the player: they go into the shuffle, and all see them."""
 
 
 class Cut(SeatAct, tag="cut"):
@@ -192,6 +200,7 @@ class Abandon(Act, tag="abandon"):
 
 AnyAct = (
     Draw
+    | Entropy
     | Cut
     | Deal
     | KnockForCards

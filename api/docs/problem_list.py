@@ -31,6 +31,7 @@ assert RULESETS, "the games are loaded, and with them any refusal of their own"
 EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
     "asker": 1,
+    "awaited": (0, 2),
     "card": "H7",
     "cards": ("H7", "SA"),
     "count": 2,

@@ -11,6 +11,7 @@ from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
+from referee.officials.shuffle import awaited
 from referee.ruleset import DueAct, Shown
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
@@ -46,6 +47,19 @@ class Seated(Value):
     name: told.Name
 
 
+class ShufflingSeen(Value):
+    """The shuffle of the deal that comes or is under way, where the server commits to it. Tuples go by seat."""
+
+    commitment: told.Hash
+    """The SHA-256 of the seed that the server shuffles by; the seed is shown when the deal is over."""
+    entropy: told.BySeat[told.Entropy | None]
+    """By seat, what each has added; null: nothing."""
+    awaited: told.Seats
+    """Seats that may still add something; empty when the cards are out."""
+    until: Time | None
+    """Until then the deal waits for them; null: it does not wait."""
+
+
 class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
@@ -61,6 +75,21 @@ class MatchSeen(Shown, kw_only=True):
     stakes: Stakes | None
     opened_at: Time
     changed_at: Time
+    shuffling: ShufflingSeen | None
+    """The shuffle as the server has committed to it; null: it does not, or the match is over."""
+
+
+def shuffling(match: Match) -> ShufflingSeen | None:
+    """The shuffle of the deal that comes or is under way."""
+    docket = match.docket
+    if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
+        return None
+    return ShufflingSeen(
+        commitment=commitment.hash,
+        entropy=tuple(hex or None for hex in commitment.entropy),
+        awaited=awaited(match.standing),
+        until=commitment.until,
+    )
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
@@ -85,6 +114,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "stakes": opened.stakes,
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
+        "shuffling": shuffling(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 

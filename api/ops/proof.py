@@ -241,13 +241,15 @@ def _decided(before: Aggregate | None, first: Recorded, asked: bytes, seed: str)
         if opened.TOPIC not in KINDS:
             raise LookupError(f"nothing begins with {opened.TOPIC}")
         rules = KINDS[opened.TOPIC].rules_for(opened)
-        return (opened, *rules.begin(rules.start(opened), Moment(1, first.at, seed))), None
+        moment = Moment(1, first.at, seed, match=first.originator_id)
+        return (opened, *rules.begin(rules.start(opened), moment)), None
     request = type(before).REQUEST_OF(asked)
     seat = getattr(request, "seat", None)
     if isinstance(first.actor, int) and first.actor != seat:
         whose = "the official" if seat is None else f"seat {seat}"
         raise PermissionError(f"seat {first.actor} did what is for {whose} to do")
-    return before.procedure.take(before.standing, request, Moment(before.version, first.at, seed, first.actor))
+    moment = Moment(before.version, first.at, seed, first.actor, match=before.id)
+    return before.procedure.take(before.standing, request, moment)
 
 
 def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[tuple[_Kept, StoredEvent]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from referee.acts import Deal as DealAct
-from referee.acts import Draw, IssueToken, RequestCards, request_of
+from referee.acts import Draw, Entropy, IssueToken, RequestCards, request_of
 from referee.events import (
     CardDrawn,
     DealScored,
@@ -117,7 +117,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         if asked is None:
             by_itself += (one.event for one in group)
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request := request_of(asked), IssueToken):  # which is nothing that players do
+        elif not isinstance(request := request_of(asked), Entropy | IssueToken):  # which nobody does at a table
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals

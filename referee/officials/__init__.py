@@ -11,9 +11,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Request
+from referee.acts import Entropy, Request
 from referee.events import Event, MatchOpened
+from referee.officials import shuffle
 from referee.officials.standing import Attended, Docket, Standing
+from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -28,18 +30,18 @@ Noting = Callable[[Standing, Event, int], Docket]
 Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
-DECIDE: Mapping[type, Decision] = {}
+DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
 """Whose these requests are."""
-EVOLVE: Mapping[type[Event], Evolution] = {}
+EVOLVE: Mapping[type[Event], Evolution] = {EntropyGiven: shuffle.given, ShuffleCommitted: shuffle.committed}
 """Whose these events are."""
-PASS: tuple[Passing, ...] = ()
-NOTE: tuple[Noting, ...] = ()
-FOLLOW: tuple[Consequence, ...] = ()
+PASS: tuple[Passing, ...] = (shuffle.chance,)
+NOTE: tuple[Noting, ...] = (shuffle.noted,)
+FOLLOW: tuple[Consequence, ...] = (shuffle.commit,)
 
 
 def attends(opened: MatchOpened) -> bool:
     """Whether officials have more to do with a match than to void a deal or to end it."""
-    return opened.adjudication is not None
+    return opened.adjudication is not None or opened.shuffle is not None
 
 
 class Procedure(Value):
@@ -58,7 +60,7 @@ def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
     def start(opened: MatchOpened) -> Standing:
-        return Attended(play=rules.start(opened), docket=Docket())
+        return Attended(play=rules.start(opened), docket=Docket(shuffle=shuffle.begun(opened)))
 
     def evolve(standing: Standing, event: Event, number: int) -> Standing:
         own = EVOLVE.get(type(event))
@@ -86,11 +88,19 @@ def attended(rules: Ruleset) -> Procedure:
         return events, standing
 
     def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
-        events, number = rules.begin(standing.play, moment), moment.version
+        before, standing = settled(standing, (), moment.version, moment)  # whoever draws lots has committed to them
+        met, number = passed(standing, None, replace(moment, version=0)), moment.version + len(before)
+        events = rules.begin(standing.play, replace(moment, version=number, seed=met.seed))
         for event in events:
             number += 1
             standing = evolve(standing, event, number)
-        return settled(standing, events, number, moment)[0]
+        return settled(standing, (*before, *events), number, moment)[0]
+
+    def passed(standing: Standing, request: Request | None, moment: Moment) -> Moment:
+        """The moment as the game meets it."""
+        for meet in PASS:
+            moment = meet(rules, standing, request, moment)
+        return moment
 
     def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
         decision, number = DECIDE.get(type(request)), moment.version
@@ -100,9 +110,8 @@ def attended(rules: Ruleset) -> Procedure:
                 number += 1
                 standing = evolve(standing, event, number)
             return settled(standing, events, number, moment)
-        for meet in PASS:
-            moment = meet(rules, standing, request, moment)
-        events = rules.take(standing.play, request, moment)[0]
+        # What follows for the officials keeps the seed that came from outside: what the game was given is told.
+        events = rules.take(standing.play, request, passed(standing, request, moment))[0]
         for event in events:
             number += 1
             standing = evolve(standing, event, number)

@@ -1,12 +1,14 @@
 """A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 from hmac import compare_digest
 from typing import Any, ClassVar
 
 import msgspec
 
-from referee import events
+from referee import events, proceedings
 from referee.actors import Actor
 from referee.acts import Request, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
@@ -18,8 +20,11 @@ from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have, and then those of each."""
-    kinds = [kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    """Those that all games have, those of what stands above them, and then those of each."""
+    names = (info.name for info in pkgutil.iter_modules(proceedings.__path__))
+    above = (importlib.import_module(f"{proceedings.__name__}.{name}") for name in names)
+    named = [named for module in (events, *above) for named in vars(module).values()]
+    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Event)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
 

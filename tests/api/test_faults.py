@@ -70,7 +70,7 @@ def parts(here: types.Type) -> Iterator[types.Type]:
 
 
 LETTERS = 'aZ7 .~/`"\\{}[]|åΩ\n\u202e\u200b🂡'
-WORDS = ("SA", "T", "SEK", "Anna", "pass", "house", "rodskagg-kortoxen", "seat", "act", "options", "")
+WORDS = ("SA", "T", "SEK", "Anna", "pass", "house", "rodskagg-kortoxen", "seat", "act", "options", "0f" * 16, "")
 
 
 def text(rng: Random) -> str:
