@@ -18,7 +18,7 @@ BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 BOT_SECONDS = 120
 
 
-@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors"])
+@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle"])
 def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = BLOCK.findall((GUIDES / f"{guide}.md").read_text("utf-8"))
     assert blocks
@@ -37,6 +37,10 @@ def test_every_link_leads_somewhere() -> None:
     for guide in GUIDES.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", guide.read_text("utf-8")):
             assert "://" in link or (GUIDES / link).exists(), f"{guide.name}: {link}"
+
+
+def test_the_check_of_a_shuffle_has_thirty_lines_at_most() -> None:
+    assert len((GUIDES.parent / "shuffle.py").read_text("utf-8").splitlines()) <= 30
 
 
 @pytest.mark.parametrize("name", ["bot.py", "bot.ts"])
