@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from api.app import create_app
 from api.settings import Settings
+from referee import notation
 from referee.acts import Deal, Entropy
 from referee.events import Dealt, Recorded
 from referee.games import RULESETS
@@ -245,6 +246,17 @@ class TestTampered:
     def test_of_another_match(self, matches: Any) -> None:
         _, lines = matches[KALABRIAS]
         assert set(checked(UUID(int=7), lines).values()) == {NOT_SHOWN}
+
+
+class TestTheRecord:
+    def test_a_deal_is_told_as_at_a_table_where_nobody_adds_to_a_shuffle(self, client: Client) -> None:
+        table = Shuffled(client, first_dealer=None)
+        assert table.entropy(0).status_code == 201
+        table.play(1)
+        text = table.get("/deals/1", None, Accept="text/plain").text
+        assert notation.write(notation.parse(text)) == text
+        assert "entropy" not in text
+        assert table.get("/deals/1").json()["seed"].startswith("2:")
 
 
 class TestOpening:
