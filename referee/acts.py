@@ -28,6 +28,7 @@ Fault = Literal[
     "not_heading",
     "near_zero",
 ]
+ENTROPY = r"^[0-9a-f]{32,64}$(?!\n)"
 Offence = Literal[
     "wrong_cut",
     "early_pick_up",
@@ -69,6 +70,13 @@ class Draw(SeatAct, tag="draw"):
     """Draw a card (for the first deal, for the lead in a duel); at a real table the card that was drawn."""
 
     card: Card | None = None
+
+
+class Entropy(SeatAct, tag="entropy"):
+    """Add digits of one's own to a shuffle that the house has committed to: before the deal, and once."""
+
+    hex: Annotated[str, Meta(pattern=ENTROPY, max_length=64)]
+    """32 to 64 hexadecimal digits, drawn at random by the player: they go into the shuffle, and all see them."""
 
 
 class Cut(SeatAct, tag="cut"):
@@ -309,6 +317,7 @@ class Result(Act, tag="result"):
 
 AnyAct = (
     Draw
+    | Entropy
     | Cut
     | Deal
     | KnockForCards

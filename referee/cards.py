@@ -5,6 +5,8 @@ A card is written suit then rank, ``"SA"``, ``"HT"``, ``"D7"``, in code, JSON an
 """
 
 from collections.abc import Iterable
+from hashlib import sha256
+from itertools import count
 from random import Random
 
 Cards = int
@@ -47,7 +49,22 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
     """The pack in the order that this seed gives: the same for ever, so that a deal can be checked from it.
 
-    A smaller pack is in the order that its cards have among the 52.
+    A seed ``2:n:key`` gives the order of the key. A smaller pack is in the order that its cards have among the 52.
     """
-    cards = Random(seed).sample(PACK, len(PACK))
+    by_key = seed.startswith("2:")
+    cards = _by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
     return tuple(cards if pack == ALL else [card for card in cards if BIT[card] & pack])
+
+
+def _by_key(key: str) -> list[str]:
+    """The 52 cards shuffled by the bytes that the SHA-256 of the key and a number, one after the other, give.
+
+    The last card changes places with one of all, the one before it with one of those left, and so on. Bytes that
+    would favour some places are passed over.
+    """
+    stream = (byte for block in count() for byte in sha256(f"{key}\n{block}".encode()).digest())
+    cards = list(PACK)
+    for left in range(len(cards), 1, -1):
+        place = next(byte for byte in stream if byte < 256 - 256 % left) % left
+        cards[left - 1], cards[place] = cards[place], cards[left - 1]
+    return cards

@@ -47,6 +47,14 @@ Enforcement = Annotated[
         description="`refuse`: what the rules forbid is refused. `penalise`: it stands until somebody knocks.",
     ),
 ]
+Shuffling = Annotated[
+    Literal["committed"],
+    Meta(
+        title="Shuffling",
+        description="`committed`: before each deal the server commits to a seed, and the seats add to it, so that "
+        "anybody can check the shuffle when the deal is over.",
+    ),
+]
 Viewer = Annotated[
     Seat
     | Annotated[
@@ -65,10 +73,11 @@ def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
 
 Veil = Callable[[Any, str, Viewer], Any]
 """What it tells of an event's field, by name, to a viewer who may not see it yet."""
-Audience = Literal["nobody", "official", "open", "own", "by_seat"] | Veil
-"""Who sees a field. ``nobody``: not even officials. ``official``: they alone, for ever. All others: officials, and
-everybody when the deal is over and its cards lie open; until then with ``open`` nobody else, with ``own`` the event's
-``seat``, with ``by_seat`` each seat its own place in the tuple, and with a function what that tells.
+Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
+"""Who sees a field. ``nobody``: not even officials. ``official``: they alone, for ever. All others: everybody when
+the deal is over and its cards lie open. Until then with ``sealed`` nobody, officials neither; else officials, and
+with ``open`` nobody beside them, with ``own`` the event's ``seat``, with ``by_seat`` each seat its own place in the
+tuple, and with a function what that tells.
 """
 Hidden = Mapping[str, Audience]
 
@@ -105,8 +114,14 @@ def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str,
     return tuple(
         (name, _instead(audience, fields[name]))
         for name, audience in kind.HIDDEN.items()
-        if audience == "nobody" or (not official and (audience == "official" or not public))
+        if _is_hidden(audience, official, public)
     )
+
+
+def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
+    if audience == "sealed":
+        return not public
+    return audience == "nobody" or (not official and (audience == "official" or not public))
 
 
 def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
@@ -236,6 +251,10 @@ class MatchOpened(Event):
     """Officials attend to the match; null: what events cannot decide, nobody rules on."""
     officials: told.BySeat[told.Hash] = ()
     """Of the tokens of the other officials, from the second on, as SHA-256: told to nobody."""
+    shuffle: Shuffling | None = None
+    """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
+    entropy_seconds: told.EntropySeconds = 0
+    """So long after the commitment a deal waits for what the seats add to the shuffle."""
 
 
 class TokenEnded(Event):

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, IssueToken, Knock, Proceeding, Request, Result, Void
+from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Proceeding, Request, Result, Void
 from referee.cards import clockwise
 from referee.entering import entering
 from referee.events import (
@@ -305,7 +305,7 @@ def game(
         if kind is Knock:
             raise WrongPhase("no_knocking", cites.knocks)
         if kind not in rule_of:
-            raise WrongPhase("not_in_this_game", None)
+            raise WrongPhase("no_entropy" if kind is Entropy else "not_in_this_game", None)
         decision = decisions[type(state)].get(kind)
         if decision is None:
             rule = rule_of[kind]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -17,13 +18,14 @@ from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceTex
 
 class Moment(msgspec.Struct, frozen=True):
     """What a decision needs from outside: the number of the match's last event, the time, a seed for chance, who
-    asks, and where a request rests on it what has happened so far."""
+    asks, where a request rests on it what has happened so far, and the id of the match."""
 
     version: int
     at: datetime
     seed: str
     actor: Actor = "official"
     history: Sequence[Recorded] = ()
+    match: UUID = UUID(int=0)
 
 
 DueAct = Annotated[

@@ -57,8 +57,8 @@ TEXTS = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes(), 
 _FIELD = re.compile(r"\{(\w+)\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
-_SEATS = {"asker", "dealer", "pending", "seat", "turn", "winner"}
-_ALL_OF = {"cards", "cases", "deals", "pending"}
+_SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
+_ALL_OF = {"awaited", "cards", "cases", "deals", "pending"}
 """Facts that are lists of all and not choices of one."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")

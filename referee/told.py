@@ -71,7 +71,11 @@ Count = Annotated[int, _whole(0, CARDS_MAX)]
 """Of cards, or of tricks."""
 Counts = BySeat[Count]
 TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
-Seed = Annotated[str, _text(32, "^[0-9a-f]{32}$")]
+Seed = Annotated[str, _text(75, "^([0-9a-f]{32}|2:[0-9]{1,6}:[0-9a-f]{64})$")]
+"""The house's own, or of a shuffle that was committed to: 2, the number of the event before the act, and the key."""
+Entropy = Annotated[str, _text(64, "^[0-9a-f]{32,64}$")]
+ENTROPY_SECONDS_MAX = 60
+EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]
 
 Events = Many[EventNumber]
 """By number."""

@@ -9,7 +9,7 @@ import msgspec
 
 from referee import notation
 from referee.acts import AnyAct
-from referee.events import Adjudication, Dealing, DealScored, Enforcement, MatchOpened, Recorded, Stakes
+from referee.events import Adjudication, Dealing, DealScored, Enforcement, MatchOpened, Recorded, Shuffling, Stakes
 from referee.games import RULESETS
 from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk, Outcome
@@ -28,6 +28,8 @@ def opening(
     pot: int = 0,
     stakes: Stakes | None = None,
     adjudication: Adjudication | None = None,
+    shuffle: Shuffling | None = None,
+    entropy_seconds: int = 0,
     **options: Any,
 ) -> MatchOpened:
     """A match about to be opened, with its options resolved."""
@@ -44,6 +46,8 @@ def opening(
         first_dealer=first_dealer,
         stakes=stakes,
         adjudication=adjudication,
+        shuffle=shuffle,
+        entropy_seconds=entropy_seconds,
         tokens=("",) * players,
         official="",
     )

@@ -22,7 +22,7 @@ GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors"])
+@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle"])
 def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = BLOCK.findall((GUIDES / f"{guide}.md").read_text("utf-8"))
     assert blocks
@@ -75,6 +75,10 @@ def test_a_bot_without_its_token_gives_up(bot: dict[str, Any], dealer: httpx.Cli
     dealer.headers["Authorization"] = "Bearer of-something-else"
     with pytest.raises(httpx.HTTPStatusError, match="401"):
         next(bot["states"](dealer))
+
+
+def test_the_check_of_a_shuffle_has_thirty_lines_at_most() -> None:
+    assert len((GUIDES.parent / "shuffle.py").read_text("utf-8").splitlines()) <= 30
 
 
 @pytest.mark.parametrize("name", ["bot.py", "bot.ts"])

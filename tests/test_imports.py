@@ -112,6 +112,8 @@ def test_the_calls_are_found():
         ("referee/rulebook/__init__.py", "import pathlib, litestar", {"litestar"}),
         ("referee/store/store.py", "import time, psycopg, sqlalchemy, api", {"sqlalchemy", "api"}),
         ("projections/pots.py", "from referee.events import Event\nimport sqlalchemy", set()),
+        ("projections/pots.py", "from referee.proceedings.shuffle import EntropyGiven", set()),
+        ("projections/pots.py", "from referee.officials import shuffle", {"referee.officials.shuffle"}),
         ("projections/pots.py", "from referee.games import rams", {"referee.games.rams"}),
         ("projections/pots.py", "from referee.store import reach, store", {"referee.store.store"}),
         ("projections/pots.py", "def f():\n    import api.app", {"api.app"}),

@@ -143,6 +143,7 @@ class TestRefusals:
         for shown in fields(TEXTS.refusals[code].en) - {
             "phase",
             "allowed",
+            "awaited",
             "cards",
             "cases",
             "deals",

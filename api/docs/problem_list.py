@@ -32,6 +32,7 @@ EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
     "asker": 1,
     "at": "/tricks/4",
+    "awaited": (0, 2),
     "card": "H7",
     "cases": (3,),
     "cards": ("H7", "SA"),

@@ -80,9 +80,10 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     operation_id="list_legal_acts",
     summary="What a seat may do now",
     description="Each is a body for `send_act`: ready to send, but for cards that only a real table can name "
-    "(`deal`, `draw`). A seat may ask for itself, in a tally for any; the official for any seat, or without `seat` "
-    "for the official's own acts. With `penalise` more is accepted than is listed: an act against the rules stands "
-    "until somebody knocks.",
+    "(`deal`, `draw`). What a seat adds to a shuffle (`entropy`) only the seat can name: it is not listed, and until "
+    "all have done so or the time has passed `deal` is refused (409). A seat may ask for itself, in a tally for any; "
+    "the official for any seat, or without `seat` for the official's own acts. With `penalise` more is accepted than "
+    "is listed: an act against the rules stands until somebody knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(

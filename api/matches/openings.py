@@ -26,7 +26,7 @@ from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Stakes
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.store.desk import Command, KeyReused
@@ -35,6 +35,9 @@ from referee.value import Seat, Time, Value, Version, tied
 
 POINTS_MAX = 1_000_000
 """More than any match comes to, and small enough to be added up anywhere."""
+
+ENTROPY_SECONDS = 30
+"""So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
 
 REPEATED_FOR = timedelta(hours=24)
 """So long a key that opened a match is answered with its tokens."""
@@ -107,6 +110,10 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
     """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
     one official does, in house dealing nobody."""
+    shuffle: Shuffling | None = None
+    """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
+    entropy_seconds: Annotated[int, Meta(ge=0, le=told.ENTROPY_SECONDS_MAX)] | None = None
+    """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
 
 
 class SeatGiven(Value):
@@ -137,6 +144,10 @@ class MatchMade(Value):
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
     dealing: Dealing
     enforcement: Enforcement
+    shuffle: Shuffling | None
+    """`committed`: the shuffle of each deal can be checked when it is over. null: it cannot."""
+    entropy_seconds: told.EntropySeconds
+    """So many seconds a deal waits for what the seats add to the shuffle."""
     seats: told.BySeat[SeatGiven]
     official_token: told.Token | None
     adjudication: Adjudication | None
@@ -208,6 +219,11 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
     if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)
+    if body.shuffle is not None and body.dealing != "house":
+        raise Problem("shuffle_needs_house", dealing=body.dealing)
+    if body.shuffle is None and body.entropy_seconds is not None:
+        raise Problem("entropy_needs_shuffle")
+    seconds = ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
     opened = MatchOpened(
         ruleset=rules.key,
         edition=rules.edition,
@@ -224,6 +240,8 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
         official=hashes[0],
         officials=hashes[1:],
         adjudication=None if terms is None else _attending(terms),
+        shuffle=body.shuffle,
+        entropy_seconds=seconds if body.shuffle is not None else 0,
     )
     rules.opening(opened)
     return opened
@@ -249,6 +267,9 @@ def _match_links() -> dict[str, Any]:
     "set, else tricks.\n\n"
     "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
     "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
+    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '
+    "(act `entropy`); when the deal is over the seed is shown, and anybody can compute the cards. "
+    "`openapi/guides/shuffle.md` says how, `openapi/shuffle.py` does it.\n\n"
     "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
     "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
     "another body 422. Whoever knows the key and the body can have the tokens, so make it a random UUID and keep it "
@@ -295,6 +316,8 @@ async def open_match(request: Req) -> Reply:
         options=match.opened.options,
         dealing=match.opened.dealing,
         enforcement=match.opened.enforcement,
+        shuffle=match.opened.shuffle,
+        entropy_seconds=match.opened.entropy_seconds,
         seats=tuple(
             SeatGiven(seat=seat, name=name, token=token)
             for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))

@@ -13,6 +13,7 @@ from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
+from referee.officials.shuffle import awaited
 from referee.ruleset import DueAct, Shown
 from referee.store.desk import utc_now
 from referee.store.match import Match
@@ -49,6 +50,19 @@ class Seated(Value):
     name: told.Name
 
 
+class ShufflingSeen(Value):
+    """The shuffle of the deal that comes or is under way, where the server commits to it. Tuples go by seat."""
+
+    commitment: told.Hash
+    """The SHA-256 of the seed that the server shuffles by; the seed is shown when the deal is over."""
+    entropy: told.BySeat[told.Entropy | None]
+    """By seat, what each has added; null: nothing."""
+    awaited: told.Seats
+    """Seats that may still add something; empty when the cards are out."""
+    until: Time | None
+    """Until then the deal waits for them; null: it does not wait."""
+
+
 class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
@@ -68,6 +82,21 @@ class MatchSeen(Shown, kw_only=True):
     """The officials who attend to it, and their time limits; null: what events cannot decide, nobody rules on."""
     provisional: bool
     """It is over, and what it came to may still be changed: a case is open, or scores may be corrected (J8)."""
+    shuffling: ShufflingSeen | None
+    """The shuffle as the server has committed to it; null: it does not, or the match is over."""
+
+
+def shuffling(match: Match) -> ShufflingSeen | None:
+    """The shuffle of the deal that comes or is under way."""
+    docket = match.docket
+    if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
+        return None
+    return ShufflingSeen(
+        commitment=commitment.hash,
+        entropy=tuple(hex or None for hex in commitment.entropy),
+        awaited=awaited(match.standing),
+        until=commitment.until,
+    )
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
@@ -99,6 +128,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "changed_at": match.changed_at,
         "adjudication": opened.adjudication,
         "provisional": provisional(match, utc_now()),
+        "shuffling": shuffling(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 

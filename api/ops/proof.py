@@ -247,14 +247,15 @@ def _decided(
         if opened.TOPIC not in KINDS:
             raise LookupError(f"nothing begins with {opened.TOPIC}")
         rules = KINDS[opened.TOPIC].rules_for(opened)
-        return (opened, *rules.begin(rules.start(opened), Moment(1, first.at, seed))), None
+        moment = Moment(1, first.at, seed, match=first.originator_id)
+        return (opened, *rules.begin(rules.start(opened), moment)), None
     request = type(before).REQUEST_OF(asked)
     whose = before.whose(request)
     if isinstance(first.actor, int) and whose is not None and first.actor != whose:
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
         raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
     history = past if type(request) in before.NEEDS_HISTORY else ()
-    moment = Moment(before.version, first.at, seed, first.actor, history)
+    moment = Moment(before.version, first.at, seed, first.actor, history, before.id)
     return before.procedure.take(before.standing, request, moment)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from referee.acts import Cut, Draw, IssueToken, Proceeding, RequestCards, request_of
+from referee.acts import Cut, Draw, Entropy, IssueToken, Proceeding, RequestCards, request_of
 from referee.acts import Deal as DealAct
 from referee.events import (
     CardDrawn,
@@ -133,7 +133,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request, IssueToken):  # which is no act of the deal
+        elif not isinstance(request, Entropy | IssueToken):  # which nobody does at a table
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals

@@ -11,12 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Appeal, Correct, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
+from referee.acts import Appeal, Correct, Entropy, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
 from referee.events import Event, MatchOpened
-from referee.officials import cases, corrections, rulings
+from referee.officials import cases, corrections, rulings, shuffle
 from referee.officials.standing import Attended, Docket, Standing
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -33,7 +34,7 @@ Noting = Callable[[Standing, Event, int], Docket]
 Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
-DECIDE: Mapping[type, Decision] = {
+HEAR: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
     Statement: cases.state,
@@ -42,7 +43,9 @@ DECIDE: Mapping[type, Decision] = {
     Ruling: rulings.rule,
     Correct: corrections.correct,
 }
-"""Whose these requests are."""
+"""Whose these requests are where there are officials to hear them."""
+DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
+"""Whose these requests are in any case."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.opened,
     CaseStated: cases.stated,
@@ -50,17 +53,19 @@ EVOLVE: Mapping[type[Event], Evolution] = {
     CaseRuled: rulings.evolve,
     CaseAppealed: cases.appealed,
     ProtocolCorrected: corrections.resumed,
+    EntropyGiven: shuffle.given,
+    ShuffleCommitted: shuffle.committed,
 }
 """Whose these events are."""
-PASS: tuple[Passing, ...] = (cases.held,)
+PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
 TURN: Mapping[type, Turning] = {Report: cases.report}
-NOTE: tuple[Noting, ...] = (cases.noted,)
-FOLLOW: tuple[Consequence, ...] = (rulings.agreed,)
+NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted)
+FOLLOW: tuple[Consequence, ...] = (rulings.agreed, shuffle.commit)
 
 
 def attends(opened: MatchOpened) -> bool:
     """Whether officials have more to do with a match than to void a deal or to end it."""
-    return opened.adjudication is not None or opened.dealing == "tally"
+    return opened.adjudication is not None or opened.shuffle is not None
 
 
 def _following(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
@@ -87,7 +92,9 @@ def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
     def start(opened: MatchOpened) -> Standing:
-        return Attended(play=rules.start(opened), docket=Docket(terms=opened.adjudication))
+        return Attended(
+            play=rules.start(opened), docket=Docket(terms=opened.adjudication, shuffle=shuffle.begun(opened))
+        )
 
     def evolve(standing: Standing, event: Event, number: int) -> Standing:
         own = EVOLVE.get(type(event))
@@ -115,25 +122,32 @@ def attended(rules: Ruleset) -> Procedure:
         return events, standing
 
     def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
-        events, number = rules.begin(standing.play, moment), moment.version
+        before, standing = settled(standing, (), moment.version, moment)  # whoever draws lots has committed to them
+        met, number = passed(standing, None, replace(moment, version=0)), moment.version + len(before)
+        events = rules.begin(standing.play, replace(moment, version=number, seed=met.seed))
         for event in events:
             number += 1
             standing = evolve(standing, event, number)
-        return settled(standing, events, number, moment)[0]
+        return settled(standing, (*before, *events), number, moment)[0]
+
+    def passed(standing: Standing, request: Request | None, moment: Moment) -> Moment:
+        """The moment as the game meets it."""
+        for meet in PASS:
+            moment = meet(rules, standing, request, moment)
+        return moment
 
     def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
-        decision, number = DECIDE.get(type(request)), moment.version
+        kind, number, heard = type(request), moment.version, standing.docket.terms is not None
+        decision = DECIDE.get(kind) or (HEAR.get(kind) if heard else None)
         if decision is not None:
             events = decision(rules, standing, request, moment)
             for event in events:
                 number += 1
                 standing = evolve(standing, event, number)
             return settled(standing, events, number, moment)
-        for meet in PASS:
-            moment = meet(rules, standing, request, moment)
-        events = rules.take(standing.play, request, moment)[0]
-        turn = TURN.get(type(request))
-        if turn is not None:
+        # What follows for the officials keeps the seed that came from outside: what the game was given is told.
+        events = rules.take(standing.play, request, passed(standing, request, moment))[0]
+        if heard and (turn := TURN.get(kind)) is not None:
             events = turn(rules, standing, request, events, moment)
         for event in events:
             number += 1

@@ -223,7 +223,8 @@ WHILE_HELD = (Abandon, Close, IssueToken, Knock, Void)
 
 def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
     """J5: play goes on, or is held while a case waits for a ruling."""
-    if terms_of(standing).pending == "hold" and not isinstance(request, WHILE_HELD):
+    terms = standing.docket.terms
+    if terms is not None and terms.pending == "hold" and not isinstance(request, WHILE_HELD):
         waiting = tuple(case.case for case in standing.docket.cases if case.is_open)
         if waiting:
             raise WrongPhase("held", "J5", cases=waiting)

@@ -74,6 +74,26 @@ def status_at(case: Case, at: datetime) -> CaseStatus:
     return case.status
 
 
+class Commitment(Value):
+    """The seed that the house has committed to for a deal, its hash, and by seat what was added to it."""
+
+    seed: str
+    hash: str
+    until: datetime | None
+    """Until then the deal waits for what is added."""
+    entropy: tuple[str, ...]
+    dealt: bool = False
+    """The cards are out: nothing more is added."""
+
+
+class Shuffle(Value):
+    """How a match is shuffled in which the house commits to it; ``commitment`` from before a deal to its end."""
+
+    seconds: int
+    """So long a deal waits."""
+    commitment: Commitment | None = None
+
+
 class Docket(Value):
     """What officials keep of a match beside the game."""
 
@@ -96,6 +116,9 @@ class Docket(Value):
         """With this case in its place, or as the last."""
         assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
         return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
+
+    shuffle: Shuffle | None = None
+    """Where the house commits to it."""
 
 
 class Attended(Value, Generic[P], tag="attended"):

@@ -418,7 +418,7 @@ class Desk:
             return self._again(job, made, work)
         if isinstance(request, Event):
             rules = KINDS[request.TOPIC].rules_for(request)
-            moment = Moment(1, at, self._seed())
+            moment = Moment(1, at, self._seed(), match=command.id)
             events = (request, *rules.begin(rules.start(request), moment))
             history, head = self._written(job, None, events, at, work)
             return self._outcome(job, fold(None, history), history, head, 0, work)
@@ -428,7 +428,8 @@ class Desk:
             raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
-        moment = Moment(aggregate.version, at, self._seed(), command.actor, self._history(aggregate, request, work))
+        before = self._history(aggregate, request, work)
+        moment = Moment(aggregate.version, at, self._seed(), command.actor, before, command.id)
         events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):

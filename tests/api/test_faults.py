@@ -71,7 +71,22 @@ def parts(here: types.Type) -> Iterator[types.Type]:
 
 LETTERS = 'aZ7 .~/`"\\{}[]|åΩ\n\u202e\u200b🂡'
 MATCH = "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
-WORDS = ("SA", "T", "SEK", "Anna", "pass", "house", "rodskagg-kortoxen", "seat", "act", "B42", "ab" * 32, MATCH, "")
+WORDS = (
+    "SA",
+    "T",
+    "SEK",
+    "Anna",
+    "pass",
+    "house",
+    "rodskagg-kortoxen",
+    "seat",
+    "act",
+    "B42",
+    "ab" * 32,
+    "0f" * 16,
+    MATCH,
+    "",
+)
 
 
 def text(rng: Random) -> str:

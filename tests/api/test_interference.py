@@ -43,8 +43,8 @@ class Worlds(NamedTuple):
     ids: tuple[UUID, UUID]
 
 
-def token(seat: int | None) -> str:
-    """The token of a seat, in every match here."""
+def token(seat: int | str | None) -> str:
+    """The token of a seat, or of the official, in every match here."""
     return f"token of seat {seat}"
 
 
@@ -54,7 +54,8 @@ def stored(referee: Referee, match_id: UUID, history: list[Recorded]) -> None:
     tokens = tuple(sha256(token(seat).encode()).hexdigest() for seat, _ in enumerate(opened.players))
     prev, rows = FIRST, []
     for recorded in history:
-        event = replace(opened, tokens=tokens, official="0" * 64) if recorded is history[0] else recorded.event
+        official = sha256(token("official").encode()).hexdigest()
+        event = replace(opened, tokens=tokens, official=official) if recorded is history[0] else recorded.event
         row = to_row(replace(recorded, originator_id=match_id, prev=prev, event=event))
         prev = row_hash(row)
         rows.append(row)
@@ -72,7 +73,9 @@ def some_worlds(referee: Referee, part: int) -> Iterator[Worlds]:
         yield Worlds(pair, ids)
 
 
-async def ask(app: Litestar, method: str, path: str, who: int | None, body: bytes = b"", accept: str = "*/*") -> str:
+async def ask(
+    app: Litestar, method: str, path: str, who: int | str | None, body: bytes = b"", accept: str = "*/*"
+) -> str:
     """Status, headers and body of an answer, without what differs between any two matches: ids and times. Of a stream
     up to the first that it tells of whose turn it is."""
     path, _, query = path.partition("?")

@@ -298,6 +298,14 @@ class Heard:
         assert answer.status < 300, said
 
 
+def add(client: Recording) -> None:
+    """What only a match does whose shuffle can be checked."""
+    opening = {"ruleset": "kalabrias", "players": [{"name": name} for name in NAMES[:2]], "shuffle": "committed"}
+    _, made = client.ask("POST", "/v1/matches", "", opening)
+    entropy = {"act": "entropy", "seat": 0, "hex": "5f0c3a91d2e84b7706b1a4c9e3d85f20"}
+    client.ask("POST", f"/v1/matches/{made['id']}/acts", made["seats"][0]["token"], entropy)
+
+
 SAID = {
     429: Problem("slow_down", per_minute=600),
     500: Problem("internal"),
@@ -403,6 +411,7 @@ def main() -> None:
         given = next(matches("rodskagg-kortoxen"))
         write(client, Watched(client, given), given)
         tally(client)
+        add(client)
         over = next(match for match in played.values() if match.end())
         problems = list(provoked(client, going, Heard(client), over))
         client.close()

@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Knock, Report, Request, Result, Void
+from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Request, Result, Void
 from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
-from referee.ruleset import Ruleset
+from referee.ruleset import Moment, Ruleset
 from tests.playouts import Playout
 
 KEYS = sorted(RULESETS)
@@ -31,6 +31,7 @@ SAID: dict[str, Any] = {
     "cards": ("S9",),
     "agree": True,
     "accused": 0,
+    "hex": "0" * 32,
 }
 """Something for each field that an act must have."""
 KNOCKED_IN = {"kalabrias", "rodskagg-catsatcards", "rodskagg-kortoxen"}
@@ -83,6 +84,8 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return NotInPlay, "not_in_duel"
     if kind is Knock:
         return WrongPhase, "no_knocking"
+    if kind is Entropy:
+        return WrongPhase, "no_entropy"
     if kind not in rules.acts:
         return WrongPhase, "not_in_this_game"
     return None if kind in decisions[phase] else (WrongPhase, "wrong_phase")
@@ -91,7 +94,7 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
 def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:
     """How the match refuses an act, or what it makes of it."""
     try:
-        return match.rules.decide(match.state, act, match.moment())
+        return match.rules.decide(match.state, act, Moment(match.version, match.at, "any"))
     except Refused as refused:
         return refused
 

@@ -1,0 +1,105 @@
+"""A match whose house commits to its shuffle, and what ``openapi/shuffle.py`` says of it: in a process of its own, as
+anybody would run it."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from api.matches.shown import event_seen, shuffling
+from referee.actors import Actor
+from referee.acts import Act, Entropy, RequestCards
+from referee.events import Event, MatchOpened, Recorded
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from referee.store.match import Match
+from tests.api.serving import ROOT
+from tests.played import opening
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
+FAIR, NOT_SHOWN = "fair", "not shown fair"
+
+
+def hashed(text: str) -> str:
+    """The SHA-256 of a text, in hexadecimal."""
+    return sha256(text.encode()).hexdigest()
+
+
+def checked(match_id: object, lines: Iterable[str], *deals: int) -> dict[int, str]:
+    """By deal what is said of it. It exits with 1 unless all of them are fair, and there is one."""
+    command = [sys.executable, str(ROOT / "openapi" / "shuffle.py"), str(match_id), *map(str, deals)]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=60)
+    assert not done.stderr, done.stderr
+    told = dict(line.removeprefix("deal ").split(": ") for line in done.stdout.splitlines() if line)
+    assert done.returncode == (0 if told and set(told.values()) == {"fair"} else 1)
+    return {int(deal): said for deal, said in told.items()}
+
+
+class Played:
+    """A match whose house commits, in memory; ``outside`` names the seeds that come from outside."""
+
+    def __init__(self, outside: str = "outside", **kwargs: Any) -> None:
+        self.opening: MatchOpened = opening(**{"shuffle": "committed", **kwargs})
+        self.outside, self.at = outside, NOON
+        self.history: list[Recorded] = []
+        self.record((self.opening,), "official")
+        self.record(self.match.procedure.begin(self.match.standing, self.moment("official")), "official")
+
+    @property
+    def match(self) -> Match:
+        match: Match = fold(None, self.history)
+        return match
+
+    def moment(self, actor: Actor) -> Moment:
+        version = len(self.history)
+        return Moment(version, self.at, f"{self.outside} {version}", actor, (), MATCH)
+
+    def do(self, act: Any) -> tuple[Event, ...]:
+        """The events that an act makes. It takes a second."""
+        actor = getattr(act, "seat", "official")
+        match = self.match
+        events, standing = match.procedure.take(match.standing, act, self.moment(actor))
+        self.record(events, actor)
+        assert self.match.standing == standing, "what take gives is what folding gives"
+        self.at += timedelta(seconds=1)
+        return events
+
+    def refused(self, act: Any) -> tuple[str, str, dict[str, Any]]:
+        """How an act is refused."""
+        with pytest.raises(Refused) as caught:
+            self.do(act)
+        return caught.value.status, caught.value.code, caught.value.facts
+
+    def record(self, events: tuple[Event, ...], actor: Actor) -> None:
+        for event in events:
+            number = len(self.history) + 1
+            self.history.append(Recorded(MATCH, number, self.at, actor, "~", "", "", event))
+
+    def kinds(self) -> list[str]:
+        return [one.event.TOPIC for one in self.history]
+
+    def lines(self) -> list[str]:
+        """Its events as a spectator gets them."""
+        match = self.match
+        told = (event_seen(one, "spectator", one.originator_version <= match.public_to) for one in self.history)
+        return [msgspec.json.encode(one).decode() for one in told]
+
+    def some(self, chance: Random) -> tuple[Event, ...]:
+        """Somebody adds something, or does something else; nothing when the match is over."""
+        match, told = self.match, shuffling(self.match)
+        if told is not None and told.awaited and chance.random() < 0.5:
+            said = hashed(str(chance.random()))[: chance.randint(32, 64)]
+            return self.do(Entropy(seat=chance.choice(told.awaited), hex=said))
+        seats = range(len(self.opening.players))
+        acts: list[Act] = [act for seat in seats for act in match.rules.legal(match.state, seat)]
+        acts = [act for act in acts if isinstance(act, RequestCards)] or acts
+        return self.do(chance.choice(acts)) if acts else ()
