@@ -378,7 +378,6 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "coffee\u0085"}]}),
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
-            "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "two lines\nof it"}]}),
         }.get(call, content)
     if isinstance(going, Heard) and status == 409:
         url, token = path.replace("/knocks/1/", "/knocks/2/"), seat
