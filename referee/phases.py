@@ -343,7 +343,7 @@ def game(
     def legal(state: Any, viewer: Viewer) -> tuple[Act, ...]:
         if isinstance(viewer, int):
             offer, table = offers.get(type(state)), state.table
-            if offer is None or viewer not in table.active:
+            if offer is None or viewer not in (*table.playing, *table.active):
                 return ()
             acts = offer(state, viewer)
             return acts if viewer in table.playing else tuple(act for act in acts if type(act) in beside_the_duel)
