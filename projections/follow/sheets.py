@@ -30,7 +30,6 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee import told
 from referee.events import Recorded
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import changed
@@ -58,10 +57,6 @@ class Sheet(Protocol):
     def lines(self) -> tuple[Any, ...]:
         """In the order in which they were written."""
 
-    @property
-    def corrected(self) -> told.Events:
-        """The events that corrected it, by number."""
-
 
 Corrections = Sequence[tuple[int, ProtocolCorrected]]
 """The numbers of events, and what they corrected."""
@@ -81,8 +76,9 @@ class Sheets(Generic[S]):
     """The type of a line."""
     entered: Callable[[S | None, Recorded], S]
     """The sheet after one more event, with the line that it may have written; a static method."""
-    amended: Callable[[S, Corrections], S]
-    """The sheet whose lines stand as they were written, with them as they count; a static method."""
+    amended: Callable[[S, Corrections], S] | None = None
+    """The sheet whose lines stand as they were written, with them as they count; a static method. It tells which
+    events ``corrected`` it. ``None``: none does."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -172,15 +168,14 @@ class Sheets(Generic[S]):
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
+        amended = self.amended if self.amended is not None and found.sheet.corrected else None
         query = (
-            select(self.lines.c.line if found.sheet.corrected else line)
+            select(line if amended is None else self.lines.c.line)
             .where(self.lines.c.match == match_id, self.lines.c.event <= found.version)  # not what came after it
             .order_by(self.lines.c.event)
         )
         whole: S = replace(found.sheet, version=found.version, lines=tuple(connection.scalars(query)))
-        return (
-            self.amended(whole, self._corrections(connection, match_id, found.version)) if whole.corrected else whole
-        )
+        return whole if amended is None else amended(whole, self._corrections(connection, match_id, found.version))
 
     def _corrections(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
         this = self.corrections.c
