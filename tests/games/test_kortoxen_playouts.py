@@ -267,7 +267,7 @@ class Playout:
         stored = msgspec.json.decode(msgspec.json.encode(half.state), type=t.rules.state)
         assert stored == half.state
         rest = [Recorded(*msgspec.structs.astuple(recorded)) for recorded in t.history[cut:]]
-        assert fold(msgspec.structs.replace(half, state=stored), rest) == whole
+        assert fold(msgspec.structs.replace(half, standing=stored), rest) == whole
 
 
 @pytest.mark.rule("B4", "B18", "B42", "B58", "B-O28", "B-O32")
