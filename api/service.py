@@ -19,7 +19,7 @@ from referee.actors import Actor
 from referee.events import Recorded, Viewer
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
-from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome
+from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome, utc_now
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
 
@@ -209,8 +209,8 @@ async def _gone(request: Req, told: asyncio.Event) -> None:
 
 
 def is_over(match: Match) -> bool:
-    """Nothing more can happen in it."""
-    return isinstance(match.state, Over)
+    """Nothing more can happen in it, unless officials open a case again."""
+    return isinstance(match.state, Over) and not match.provisional(utc_now())
 
 
 def match_of(aggregate: Aggregate) -> Match:

@@ -7,9 +7,22 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from api.matches.cases import entries_of
+from projections.cases import Case
 from referee import notation
 from referee.acts import AnyAct
-from referee.events import Adjudication, Dealing, DealScored, Enforcement, MatchOpened, Recorded, Shuffling, Stakes
+from referee.events import (
+    Adjudication,
+    Dealing,
+    DealScored,
+    Enforcement,
+    KnockDismissed,
+    KnockUpheld,
+    MatchOpened,
+    Recorded,
+    Shuffling,
+    Stakes,
+)
 from referee.games import RULESETS
 from referee.store.aggregate import fold
 from referee.store.desk import Command, Desk, Outcome
@@ -91,3 +104,10 @@ def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> nota
     events = of_the_deal(history, deal)
     first = max(0, events[0].originator_version - 2)
     return notation.of_history(opened, fold(None, history[: first + 1]).state, history[first:])
+
+
+def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:
+    """The cases of a deal that is over, from its events."""
+    numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
+    end = events[-1].originator_version
+    return tuple(Case(number, entries_of(events, number, "spectator", end)) for number in numbers)

@@ -27,7 +27,7 @@ from tests.conformance.test_over_http import Client, OverHttp
 from tests.drawn import some_match
 from tests.games.rodskagg import table
 from tests.given import P1, P2, P3, P4
-from tests.played import deal_of, of_the_deal
+from tests.played import cases_in, deal_of, of_the_deal
 
 HERE = Path(__file__).parent / "golden"
 FILES = sorted(HERE.glob("*/*.txt"))
@@ -256,9 +256,9 @@ def told(direct: Direct) -> list[bytes]:
     """Text and record of each deal of a match."""
     match = direct.table.match
     return [
-        notation.write(deal).encode()
-        + msgspec.json.encode(record_of(match, of_the_deal(direct.history, number), 0, "en"))
+        notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), 0, "en"))
         for number, deal in enumerate(finished(direct), 1)
+        for events in [of_the_deal(direct.history, number)]
     ]
 
 

@@ -116,7 +116,7 @@ async def list_legal_acts(
         raise NotInPlay("no_such_seat", None, seat=whose)
     if tag := held(request, tag_of(seen.version)):
         return not_modified(tag)
-    return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
+    return of_match(seen.legal(whose), seen.version, headers={"Link": DESCRIBED})
 
 
 def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:

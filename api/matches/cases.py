@@ -12,9 +12,7 @@ from projections.cases import Entry, fine_of
 from referee import sentences, told
 from referee.actors import Actor
 from referee.events import DismissalReason, KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer, seen
-from referee.officials.rulings import correctable_until
 from referee.officials.standing import CaseStatus, status_at
-from referee.phases import Over
 from referee.proceedings.cases import (
     CaseAppealed,
     CaseKind,
@@ -322,15 +320,3 @@ def appealable(match: Match, at: datetime) -> tuple[str, ...]:
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", "".join(LETTERS[int(digit)] for digit in str(count))) if count else ()
-
-
-def provisional(match: Match, at: datetime) -> bool:
-    """J8: the match is over, and what it came to may still change."""
-    docket, ended_at = match.docket, match.ended_at
-    if docket is None or docket.terms is None or ended_at is None or not isinstance(match.state, Over):
-        return False
-    if match.state.by == "abandoned":
-        return False
-    if at < correctable_until(docket.terms, ended_at):
-        return True
-    return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)

@@ -34,9 +34,8 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
     fields = seen_fields(then, viewer)
     if then.version <= now.public_to:
         fields["hands"] = then.rules.view(then.state, "official").hands
-    legal = then.rules.legal
     fields["legal_acts"] = [
-        legal(then.state, seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
+        then.legal(seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
     ]
     return fields
 

@@ -7,7 +7,6 @@ from msgspec import Meta
 
 from api.http.headers import tag_of
 from api.http.schemas import phases_of
-from api.matches.cases import provisional
 from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
@@ -106,7 +105,7 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 def tag_now(match: Match) -> str:
     """The ETag of a match as it stands: by its version, and by what ends with time alone."""
-    return tag_of(match.version, *(("provisional",) if provisional(match, utc_now()) else ()))
+    return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
         "adjudication": opened.adjudication,
-        "provisional": provisional(match, utc_now()),
+        "provisional": match.provisional(utc_now()),
         "shuffling": shuffling(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }

@@ -223,12 +223,16 @@ WHILE_HELD = (Abandon, Close, IssueToken, Knock, Void)
 
 def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
     """J5: play goes on, or is held while a case waits for a ruling."""
-    terms = standing.docket.terms
-    if terms is not None and terms.pending == "hold" and not isinstance(request, WHILE_HELD):
-        waiting = tuple(case.case for case in standing.docket.cases if case.is_open)
-        if waiting:
-            raise WrongPhase("held", "J5", cases=waiting)
+    if not isinstance(request, WHILE_HELD) and (waiting := holding(standing.docket)):
+        raise WrongPhase("held", "J5", cases=waiting)
     return moment
+
+
+def holding(docket: Docket) -> tuple[int, ...]:
+    """J5: the cases for which play is held."""
+    if docket.terms is None or docket.terms.pending != "hold":
+        return ()
+    return tuple(case.case for case in docket.cases if case.is_open)
 
 
 # What the facts change

@@ -54,7 +54,7 @@ def in_points(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled) 
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 
-def voided(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> tuple[Event, ...]:
+def voided(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
     """The deal under way counts for nothing."""
     if not in_its_deal(standing, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)

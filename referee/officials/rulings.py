@@ -156,8 +156,11 @@ def with_consequences(
     if ruled.verdict == "upheld" and case.kind == "offence":
         ruled = _with_price(rules, standing, case, ruled, live=live)
     if remedy.void:
-        events += remedies.voided(rules, standing, case, ruled, moment)
-    return ruled, *events, *_by_themselves(rules, standing, events, moment)
+        then, number = _after(rules, standing, events, moment)
+        events += remedies.voided(rules, then, case, replace_version(moment, number))
+    then, number = _after(rules, standing, events, moment)
+    by_themselves = rules.begin(then.play, replace_version(moment, number)) if events else ()
+    return ruled, *events, *by_themselves
 
 
 def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, *, live: bool) -> CaseRuled:
@@ -167,15 +170,13 @@ def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled
     return replace(ruled, payer=payer, penalty=points)
 
 
-def _by_themselves(
-    rules: Ruleset, standing: Standing, events: tuple[Event, ...], moment: Moment
-) -> tuple[Event, ...]:
-    """What the game lets follow on events that an official has brought about."""
+def _after(rules: Ruleset, standing: Standing, events: tuple[Event, ...], moment: Moment) -> tuple[Standing, int]:
+    """The match after a ruling that brings about these events of its game, and the number of the last of them."""
     play, number = standing.play, moment.version + 1
     for event in events:
         number += 1
         play = rules.evolve(play, event, number)
-    return rules.begin(play, replace_version(moment, number)) if events else ()
+    return replace(standing, play=play), number
 
 
 def replace_version(moment: Moment, version: int) -> Moment:

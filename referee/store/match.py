@@ -1,6 +1,7 @@
 """A match: the aggregate that begins with its opening, played by the ruleset that is named there."""
 
 from collections.abc import Callable
+from datetime import datetime
 from hmac import compare_digest
 from importlib import import_module
 from pkgutil import iter_modules
@@ -10,11 +11,14 @@ import msgspec
 
 from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
-from referee.acts import Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
+from referee.acts import Act, Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
-from referee.officials.standing import Attended, Docket
+from referee.officials.cases import holding
+from referee.officials.rulings import correctable_until
+from referee.officials.standing import Attended, Docket, status_at
+from referee.phases import Over
 from referee.ruleset import Ruleset
 from referee.store.aggregate import Aggregate, Rules
 
@@ -88,6 +92,24 @@ class Match(Aggregate):
         if isinstance(request, Proceeding) and (seat := getattr(request, "seat", None)) is not None:
             return seat  # type: ignore[no-any-return]  # a seat speaks for itself
         return None if isinstance(request, Result) else "official"
+
+    def legal(self, viewer: Viewer) -> tuple[Act, ...]:
+        """What somebody may do now; a seat nothing while play is held for a case (J5)."""
+        docket = self.docket
+        if docket is not None and viewer != "official" and holding(docket):
+            return ()
+        return self.rules.legal(self.state, viewer)
+
+    def provisional(self, at: datetime) -> bool:
+        """J8: whether it is over, and what it came to may still change."""
+        docket, ended_at, state = self.docket, self.ended_at, self.state
+        if docket is None or docket.terms is None or ended_at is None or not isinstance(state, Over):
+            return False
+        if state.by == "abandoned":
+            return False
+        if at < correctable_until(docket.terms, ended_at):
+            return True
+        return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""

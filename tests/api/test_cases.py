@@ -233,6 +233,8 @@ class TestACase:
         first, again = (ask(heard, "/1/ruling", "official", RULING, **key) for _ in range(2))
         assert first == again
         assert heard.get().json()["penalties"] == [0, 5, 0]
+        ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
+        assert ask(heard, "/1/ruling", "official", RULING, **key) == first
 
     def test_the_deal_is_told_with_its_cases(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)

@@ -11,16 +11,13 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.books.deals import record_of
-from api.matches.cases import entries_of
 from projections import protocols
-from projections.cases import Case
 from projections.protocols import LOOK, VOIDED
 from referee import notation
-from referee.events import KnockDismissed, KnockUpheld, Recorded
 from referee.store.rows import to_row
 from referee.store.store import construct
 from tests.api.conftest import client_of
-from tests.played import deal_of, of_the_deal
+from tests.played import cases_in, deal_of, of_the_deal
 from tests.projections.every_game import KINDS, history_of
 
 FINED = {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "false_knock_penalty": 5, "points": (9, 9, 9)}
@@ -47,13 +44,6 @@ def deals_of(service: TestClient[Litestar], match_id: UUID) -> tuple[dict[str, A
     """The protocol, and the numbers of the deals that are finished."""
     protocol = service.get(f"/v1/matches/{match_id}/protocol").json()
     return protocol, [line["deal"] for line in protocol["lines"] if line["kind"] != VOIDED]
-
-
-def cases_in(events: list[Recorded]) -> tuple[Case, ...]:
-    """The cases of a deal that is over, from its events."""
-    numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
-    end = events[-1].originator_version
-    return tuple(Case(number, entries_of(events, number, "spectator", end)) for number in numbers)
 
 
 def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar]) -> None:

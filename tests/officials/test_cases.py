@@ -4,10 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from referee.acts import Abandon, Appeal, Bid, Deal, Knock, OpenCase, RemedySent, Report, Withdrawal
+from api.matches.cases import entries_of, status_of
+from referee.acts import Abandon, Appeal, Bid, Close, Deal, Knock, OpenCase, PickUp, RemedySent, Report, Withdrawal
 from referee.events import Adjudication, DealVoided, KnockDismissed, KnockUpheld, PenaltyImposed, Reported, seen
 from referee.games import RULESETS
+from referee.games._rodskagg.facts import MisdealFound
 from referee.games.rams_english.states import FaultLifted
+from referee.officials.standing import status_at
 from referee.proceedings.cases import CaseOpened, CaseRuled, CaseStated
 from referee.value import EVENTS_MAX
 from tests.given import NOON
@@ -101,11 +104,12 @@ class TestWhatIsACase:
 
     def test_a_misdeal_that_another_reports_is_one_too(self) -> None:
         hearing = Hearing(deal_ritual=True).deal()
-        for act in hearing.match.rules.legal(hearing.match.state, 3):
-            assert act.__class__.__name__ in ("KnockForCards", "PickUp")
-        hearing.ask(Report(seat=BERIT, accused=BERIT, fault="misdeal"))
-        hearing.knock(DAG, 3, "misdeal")
-        assert hearing.match.state.table.ledger.cases == 1
+        hearing.ask(PickUp(seat=ANNA))
+        _, found = hearing.ask(Report(seat=BERIT, accused=BERIT, fault="misdeal"))
+        assert isinstance(found, MisdealFound)
+        assert found.breaches, "the dealer has not said the formula"
+        case = hearing.knock(DAG, ANNA, "misdeal")
+        assert (case.status, case.events[-1]) == ("pending", len(hearing.history) - 1)
 
     def test_too_late_looks_as_it_does_for_nothing(self) -> None:
         """Else a case would tell that there was nothing, and a dismissal that there was something."""
@@ -247,6 +251,14 @@ class TestRulings:
         _, imposed, voided = dealt.rule("upheld", remedy=RemedySent(void=True))
         assert isinstance(imposed, PenaltyImposed)
         assert isinstance(voided, DealVoided)
+
+    def test_a_deal_that_is_voided_is_entered_with_the_penalty(self) -> None:
+        """C-O23: what a voided deal has cost is entered at once, and so is this."""
+        hearing = Hearing("rodskagg-catsatcards", fem_opp=True, deal_ritual=False).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        *_, voided = hearing.rule("upheld", rule="C60", remedy=RemedySent(void=True))
+        assert isinstance(voided, DealVoided)
+        assert voided.points == (12, 17, 12, 12)
 
     def test_but_no_other_deal(self, dealt: Hearing) -> None:
         dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke"), "official")
@@ -402,7 +414,10 @@ class TestHeld:
         hearing.knock(DAG, CESAR, "revoke")
         hearing.rule("dismissed", case=1)
         hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
+        assert hearing.match.legal(BERIT) == ()
+        assert hearing.match.legal("official")
         hearing.rule("dismissed", case=2)
+        assert hearing.match.legal(BERIT)
         hearing.ask(Bid(seat=BERIT, bid=1))
 
     def test_the_next_deal_is_held_too(self) -> None:
@@ -507,3 +522,24 @@ def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
     beyond = hearing.ruling("upheld", standard="beyond_reasonable_doubt")
     hearing.refused(beyond, "line_stands", "J9", "official")
     hearing.rule("dismissed")
+
+
+@pytest.mark.rule("J8")
+def test_what_it_came_to_is_provisional_to_the_second() -> None:
+    hearing = Hearing("rams-english")
+    assert not hearing.match.provisional(NOON)
+    hearing.ask(Close(), "official")
+    end = NOON + timedelta(minutes=30)
+    assert hearing.match.provisional(end - timedelta(seconds=1))
+    assert not hearing.match.provisional(end)
+
+
+@pytest.mark.rule("J7")
+def test_a_case_file_tells_the_status_of_the_docket() -> None:
+    hearing = Hearing().deal()
+    hearing.knock(BERIT, CESAR, "revoke")
+    hearing.rule("dismissed")
+    entries = entries_of(hearing.history, 1, "official")
+    for minutes in (0, 29, 30, 31):
+        at = NOON + timedelta(minutes=minutes)
+        assert status_of(entries, at) == status_at(hearing.case, at)
