@@ -204,7 +204,7 @@ async def stream_events(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
             schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-            description="In place of a token, of `get_ticket`. It is good once: 401 after that.",
+            description="In place of a token, of `issue_ticket`. It is good once: 401 after that.",
         ),
     ] = None,
 ) -> ASGIResponse:

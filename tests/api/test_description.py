@@ -92,6 +92,12 @@ class TestEverythingIsSaid:
             silent += [where for where, one in told.items() if not one.get("description")]
         assert not silent
 
+    def test_what_only_reads_is_named_so(self) -> None:
+        """By its id, which becomes the name of a function and stays."""
+        reads = {calls["get"]["operationId"] for calls in CONTRACT["paths"].values() if "get" in calls}
+        words = ("get_", "health_", "list_", "replay_", "stream_")
+        assert {name for name in OPERATIONS if name.startswith(words)} == reads
+
     def test_no_word_is_kept_for_nothing(self) -> None:
         fields = {field for schema in SCHEMAS.values() for field in schema.get("properties", {})}
         assert WORDS.words.keys() <= fields
