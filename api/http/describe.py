@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from litestar.openapi.spec import Operation
@@ -173,13 +173,32 @@ def _shown(examples: Mapping[str, Any]) -> Plain:
     return {name: {"value": value} for name, value in examples.items()}
 
 
+class Text(NamedTuple):
+    """An answer that is text: what it is, how it begins, and of which types is what it holds as JSON, if it does."""
+
+    what: str
+    begins: str
+    holds: tuple[Any, ...] = ()
+
+    def schema(self) -> Plain:
+        """Made when it is first asked for: whoever only imports a call waits for no schema."""
+        holds = {"contentSchema": {"anyOf": [schema_of(one) for one in self.holds]}} if self.holds else {}
+        return {
+            "type": "string",
+            "description": self.what,
+            "pattern": f"^({self.begins})",
+            "maxLength": TEXT_MAX,
+            **holds,
+        }
+
+
 def described(
     *,
     gives: Any = None,
     status: int = 200,
     says: str = "As asked for.",
     body: Any = None,
-    others: Mapping[str, Plain] | None = None,
+    others: Mapping[str, Text] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Plain] = (),
     errors: Sequence[int] = (),
@@ -191,7 +210,7 @@ def described(
 
     What takes no body is a read, and has an ETag unless not ``tagged``.
 
-    ``gives`` is the type of its JSON answer, ``others`` schemas of other media types; ``body`` what it reads;
+    ``gives`` is the type of its JSON answer, ``others`` its texts by media type; ``body`` what it reads;
     ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
     """
     if body is None and tagged:
@@ -203,7 +222,7 @@ def described(
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
-            content = {name: {"schema": schema} for name, schema in (others or {}).items()}
+            content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
             if gives is not None:
                 content[JSON] = {"schema": schema_of(gives)}
             parts = {"headers": _headers(headers), "content": content, "links": links}
@@ -229,11 +248,6 @@ def _without_null(parameter: Plain) -> Plain:
     if len(kinds) == 1:
         schema = {name: value for name, value in schema.items() if name != "oneOf"} | kinds[0]
     return {**parameter, "schema": schema}
-
-
-def text_of(what: str, *, begins: str) -> Plain:
-    """The schema of an answer that is text."""
-    return {"type": "string", "description": what, "pattern": f"^({begins})", "maxLength": TEXT_MAX}
 
 
 def link(operation: str, **parameters: str) -> Plain:

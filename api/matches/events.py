@@ -12,13 +12,12 @@ from litestar.response.base import ASGIResponse
 from api.access.tickets import TICKET_LENGTH
 from api.access.tokens import held_by, holder_of
 from api.http.asked import more
-from api.http.describe import described, in_header, text_of
+from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import CHALLENGE, Problem
 from api.http.replies import GZIP, PRIVATE, Reply, encode, named, not_modified, streamed
-from api.http.schemas import schema_of
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
 from api.reading import long_reply
@@ -40,15 +39,13 @@ KEEP_ALIVE_SECONDS = 15
 """Shorter than the minute after which proxies give up on a silent connection."""
 
 
-SENT: dict[str, Any] = {
-    **text_of(
-        "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON "
-        "in one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
-        "`retry`, and comments keep the connection open.",
-        begins="retry: ",
-    ),
-    "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
-}
+SENT = Text(
+    "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON in "
+    "one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
+    "`retry`, and comments keep the connection open.",
+    begins="retry: ",
+    holds=(EventSeen, StateSeen),
+)
 
 
 class EventPage(Value):
@@ -107,7 +104,7 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     operation_class=described(
         gives=EventPage,
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: text_of("One event a line.", begins=r"\{|$")},
+        others={NDJSON: Text("One event a line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
     ),
 )

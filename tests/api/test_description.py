@@ -1,6 +1,8 @@
 """What generators of clients and their users need of the description, which another test holds to be up to date."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, get_args
@@ -119,6 +121,12 @@ class TestEverythingIsSaid:
 
 def camel(key: str) -> str:
     return "".join(part.title() for part in key.split("-"))
+
+
+def test_whoever_imports_a_call_waits_for_no_schema() -> None:
+    """They are made when the description is first asked for."""
+    asked = "import api.app, api.http.schemas; print(len(api.http.schemas.named_schemas()))"
+    assert subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, check=True).stdout == b"0\n"
 
 
 class TestGeneratorsTakeIt:
