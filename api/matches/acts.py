@@ -11,10 +11,10 @@ from api.access.tokens import must_be_official, must_be_seat, required_token
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, header, held, language_of, tag_of
+from api.http.headers import Req, header, language_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, Problem, told_of
-from api.http.replies import DESCRIBED, PRIVATE, Reply, not_modified, of_match, reply
+from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSeen, EventSeen, event_seen
 from api.service import service_of
@@ -113,9 +113,7 @@ async def list_legal_acts(
         raise Problem("not_your_seat", seat=whose, yours=viewer)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    if tag := held(request, tag_of(seen.version)):
-        return not_modified(tag)
-    return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
+    return short(request, seen.version, lambda: seen.rules.legal(seen.state, whose))
 
 
 def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:

@@ -122,11 +122,11 @@ async def list_events(
     seen = await service.later(request, seen, wait, lambda now: now.version <= after)
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
-    if has := held(request, tag):
-        return not_modified(has, headers)
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
     if following is not None:
         headers |= more(request, after=following, limit=limit)
+    if has := held(request, tag):
+        return not_modified(has, headers)
     if lined:
         return await _lined(request, seen, viewer, after, following or seen.version, tag, headers)
     page = await in_thread(read_page, service, seen, viewer, after, limit)
