@@ -233,7 +233,7 @@ def described(
             }
             self.responses = responses
             if body is not None:
-                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
+                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
                 self.request_body = request_body
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None

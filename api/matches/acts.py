@@ -16,7 +16,7 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, Problem, told_of
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import ActSeen, EventSeen, event_seen
+from api.matches.shown import ActSent, ActShown, EventSeen, event_seen
 from api.service import service_of
 from referee import told
 from referee.acts import AnyAct, SeatAct
@@ -86,7 +86,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)],
+        gives=Annotated[tuple[ActShown, ...], told.at_most(told.ACTS_MAX)],
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
@@ -147,7 +147,7 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=ActSeen,
+        body=ActSent,
         gives=ActDone,
         status=201,
         says="Done, and stored.",
