@@ -181,6 +181,7 @@ def _line(event: dict[str, Any]) -> bytes:
     tags=["Events"],
     operation_class=described(
         others={"text/event-stream": SENT},
+        headers=("X-Accel-Buffering",),
         takes=(
             in_header(
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"

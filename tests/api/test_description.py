@@ -19,6 +19,7 @@ from tests.api.serving import ROOT
 
 CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
+HEADERS: dict[str, Any] = CONTRACT["components"]["headers"]
 REFS = "#/components/schemas/"
 OPERATIONS = {
     operation["operationId"]: operation for calls in CONTRACT["paths"].values() for operation in calls.values()
@@ -90,7 +91,7 @@ class TestEverythingIsSaid:
                 **{f"{name} {status}": one for status, one in operation["responses"].items()},
             }
             for status, answer in operation["responses"].items():
-                told |= {f"{name} {status} {header}": one for header, one in answer.get("headers", {}).items()}
+                told |= {f"{name} {status} {header}": HEADERS[header] for header in answer.get("headers", ())}
             silent += [where for where, one in told.items() if not one.get("description")]
         assert not silent
 
@@ -133,7 +134,7 @@ def reached(*roots: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             if "examples" in path or path[-1:] == ("properties",):
                 continue
             yield "/".join((name, *path)), part
-            if isinstance(to := part.get("$ref"), str) and to not in known:
+            if str(to := part.get("$ref")).startswith(REFS) and to not in known:
                 known.add(to)
                 waiting.append((to, resolved(part)))
 
@@ -214,7 +215,15 @@ class TestGeneratorsTakeIt:
 
     def test_references_lead_somewhere(self) -> None:
         references = {part["$ref"] for _, part in parts(CONTRACT) if isinstance(part.get("$ref"), str)}
-        assert references == {REFS + name for name in SCHEMAS}
+        headers = {f"#/components/headers/{name}" for name in HEADERS}
+        assert references == {REFS + name for name in SCHEMAS} | headers
+
+    def test_a_header_is_described_once(self) -> None:
+        """All answers together have two thousand of them."""
+        for operation in OPERATIONS.values():
+            for answer in operation["responses"].values():
+                told = answer.get("headers", {})
+                assert told == {name: {"$ref": f"#/components/headers/{name}"} for name in told}
 
     def test_a_spectator_needs_no_token(self) -> None:
         """A call that says nothing of security may be made with a token or without."""

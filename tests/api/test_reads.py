@@ -18,6 +18,7 @@ from tests.api.conftest import client_of
 from tests.api.serving import served
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_security_headers import requests
+from tests.conformance.described import Description
 
 Client = TestClient[Litestar]
 NDJSON = "application/x-ndjson"
@@ -198,6 +199,38 @@ class TestTags:
         assert own.get("/v1/matches?fresh=true", headers=held).status_code == 304
         Table(own)
         assert own.get("/v1/matches?fresh=true", headers=held).status_code == 200
+
+
+class TestIsDescribed:
+    """Whatever is answered: with its headers, of which each has to be one that the description names."""
+
+    def test_that_nothing_has_changed(self, own: Client, match: Table, money: Table, pages: list[str]) -> None:
+        described = Description()
+        for path in [page for page in pages if page.startswith("/v1/")]:
+            first = own.get(**asked(path, match, money))
+            again = own.get(**asked(path, match, money, **{"If-None-Match": first.headers["etag"]}))
+            described.answered("GET", path, 200, first.headers, first.content)
+            described.answered("GET", path, 304, again.headers, again.content)
+            told = described.operation("GET", path.partition("?")[0])["responses"]
+            assert {"ETag", "Link"} <= told["304"]["headers"].keys() == told["200"]["headers"].keys()
+
+    def test_a_stream(self, own: Client) -> None:
+        table = Table(own)
+        assert table.post("/acts", {"act": "abandon"}, "official").status_code == 201
+        first = table.get("/events/stream")
+        assert first.headers["x-accel-buffering"] == "no"
+        Description().answered("GET", f"{table.path}/events/stream", 200, first.headers, first.content)
+        last = table.get(f"/events/stream?after={table.version()}")
+        Description().answered("GET", f"{table.path}/events/stream", 204, last.headers, last.content)
+
+    def test_a_body_that_is_too_large_for_any_call(self, store_url: str) -> None:
+        """Also for one that takes none: it is refused before anybody looks what is asked for."""
+        described = Description()
+        with served(store_url) as address:
+            for method, path in described.calls():
+                answer = httpx.request(method, f"{address}{path}", content=b" " * 2_000_000)
+                assert answer.status_code == 413, path
+                described.answered(method, path, 413, answer.headers, answer.content)
 
 
 class TestGzip:
