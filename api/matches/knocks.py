@@ -106,9 +106,6 @@ async def list_knocks(
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    tag, headers = tag_in(seen.version, language), _in(language)
-    if has := held(request, tag):
-        return not_modified(has, headers)
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
@@ -120,7 +117,10 @@ async def list_knocks(
         return encode(cases), more(request, after=cases[-1].case, limit=limit)
 
     page, link = await service.books.ask_of(book, match, seen.version, read_page)
-    return await long_reply(request, page, tag, headers=headers | link)
+    tag, headers = tag_in(seen.version, language), _in(language) | link
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, page, tag, headers=headers)
 
 
 @get(
@@ -141,7 +141,6 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language = service.books.cases, language_of(header(request, b"accept-language"))
-    tag, headers = tag_in(seen.version, language), _in(language)
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
@@ -151,6 +150,7 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
         return case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
 
     answer = await service.books.ask_of(book, match, seen.version, read)
+    tag, headers = tag_in(seen.version, language), _in(language) | _ruled_by(answer)
     if has := held(request, tag):
         return not_modified(has, headers)
-    return await long_reply(request, encode(answer), tag, headers=headers | _ruled_by(answer))
+    return await long_reply(request, encode(answer), tag, headers=headers)

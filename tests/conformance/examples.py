@@ -1,23 +1,30 @@
 """The examples of the description, taken from conformance matches played over HTTP.
 
 ``python -m tests.conformance.examples`` writes them anew into ``api/http/examples.json``: by operation what was sent
-(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short.
+(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short. What is new
+each time that a match is played, its id, tokens, times and hashes, is replaced by what follows from which match it
+is: as long as the same goes over HTTP, the file stays the same.
 """
 
 import json
 import re
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from http.client import HTTPResponse
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
+from api.access.tickets import TICKET_SECONDS
 from api.http.problems import MEDIA_TYPE, Problem, as_sent
 from tests.api.serving import ROOT, served
 from tests.conformance.replay import matches, play
-from tests.conformance.test_over_http import RULESETS, Client, OverHttp
+from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
@@ -32,6 +39,25 @@ LISTS_MAX = 2
 LOOK_AFTER = 12
 """Acts after which a match is looked at while it goes on."""
 JSON = "application/json"
+BEGUN = datetime(2026, 1, 2, 18, tzinfo=UTC)
+"""When each match was opened, by the clock that stands in for ours; an event comes a second after the one before."""
+FRESH = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
+    r"|\b[0-9a-f]{64}\b"
+    r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
+)
+"""What is not the same when it is done again: ids, times, hashes and tokens."""
+
+
+def moment(seconds: int) -> str:
+    """So long after the match was opened."""
+    return (BEGUN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def token(name: str) -> str:
+    """One that looks as if it were drawn."""
+    return urlsafe_b64encode(sha256(name.encode()).digest()).decode().rstrip("=")
 
 
 def short(value: Any) -> Any:
@@ -73,6 +99,8 @@ class Recording(Client):
         self.kept = Kept()
         self.name = ""
         """Of the next answer, where its request does not give one."""
+        self.stand_ins: dict[str, str] = {}
+        """By what was answered what is written in its place."""
 
     def ask(
         self, method: str, path: str, token: str = "", body: Any = None, **headers: str
@@ -119,11 +147,30 @@ def operation_of(method: str, path: str) -> Any:
 class Watched(OverHttp):
     """A match that is looked at while it goes on."""
 
-    def __init__(self, client: Recording, given: dict[str, Any]) -> None:
+    def __init__(self, client: Recording, given: dict[str, Any], what_for: str = "") -> None:
         client.name = given["ruleset"]
         super().__init__(client, given)
         self.client, self.ruleset, self.acts = client, given["ruleset"], 0
         self.path, self.tokens = self._path, self._tokens
+        self.place = f"{self.ruleset} {given['seed']} {what_for}"
+        """Which of all matches it is."""
+        own_id = UUID(bytes=sha256(self.place.encode()).digest()[:16], version=4)
+        client.stand_ins[self.path.rpartition("/")[2]] = str(own_id)
+        for who, own in self.tokens.items():
+            self.stands_for(own, who)
+
+    def stands_for(self, own: str, who: int | str) -> None:
+        """Keeps a token from being written as it was given."""
+        self.client.stand_ins[own] = token(f"{self.place} {who}")
+
+    def replace_what_is_fresh(self) -> None:
+        """Finds stand-ins for times and hashes: they follow from the number of the event."""
+        _, said = self.client.raw("GET", f"{self.path}/events", self.tokens["official"], Accept=NDJSON)
+        for event in map(msgspec.json.decode, said.splitlines()):
+            number = event["number"]
+            self.client.stand_ins.setdefault(event["prev"], event["prev"])  # of the first: it follows none
+            self.client.stand_ins.setdefault(event["at"], moment(number - 1))
+            self.client.stand_ins[event["hash"]] = sha256(f"{self.place} {number}".encode()).hexdigest()
 
     def act(self, actor: Any, body: dict[str, Any]) -> None:
         super().act(actor, body)
@@ -166,6 +213,7 @@ def play_all(client: Recording) -> dict[str, Watched]:
             match = played[ruleset] = Watched(client, given)
             faults = play(match, given)
             assert not faults, faults
+            match.replace_what_is_fresh()
     return played
 
 
@@ -219,8 +267,11 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     acts = {"acts": [first["body"], {"act": "score", "seat": first["body"]["seat"]}]}
     client.ask("POST", f"{match.path}/acts/batch", match.tokens[first["body"]["seat"]], acts)
     client.name = "example"
-    client.ask("POST", f"{match.path}/tickets", match.tokens[0])
-    client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+    _, ticket = client.ask("POST", f"{match.path}/tickets", match.tokens[0])
+    match.stands_for(ticket["ticket"], "ticket")
+    client.stand_ins[ticket["expires"]] = moment(TICKET_SECONDS)
+    _, issued = client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+    match.stands_for(issued["token"], "issued")
     client.ask(
         "POST", f"{match.path}/acts", match.tokens["official"], {"act": "abandon", "reason": "Berit had to leave"}
     )
@@ -310,27 +361,34 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     return said
 
 
-def main() -> None:
-    """Writes the file."""
-    with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db") as address:
+def examples() -> str:
+    """The file, as it is now."""
+    with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db", wait_seconds=0.01) as address:
         client = Recording(address)
         played = play_all(client)
         read_all(client, played)
         stream(client, next(match for match in played.values() if match.end()))
-        going = Watched(client, {**next(matches("rodskagg-kortoxen")), "enforcement": "refuse"})
         given = next(matches("rodskagg-kortoxen"))
-        write(client, Watched(client, given), given)
+        going = Watched(client, {**given, "enforcement": "refuse"}, "going on")
+        written = Watched(client, given, "written to")
+        write(client, written, given)
         over = next(match for match in played.values() if match.end())
         problems = list(provoked(client, going, over))
+        going.replace_what_is_fresh()
+        written.replace_what_is_fresh()
         client.close()
     kept = client.kept
     for operation, status, told in problems:
         kept.answer(operation, status, MEDIA_TYPE, told["type"].rpartition("/")[2], told)
     names = sorted({*kept.requests, *kept.answers})
-    written = {
-        name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names
-    }
-    TARGET.write_text(json.dumps(written, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+    told = {name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names}
+    text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return FRESH.sub(lambda found: UNKNOWN if found[0] == UNKNOWN else client.stand_ins[found[0]], text)
+
+
+def main() -> None:
+    """Writes the file."""
+    TARGET.write_text(examples(), "utf-8")
 
 
 if __name__ == "__main__":
