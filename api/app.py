@@ -96,7 +96,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             hearings.rule_on_case,
             events.list_events,
             events.stream_events,
-            tickets.get_ticket,
+            tickets.issue_ticket,
             replays.replay_match,
             deals.get_deal,
             protocol.get_protocol,

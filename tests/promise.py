@@ -1,16 +1,20 @@
 """What of a released description of the interface a later one does not keep.
 
 ``broken(old, new)`` names each: what could be sent has to be taken still, and what is answered has to be read still
-by those who read it before. More may come: calls, optional fields of requests, fields and values of answers.
+by those who read it before. More may come: calls, optional fields of requests, fields of answers, codes of problems;
+and of what else is enumerated in answers, where there is more to ask for.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from operator import gt, lt
 from typing import Any
 
 Json = dict[str, Any]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+AT_ANY_TIME = "#/components/schemas/ProblemType"
+"""The enumeration that may grow though nothing else does: who does not know a code goes by the status."""
 LEAST, MOST = ("minimum", "minLength", "minItems"), ("maximum", "maxLength", "maxItems")
 
 
@@ -37,6 +41,31 @@ class _Pair:
     def _call(self, name: str, old: Json, new: Json) -> Iterator[str]:
         if old["operationId"] != new["operationId"]:
             yield f"{name} is called {new['operationId']}"
+        yield from self._asked(name, old, new)
+        for status, answer in old["responses"].items():
+            there = new["responses"].get(status)
+            if there is None:
+                yield f"{name}: {status} is gone"
+                continue
+            gone = answer.get("headers", {}).keys() - there.get("headers", {}).keys()
+            yield from (f"{name}: {status}: header {header} is gone" for header in gone)
+            yield from self._content(f"{name}: {status}", answer, there, sent=False)
+
+    @cached_property
+    def _there_is_more_to_ask(self) -> bool:
+        """Whether anything can be sent now that could not be before: that is, if the old were the later, it would
+        have to be broken."""
+        return any(_Pair(self._new, self._old).all_that_is_asked())
+
+    def all_that_is_asked(self) -> Iterator[str]:
+        """What can be sent no more."""
+        for path, methods in self._old["paths"].items():
+            for method in methods.keys() & METHODS:
+                call = self._new["paths"].get(path, {}).get(method)
+                name = f"{method.upper()} {path}"
+                yield from [f"{name} is gone"] if call is None else self._asked(name, methods[method], call)
+
+    def _asked(self, name: str, old: Json, new: Json) -> Iterator[str]:
         was, now = ({(one["name"], one["in"]): one for one in call.get("parameters", ())} for call in (old, new))
         yield from (f"{name}: parameter {key[0]} is gone" for key in was.keys() - now.keys())
         for key, parameter in now.items():
@@ -48,14 +77,6 @@ class _Pair:
         if body.get("required") and not before.get("required"):
             yield f"{name}: a body has become required"
         yield from self._content(f"{name}: body", before, body, sent=True)
-        for status, answer in old["responses"].items():
-            there = new["responses"].get(status)
-            if there is None:
-                yield f"{name}: {status} is gone"
-                continue
-            gone = answer.get("headers", {}).keys() - there.get("headers", {}).keys()
-            yield from (f"{name}: {status}: header {header} is gone" for header in gone)
-            yield from self._content(f"{name}: {status}", answer, there, sent=False)
 
     def _content(self, where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
         for media_type, was in old.get("content", {}).items():
@@ -71,7 +92,11 @@ class _Pair:
             if pair in self._under_way:
                 return
             self._under_way.add(pair)
+        may_grow = sent or old.get("$ref") == AT_ANY_TIME
         old, new = _resolved(self._old, old), _resolved(self._new, new)
+        more = set() if may_grow or not _named_in(old) else _named_in(new) - _named_in(old)
+        if more and not self._there_is_more_to_ask:
+            yield from (f"{where} may be {one}, and there is nothing more to ask for" for one in more)
         if "oneOf" in old or "anyOf" in old or "oneOf" in new or "anyOf" in new:
             yield from self._members(where, old, new, sent=sent)
             return
@@ -79,8 +104,7 @@ class _Pair:
         if sent:
             yield from _bounds(where, old, new)
         was, now = old.get("properties", {}), new.get("properties", {})
-        if was.keys() - now.keys() and not (sent and new.get("additionalProperties", True)):
-            yield from (f"{where}.{name} is gone" for name in was.keys() - now.keys())
+        yield from (f"{where}.{name} is gone" for name in was.keys() - now.keys())
         must, had = (set(one.get("required", ())) for one in ((new, old) if sent else (old, new)))
         word = "has become required" if sent else "may be missing"
         yield from (f"{where}.{name} {word}" for name in must - had)
@@ -134,6 +158,12 @@ def _values(where: str, old: Json, new: Json, *, sent: bool) -> Iterator[str]:
     if sent and "enum" in new:
         gone = [one for one in old.get("enum", ["all that it was"]) if one not in new["enum"]]
         yield from (f"{where} may not be {one}" for one in gone)
+
+
+def _named_in(schema: Json) -> set[Any]:
+    """The values that are enumerated, or by which the members of a union are told apart."""
+    one = [schema["const"]] if "const" in schema else []
+    return {*schema.get("enum", one), *schema.get("discriminator", {}).get("mapping", ())}
 
 
 def _types(schema: Json) -> list[str]:

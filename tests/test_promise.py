@@ -28,6 +28,15 @@ def _schema(api: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
+def _topics(api: dict[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = _schema(api, "EventSeen")["discriminator"]["mapping"]
+    return found
+
+
+def _more_to_ask(api: dict[str, Any]) -> None:
+    _schema(api, "KalabriasOptions")["properties"].update(more={"type": "boolean"})
+
+
 def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
     found: dict[str, Any] = next(one for one in api["paths"][path]["get"]["parameters"] if one["name"] == name)
     return found
@@ -50,6 +59,9 @@ def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
         (lambda api: _schema(api, "Play")["properties"].update(card={"type": "integer"}), "card was string"),
         (lambda api: _schema(api, "Play")["required"].append("why"), "why has become required"),
         (lambda api: _schema(api, "Play")["properties"].pop("card"), "card is gone"),
+        (lambda api: _schema(api, "Verdict")["enum"].append("more"), "verdict may be more"),
+        (lambda api: _schema(api, "KalabriasPhase")["enum"].append("more"), "phase may be more"),
+        (lambda api: _topics(api).update(more=_topics(api)["card/played"]), "may be more, and there is nothing"),
     ],
 )
 def test_what_is_broken_is_named(change: Change, says: str) -> None:
@@ -70,6 +82,9 @@ def test_what_is_broken_is_named(change: Change, says: str) -> None:
         lambda api: _schema(api, "ActDone")["properties"].update(more={"type": "string"}),
         lambda api: _schema(api, "ActDone")["required"].append("more"),
         lambda api: _schema(api, "Play")["properties"].update(more={"type": "string"}),
+        lambda api: _schema(api, "ProblemType")["enum"].append("/problems/more"),
+        lambda api: (_more_to_ask(api), _schema(api, "KalabriasPhase")["enum"].append("more")),
+        lambda api: (_more_to_ask(api), _topics(api).update(more=_topics(api)["card/played"])),
     ],
 )
 def test_what_may_come_is_no_breach(change: Change) -> None:

@@ -40,3 +40,13 @@ def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None
 
 def test_the_two_commands_come_first() -> None:
     assert README.index("make run") < README.index("make test") < README.index("## ")
+
+
+def test_the_changelog_has_a_list_under_each_heading() -> None:
+    """Each item in a line of its own, none apart from the others: git puts the items of two branches together."""
+    text = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    _, _, *parts = re.split(r"^#+ .+\n", text, flags=re.MULTILINE)  # nothing, what the file is, and by heading
+    assert any(parts)
+    for part in parts:
+        assert re.fullmatch(r"\n((- \S.*[.)]\n)+\n?)?", part), part
+    assert not re.search(r"\S- (\*\*|`|[A-Z])", text)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import msgspec
 from litestar import get
 
-from api.http.describe import LANGUAGE, described, in_header, text_of
+from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -285,7 +285,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     tags=["Books"],
     operation_class=described(
         gives=DealRecord,
-        others={PLAIN: text_of("The deal in its notation.", begins="game ")},
+        others={PLAIN: Text("The deal in its notation.", begins="game ")},
         takes=(in_header("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
         errors=(400, 401, 404, 409, 503),
     ),

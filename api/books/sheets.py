@@ -7,7 +7,7 @@ from uuid import UUID
 from litestar.openapi.spec import Operation
 from sqlalchemy import Connection
 
-from api.http.describe import described, in_header, text_of
+from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, prefers, tag_of
 from api.http.replies import JSON, PRIVATE, Reply, not_modified
 from api.reading import long_reply
@@ -22,7 +22,7 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
     """The operation class of a call that gives a sheet; ``row`` says what each line of the table is."""
     return described(
         gives=gives,
-        others={CSV: text_of(row, begins="deal,")},
+        others={CSV: Text(row, begins="deal,")},
         takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
         errors=(400, 401, 404, 409, 503),
     )

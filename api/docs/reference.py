@@ -12,7 +12,7 @@ from litestar.openapi.spec import Components, Contact, License, SecurityScheme, 
 
 from api import VERSION
 from api.docs.pages import policy_of, static
-from api.http.describe import ANYBODY, show_examples
+from api.http.describe import ANYBODY, named_headers, show_examples
 from api.http.headers import Req
 from api.http.replies import Fixed, Reply
 from api.http.routes import routed
@@ -55,7 +55,7 @@ def description(app: Litestar) -> str:
     for calls in schema["paths"].values():
         for operation in calls.values():
             show_examples(operation)
-    schema["components"]["schemas"] = named_schemas()
+    schema["components"] |= {"headers": named_headers(), "schemas": named_schemas()}
     return json.dumps(with_formats(_tidy(schema)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

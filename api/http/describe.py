@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from litestar.openapi.spec import Operation
@@ -80,7 +80,6 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         "Where the operator lets pages of other origins call: whose page may read the answer, or `*` for any.",
         _text(r"^(\*|https?://\S+)$", VALUE_MAX),
     ),
-    "Allow": ("The methods that the page takes.", _text("^[A-Z]+(, [A-Z]+)*$", 64)),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
         "In quotes the version of the match, followed by `-gzip` or the like in other forms of the same; where there "
@@ -110,16 +109,24 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
     ),
     "WWW-Authenticate": ("How to say who one is.", _text("^Bearer ", 256)),
+    "X-Accel-Buffering": (
+        "To a proxy before the service, such as nginx: it is to pass on what comes at once.",
+        {"type": "string", "enum": ["no"]},
+    ),
 }
 _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 
+def named_headers() -> Plain:
+    """All headers of answers, by name: an answer refers to those that it may have."""
+    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in _HEADERS.items()}
+
+
 def _headers(names: Sequence[str]) -> Plain:
-    told = {name: _HEADERS[name] for name in sorted({*names, *_EVERYWHERE})}
-    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in told.items()}
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names, *_EVERYWHERE})}
 
 
-_ERROR_HEADERS = {401: ("WWW-Authenticate",), 405: ("Allow",), 429: ("Retry-After",), 503: ("Retry-After",)}
+_ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
     401: "The token is missing, or is not of this match; or Authorization names none.",
@@ -173,6 +180,25 @@ def _shown(examples: Mapping[str, Any]) -> Plain:
     return {name: {"value": value} for name, value in examples.items()}
 
 
+class Text(NamedTuple):
+    """An answer that is text: what it is, how it begins, and of which types is what it holds as JSON, if it does."""
+
+    what: str
+    begins: str
+    holds: tuple[Any, ...] = ()
+
+    def schema(self) -> Plain:
+        """Made when it is first asked for: whoever only imports a call waits for no schema."""
+        holds = {"contentSchema": {"anyOf": [schema_of(one) for one in self.holds]}} if self.holds else {}
+        return {
+            "type": "string",
+            "description": self.what,
+            "pattern": f"^({self.begins})",
+            "maxLength": TEXT_MAX,
+            **holds,
+        }
+
+
 def described(
     *,
     gives: Any = None,
@@ -180,7 +206,7 @@ def described(
     beside: Mapping[int, tuple[str, Any]] | None = None,
     says: str = "As asked for.",
     body: Any = None,
-    others: Mapping[str, Plain] | None = None,
+    others: Mapping[str, Text] | None = None,
     headers: Sequence[str] = (),
     takes: Sequence[Plain] = (),
     errors: Sequence[int] = (),
@@ -194,7 +220,8 @@ def described(
 
     ``gives`` is the type of its JSON answer, ``beside`` by status what others say and give, ``others`` schemas of
     other media types; ``body`` what it reads;
-    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body.
+    ``takes`` request headers; ``errors`` the statuses of its problems; ``empty`` statuses without a body. A 304 has
+    the ``headers`` of the answer in whose place it is given.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -205,7 +232,7 @@ def described(
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
-            content = {name: {"schema": schema} for name, schema in (others or {}).items()}
+            content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
             if gives is not None:
                 content[JSON] = {"schema": schema_of(gives)}
             parts = {"headers": _headers(headers), "content": content, "links": links}
@@ -220,12 +247,15 @@ def described(
             responses: dict[str, Any] = {
                 **more,
                 str(status): {"description": says, **{name: part for name, part in parts.items() if part}},
-                **{str(code): {"description": text, "headers": _headers(())} for code, text in (empty or {}).items()},
-                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 429, 500})},
+                **{
+                    str(code): {"description": text, "headers": _headers(headers if code == 304 else ())}
+                    for code, text in (empty or {}).items()
+                },
+                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 413, 429, 500})},
             }
             self.responses = responses
             if body is not None:
-                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body)}}}
+                request_body: Any = {"required": True, "content": {JSON: {"schema": schema_of(body, sent=True)}}}
                 self.request_body = request_body
             parameters: Any = [*(_without_null(own.to_schema()) for own in self.parameters or ()), *takes]
             self.parameters = parameters or None
@@ -240,11 +270,6 @@ def _without_null(parameter: Plain) -> Plain:
     if len(kinds) == 1:
         schema = {name: value for name, value in schema.items() if name != "oneOf"} | kinds[0]
     return {**parameter, "schema": schema}
-
-
-def text_of(what: str, *, begins: str) -> Plain:
-    """The schema of an answer that is text."""
-    return {"type": "string", "description": what, "pattern": f"^({begins})", "maxLength": TEXT_MAX}
 
 
 def link(operation: str, **parameters: str) -> Plain:

@@ -1,6 +1,6 @@
 """Answers to requests that succeed, with the headers of the match that they are about."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -61,6 +61,14 @@ def of_match(
     return Reply(encode(body), status=status, headers={"ETag": tag_of(version), **PRIVATE, **headers})
 
 
+def short(request: Req, tag: str, body: Callable[[], Any]) -> Reply:
+    """A short answer about a match, which goes as it is; or that the caller has it."""
+    headers = {**PRIVATE, "Link": DESCRIBED}
+    if has := held(request, tag):
+        return Reply(status=304, headers={"ETag": has, **headers})
+    return Reply(encode(body()), headers={"ETag": tag, **headers})
+
+
 def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of an answer that has an ETag, and of the 304 in its place. It may have been packed."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
@@ -69,7 +77,7 @@ def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """304: the caller has it already, under this ETag."""
+    """304: the caller has it already, under this ETag. ``headers``: those of the answer (RFC 9110, 15.4.5)."""
     return Reply(status=304, headers=named(tag, headers))
 
 

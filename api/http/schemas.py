@@ -4,6 +4,9 @@ A struct is named by its class, a type with a ``title`` by that. What only one g
 that stands beside it, an event to its ``topic`` (:func:`~referee.value.tied`): what holds such fields comes as one
 schema for each, told apart by that field. Descriptions of fields are the docstrings that stand below them. Defaults
 are told there, too: of a ``default`` some generators make a field that must be given, others one that is always sent.
+
+What is sent takes no other fields than these. In what is answered more may come (``openapi/guides/promise.md``), so
+an act that is told has a schema beside that of the act as it is sent: ``PlayShown`` beside ``Play``.
 """
 
 import ast
@@ -21,7 +24,6 @@ from msgspec import NODEFAULT, Meta, to_builtins
 from msgspec import inspect as types
 from msgspec.inspect import Field, StructType, TypedDictType
 
-from referee.acts import Act
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
@@ -62,14 +64,16 @@ class Scope(NamedTuple):
     topic: str | None = None
     resolved: bool = False
     """Options as a match keeps them: all of them are there."""
+    sent: bool = False
+    """By a client: what it has besides is refused."""
 
 
-def schema_of(kind: Any) -> Plain:
-    """The schema of a type: where it has a name, a reference to it."""
-    info = types.type_info(kind)
+def schema_of(kind: Any, *, sent: bool = False) -> Plain:
+    """The schema of a type: where it has a name, a reference to it. ``sent``: of what a client sends."""
+    info, scope = types.type_info(kind), Scope(sent=sent)
     if isinstance(info, StructType) and info.tag is not None:
-        return _struct(info, Scope(), alone=True)  # by itself it is read without its tag
-    return _schema(info, Scope())
+        return _struct(info, scope, alone=True)  # by itself it is read without its tag
+    return _schema(info, scope)
 
 
 def named_schemas() -> dict[str, Plain]:
@@ -199,7 +203,7 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     if len(members) > 1 and len(structs) == len(members):
         field = structs[0].tag_field
         assert field is not None, "msgspec tells structs apart by their tags"
-        schema = _told_apart(field, {str(one.tag): _tagged(one, scope) for one in structs})
+        schema = _told_apart(field, {str(one.tag): _struct(one, scope) for one in structs})
     elif len(members) > 1 and len(numbers) == len(members):
         schema = {"type": "number"}
     elif len(members) > 1:
@@ -207,13 +211,6 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     else:
         schema = _schema(members[0], scope)
     return _or_null(schema) if info.includes_none else schema
-
-
-def _tagged(info: StructType, scope: Scope) -> Plain:
-    """A member of a union. By itself a knock is read without its tag, so here it goes by another name."""
-    if issubclass(info.cls, Act):
-        return _struct(info, scope)
-    return _refer(f"{info.cls.__name__}Asked", (info.cls, "asked"), lambda: _body(info, Scope()))
 
 
 def _or_null(schema: Plain) -> Plain:
@@ -280,16 +277,23 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
 
     if here is not None:
         return tied(_ties()[by][here][what])
-    every = [tied(kinds[what]) for kinds in _ties()[by].values()]
-    # What asks for more comes first: a client that tries one after the other shall not take the half for the whole.
-    every.sort(key=lambda schema: -len(_resolved(schema).get("required", ())))
-    return {"oneOf": [schema for place, schema in enumerate(every) if schema not in every[:place]]}
+    every = [_resolved(tied(kinds[what])) for kinds in _ties()[by].values()]
+    return _refer(what.title(), (by, what), lambda: _any_of(every))
 
 
-@cache
-def _details() -> frozenset[type]:
-    """What games tell of a deal: an event does not say of which game it is, so one may not pass for another."""
-    return frozenset(tied["detail"] for tied in _ties()["ruleset"].values())
+def _any_of(structs: list[Plain]) -> Plain:
+    """Where nothing says which of them it is: an object with the fields of all, which may be left out. Told as one of
+    several, it would have to fit one of them only, and nothing could come to any without making it another."""
+    fields: dict[str, list[Plain]] = {}
+    for struct in structs:
+        for name, schema in struct["properties"].items():
+            fields.setdefault(name, []).append(schema)
+    properties = {
+        name: schemas[0] if all(one == schemas[0] for one in schemas) else {"description": schemas[0]["description"]}
+        for name, schemas in fields.items()
+    }
+    about = "What is told in one game or another: which fields there are depends on the game."
+    return {"type": "object", "description": about, "properties": properties}
 
 
 def _inside(info: types.Type) -> Iterator[types.Type]:
@@ -348,12 +352,24 @@ def _knowing(scope: Scope, by: str, value: str) -> Scope:
 def _variant(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
     cls, ties = info.cls, _ties_of(info.cls)
     known = {by: value for by, value in scope._asdict().items() if by in ties}
-    scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls))
+    scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _takes_no_more(cls))
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, alone=alone))
 
 
 def _has_defaults(cls: type) -> bool:
     return any(map(_has_default, _info(cls).fields))
+
+
+def _takes_no_more(cls: type) -> bool:
+    """Whether it is read, and what it has besides is refused."""
+    config = getattr(cls, "__struct_config__", None)
+    return config is not None and bool(config.forbid_unknown_fields)
+
+
+def _is_asked(cls: type) -> bool:
+    """Whether it is an act or the like: what is sent, and is told as well where it may be done or was asked."""
+    info = _info(cls)
+    return isinstance(info, StructType) and info.tag is not None
 
 
 def _has_default(field: Field) -> bool:
@@ -372,13 +388,15 @@ def _name(cls: type, scope: Scope) -> str:
     if cls.__module__.startswith("referee.games."):  # all of them call theirs Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
     name = _called(cls) if ruleset is None else camel(ruleset) + _called(cls)
-    return f"{name}Resolved" if scope.resolved else name
+    if scope.resolved:
+        return f"{name}Resolved"
+    return f"{name}Shown" if _is_asked(cls) and not scope.sent else name
 
 
 def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
     cls, docs = info.cls, field_docs(info.cls)
     config = getattr(cls, "__struct_config__", None)
-    read = config is None or config.forbid_unknown_fields or config.omit_defaults
+    left_out = config is None or scope.sent or config.omit_defaults
     properties, required = {}, []
     if isinstance(info, StructType) and info.tag_field is not None:
         about = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
@@ -389,21 +407,19 @@ def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         here = getattr(scope, name, None)
         told = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
         said = docs.get(name) or told.get("description") or WORDS.words.get(name)
-        if field.required or (_has_default(field) and (scope.resolved or not read)):
+        if field.required or (_has_default(field) and (scope.resolved or not left_out)):
             required.append(name)
         elif field.default not in (NODEFAULT, None, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             said = f"{said or ''} Default: `{word}`.".lstrip()
         properties[name] = {**told, **({"description": said} if said else {})}
-    strict = {"additionalProperties": False} if config is not None and config.forbid_unknown_fields else {}
     return {
         "type": "object",
         "description": plain_text(cls.__doc__ or ""),
         "properties": properties,
         **({"required": required} if required else {}),
-        **strict,
-        **({"maxProperties": len(properties)} if cls in _details() else {}),
+        **({"additionalProperties": False} if scope.sent else {}),
     }
 
 

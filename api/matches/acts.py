@@ -11,12 +11,12 @@ from api.access.tokens import must_be_theirs, required_token, seen_as
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, header, held, language_of, tag_of
+from api.http.headers import Req, header, language_of, tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, Problem, told_of
-from api.http.replies import DESCRIBED, PRIVATE, Reply, not_modified, of_match, reply
+from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.shown import ActSeen, EventSeen, event_seen
+from api.matches.shown import ActSent, ActShown, EventSeen, event_seen
 from api.service import service_of
 from referee import told
 from referee.acts import AnyAct
@@ -87,7 +87,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, InDoubt, NotHeld, *STORE_FAILURES)
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        gives=Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)],
+        gives=Annotated[tuple[ActShown, ...], told.at_most(told.ACTS_MAX)],
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
@@ -114,9 +114,7 @@ async def list_legal_acts(
         raise Problem("not_your_seat", seat=whose, yours=viewer)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    if tag := held(request, tag_of(seen.version)):
-        return not_modified(tag)
-    return of_match(seen.legal(whose), seen.version, headers={"Link": DESCRIBED})
+    return short(request, tag_of(seen.version), lambda: seen.legal(whose))
 
 
 def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:
@@ -146,7 +144,7 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
-        body=ActSeen,
+        body=ActSent,
         gives=ActDone,
         status=201,
         says="Done, and stored.",

@@ -12,13 +12,12 @@ from litestar.response.base import ASGIResponse
 from api.access.tickets import TICKET_LENGTH
 from api.access.tokens import held_by, holder_of
 from api.http.asked import more
-from api.http.describe import described, in_header, text_of
+from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import CHALLENGE, Problem
 from api.http.replies import GZIP, PRIVATE, Reply, encode, named, not_modified, streamed
-from api.http.schemas import schema_of
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
 from api.reading import long_reply
@@ -40,15 +39,13 @@ KEEP_ALIVE_SECONDS = 15
 """Shorter than the minute after which proxies give up on a silent connection."""
 
 
-SENT: dict[str, Any] = {
-    **text_of(
-        "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON "
-        "in one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
-        "`retry`, and comments keep the connection open.",
-        begins="retry: ",
-    ),
-    "contentSchema": {"anyOf": [schema_of(EventSeen), schema_of(StateSeen)]},
-}
+SENT = Text(
+    "Server-sent events. Of each, `id` is the event's number, `event` its topic, and `data` an `EventSeen`, JSON in "
+    "one line; where `event` is `state`, it has no `id`, and `data` is a `StateSeen`. Before the first stands "
+    "`retry`, and comments keep the connection open.",
+    begins="retry: ",
+    holds=(EventSeen, StateSeen),
+)
 
 
 class EventPage(Value):
@@ -107,7 +104,7 @@ def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: i
     operation_class=described(
         gives=EventPage,
         takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
-        others={NDJSON: text_of("One event a line.", begins=r"\{|$")},
+        others={NDJSON: Text("One event a line.", begins=r"\{|$")},
         errors=(400, 401, 404, 409, 503),
     ),
 )
@@ -125,11 +122,11 @@ async def list_events(
     seen = await service.later(request, seen, wait, lambda now: now.version <= after)
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
-    if has := held(request, tag):
-        return not_modified(has, headers)
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
     if following is not None:
         headers |= more(request, after=following, limit=limit)
+    if has := held(request, tag):
+        return not_modified(has, headers)
     if lined:
         return await _lined(request, seen, viewer, after, following or seen.version, tag, headers)
     page = await in_thread(read_page, service, seen, viewer, after, limit)
@@ -184,6 +181,7 @@ def _line(event: dict[str, Any]) -> bytes:
     tags=["Events"],
     operation_class=described(
         others={"text/event-stream": SENT},
+        headers=("X-Accel-Buffering",),
         takes=(
             in_header(
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
@@ -204,7 +202,7 @@ async def stream_events(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
             schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-            description="In place of a token, of `get_ticket`. It is good once: 401 after that. HEAD leaves it good.",
+            description="In place of a token, of `issue_ticket`: good once, 401 after that. HEAD leaves it good.",
         ),
     ] = None,
 ) -> ASGIResponse:

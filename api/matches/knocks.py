@@ -159,9 +159,6 @@ async def list_knocks(
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
-    tag, headers = tag_in(seen.version, language, *appealable(seen, at)), in_language(language)
-    if has := held(request, tag):
-        return not_modified(has, headers)
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
@@ -173,7 +170,11 @@ async def list_knocks(
         return encode(cases), more(request, after=cases[-1].case, limit=limit)
 
     page, link = await service.books.ask_of(book, match, seen.version, read_page)
-    return await long_reply(request, page, tag, headers=headers | link)
+    tag = tag_in(seen.version, language, *appealable(seen, at))
+    headers = in_language(language) | link
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, page, tag, headers=headers)
 
 
 @get(
@@ -195,7 +196,6 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
-    tag, headers = tag_in(seen.version, language, *appealable(seen, at)), in_language(language)
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
@@ -205,6 +205,8 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
         return case_of(seen, found.entries, seen.version, language, at)
 
     answer = await service.books.ask_of(book, match, seen.version, read)
+    tag = tag_in(seen.version, language, *appealable(seen, at))
+    headers = in_language(language) | ruled_by(answer)
     if has := held(request, tag):
         return not_modified(has, headers)
-    return await long_reply(request, encode(answer), tag, headers=headers | ruled_by(answer))
+    return await long_reply(request, encode(answer), tag, headers=headers)

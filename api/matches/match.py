@@ -5,7 +5,7 @@ from litestar import get
 from api.http.describe import described
 from api.http.headers import Req, held
 from api.http.params import MatchId, MinVersion, Wait
-from api.http.replies import DESCRIBED, Reply, not_modified, of_match
+from api.http.replies import Reply, short
 from api.matches.shown import MatchSeen, seen_fields, tag_now
 from api.service import service_of
 
@@ -28,7 +28,4 @@ async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, w
     service = service_of(request)
     seen, viewer = await service.seen(request, match, min_version)
     seen = await service.later(request, seen, wait, lambda now: held(request, tag_now(now)) is not None)
-    tag = tag_now(seen)
-    if has := held(request, tag):
-        return not_modified(has)
-    return of_match(seen_fields(seen, viewer), seen.version, headers={"Link": DESCRIBED, "ETag": tag})
+    return short(request, tag_now(seen), lambda: seen_fields(seen, viewer))

@@ -10,7 +10,7 @@ from api.http.headers import Req, held
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.matches.shown import ActSeen, MatchSeen, seen_fields, tag_now
+from api.matches.shown import ActShown, MatchSeen, seen_fields, tag_now
 from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
@@ -25,7 +25,7 @@ class Replayed(MatchSeen, kw_only=True):
     When the deal of that event is over, its cards lie open for everybody.
     """
 
-    legal_acts: told.BySeat[Annotated[tuple[ActSeen, ...], told.at_most(told.ACTS_MAX)] | None]
+    legal_acts: told.BySeat[Annotated[tuple[ActShown, ...], told.at_most(told.ACTS_MAX)] | None]
     """By seat; ``null``: not for the caller to know."""
 
 

@@ -18,13 +18,9 @@ from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 
-ActSeen = Annotated[
-    AnyAct,
-    Meta(
-        title="Act",
-        description="What a seat does, or the official: `act` tells what, and which fields go with it.",
-    ),
-]
+_ACT_SAYS = "What a seat does, or the official: `act` tells what, and which fields go with it."
+ActSent = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
+ActShown = Annotated[AnyAct, Meta(title="ActShown", description=_ACT_SAYS)]
 AskedSeen = Annotated[
     Request,
     Meta(title="Asked", description="What was asked of the match: an act, or a knock, told apart by `act`."),

@@ -24,7 +24,7 @@ class Ticket(Value):
 
 @post(
     "/matches/{match:uuid}/tickets",
-    operation_id="get_ticket",
+    operation_id="issue_ticket",
     summary="A ticket for a stream",
     description="A browser's EventSource cannot send a token. With one, ask for a ticket here and open "
     "`…/events/stream?ticket=` with it within 30 seconds: the stream shows what the token shows. The ticket is good "
@@ -36,7 +36,7 @@ class Ticket(Value):
         gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503), tagged=False
     ),
 )
-async def get_ticket(request: Req, match: MatchId) -> Reply:
+async def issue_ticket(request: Req, match: MatchId) -> Reply:
     """A ticket for a stream."""
     service, token = service_of(request), required_token(request)
     _, _, hashed = await service.holder(match, token)

@@ -31,9 +31,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(url: str, **settings: Any) -> Iterator[str]:
+def served(url: str, *, wait_seconds: float = 1, **settings: Any) -> Iterator[str]:
     """The address of a service in a thread."""
-    app = create_app(Settings(database_url=url, **settings), wait_seconds=1)
+    app = create_app(Settings(database_url=url, **settings), wait_seconds=wait_seconds)
     server = Server(config_of(app, "127.0.0.1", 0))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -51,6 +51,11 @@ class Description:
         operation: dict[str, Any] = calls[method.lower()]
         return operation
 
+    def calls(self) -> Iterator[tuple[str, str]]:
+        """Method and path of each call, with something in the place of what the path names."""
+        for path, calls in self._all["paths"].items():
+            yield from ((method.upper(), re.sub(r"\{\w+\}", "1", path)) for method in calls)
+
     def asked(self, method: str, target: str, body: Any = None) -> None:
         """What a client sends."""
         path, query = urlsplit(target).path, parse_qsl(urlsplit(target).query)
@@ -72,7 +77,8 @@ class Description:
         told, given = responses[str(status)], {name.lower(): value for name, value in headers.items()}
         if more := given.keys() - {name.lower() for name in told.get("headers", {})} - GENERAL:
             raise Undescribed(f"{where} has {more}")
-        for name, one in told.get("headers", {}).items():
+        for name in told.get("headers", {}):
+            one = self._all["components"]["headers"][name]
             if (text := given.get(name.lower())) is not None:
                 self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
             elif one.get("required"):

@@ -1,23 +1,30 @@
 """The examples of the description, taken from conformance matches played over HTTP.
 
 ``python -m tests.conformance.examples`` writes them anew into ``api/http/examples.json``: by operation what was sent
-(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short.
+(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short. What is new
+each time that a match is played, its id, tokens, times and hashes, is replaced by what follows from which match it
+is: as long as the same goes over HTTP, the file stays the same.
 """
 
 import json
 import re
 import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from http.client import HTTPResponse
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
+from api.access.tickets import TICKET_SECONDS
 from api.http.problems import MEDIA_TYPE, Problem, as_sent
 from tests.api.serving import ROOT, served
 from tests.conformance.replay import matches, play
-from tests.conformance.test_over_http import RULESETS, Client, OverHttp
+from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
 
 TARGET = ROOT / "api" / "http" / "examples.json"
 DESCRIPTION = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
@@ -32,6 +39,25 @@ LISTS_MAX = 2
 LOOK_AFTER = 12
 """Acts after which a match is looked at while it goes on."""
 JSON = "application/json"
+BEGUN = datetime(2026, 1, 2, 18, tzinfo=UTC)
+"""When each match was opened, by the clock that stands in for ours; an event comes a second after the one before."""
+FRESH = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
+    r"|\b[0-9a-f]{64}\b"
+    r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
+)
+"""What is not the same when it is done again: ids, times, hashes and tokens."""
+
+
+def moment(seconds: int) -> str:
+    """So long after the match was opened."""
+    return (BEGUN + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def token(name: str) -> str:
+    """One that looks as if it were drawn."""
+    return urlsafe_b64encode(sha256(name.encode()).digest()).decode().rstrip("=")
 
 
 def short(value: Any) -> Any:
@@ -73,6 +99,8 @@ class Recording(Client):
         self.kept = Kept()
         self.name = ""
         """Of the next answer, where its request does not give one."""
+        self.stand_ins: dict[str, str] = {}
+        """By what was answered what is written in its place."""
 
     def ask(
         self, method: str, path: str, token: str = "", body: Any = None, **headers: str
@@ -116,14 +144,71 @@ def operation_of(method: str, path: str) -> Any:
     raise LookupError(path)
 
 
-class Watched(OverHttp):
+class Placed:
+    """A match among all, whose id, tokens, times and hashes stand-ins are written for."""
+
+    client: Recording
+    place: str
+    """Which of all matches it is."""
+    path: str
+    tokens: dict[Any, str]
+
+    def stand_in(self) -> None:
+        """Finds stand-ins for its id and its tokens."""
+        own_id = UUID(bytes=sha256(self.place.encode()).digest()[:16], version=4)
+        self.client.stand_ins[self.path.rpartition("/")[2]] = str(own_id)
+        for who, own in self.tokens.items():
+            self.stands_for(own, who)
+
+    def stands_for(self, own: str, who: int | str) -> None:
+        """Keeps a token from being written as it was given."""
+        self.client.stand_ins[own] = token(f"{self.place} {who}")
+
+    def replace_what_is_fresh(self) -> None:
+        """Finds stand-ins for times and hashes: they follow from the number of the event."""
+        _, said = self.client.raw("GET", f"{self.path}/events", self.tokens["official"], Accept=NDJSON)
+        for event in map(msgspec.json.decode, said.splitlines()):
+            number, told = event["number"], event["event"]
+            self.client.stand_ins.setdefault(event["prev"], event["prev"])  # of the first: it follows none
+            self.client.stand_ins.setdefault(event["at"], moment(number - 1))
+            self.client.stand_ins[event["hash"]] = sha256(f"{self.place} {number}".encode()).hexdigest()
+            for name in ("appeal_until", "until"):
+                if told.get(name):
+                    spent = datetime.fromisoformat(told[name]) - datetime.fromisoformat(event["at"])
+                    self.client.stand_ins[told[name]] = moment(number - 1 + round(spent.total_seconds()))
+            if commitment := told.get("commitment"):
+                self.client.stand_ins[commitment] = sha256(f"{self.place} {number} seed".encode()).hexdigest()
+
+
+class Opened(Placed):
+    """A match opened for what conformance matches do not have."""
+
+    def __init__(self, client: Recording, what_for: str, opening: dict[str, Any]) -> None:
+        client.name = what_for
+        _, opened = client.ask("POST", "/v1/matches", "", opening)
+        self.client, self.path, self.place = client, f"/v1/matches/{opened['id']}", what_for
+        self.tokens = {seat["seat"]: seat["token"] for seat in opened["seats"]}
+        self.tokens |= {one["actor"]: one["token"] for one in opened["officials"]}
+        self.tokens["official"] = opened["official_token"]
+        self.stand_in()
+
+    def ask(self, call: str, who: int | str, body: Any, **headers: str) -> Any:
+        """What a call of it that writes is answered with."""
+        answer, said = self.client.ask("POST", f"{self.path}/{call}", self.tokens[who], body, **headers)
+        assert answer.status < 300, said
+        return said
+
+
+class Watched(Placed, OverHttp):
     """A match that is looked at while it goes on."""
 
-    def __init__(self, client: Recording, given: dict[str, Any]) -> None:
+    def __init__(self, client: Recording, given: dict[str, Any], what_for: str = "") -> None:
         client.name = given["ruleset"]
         super().__init__(client, given)
         self.client, self.ruleset, self.acts = client, given["ruleset"], 0
         self.path, self.tokens = self._path, self._tokens
+        self.place = f"{self.ruleset} {given['seed']} {what_for}"
+        self.stand_in()
 
     def act(self, actor: Any, body: dict[str, Any]) -> None:
         super().act(actor, body)
@@ -166,6 +251,7 @@ def play_all(client: Recording) -> dict[str, Watched]:
             match = played[ruleset] = Watched(client, given)
             faults = play(match, given)
             assert not faults, faults
+            match.replace_what_is_fresh()
     return played
 
 
@@ -219,19 +305,16 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     acts = {"acts": [first["body"], {"act": "score", "seat": first["body"]["seat"]}]}
     client.ask("POST", f"{match.path}/acts/batch", match.tokens[first["body"]["seat"]], acts)
     client.name = "example"
-    client.ask("POST", f"{match.path}/tickets", match.tokens[0])
-    client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+    _, ticket = client.ask("POST", f"{match.path}/tickets", match.tokens[0])
+    match.stands_for(ticket["ticket"], "ticket")
+    client.stand_ins[ticket["expires"]] = moment(TICKET_SECONDS)
+    _, issued = client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
+    match.stands_for(issued["token"], "issued")
     client.ask(
         "POST", f"{match.path}/acts", match.tokens["official"], {"act": "abandon", "reason": "Berit had to leave"}
     )
 
 
-TALLY = {
-    "ruleset": "rodskagg-kortoxen",
-    "dealing": "tally",
-    "players": [{"name": name} for name in NAMES[:4]],
-    "first_dealer": 3,
-}
 SHEET = {
     "act": "result",
     "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
@@ -239,43 +322,41 @@ SHEET = {
     "answers": [[3, "fold"], [1, "play"]],
 }
 """Example B-X1."""
+KORTOXEN = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in NAMES[:4]], "first_dealer": 3}
 
 
-def tally(client: Recording) -> None:
+def tally(client: Recording) -> Opened:
     """A deal from its score sheet, and the next as far as a trick."""
-    _, opened = client.ask("POST", "/v1/matches", "", TALLY)
-    path, token = f"/v1/matches/{opened['id']}", opened["seats"][0]["token"]
+    match = Opened(client, "a tally", {**KORTOXEN, "dealing": "tally"})
     bids = [{"act": "bid", "seat": seat, "bid": 1 if seat == 1 else "pass"} for seat in (1, 2, 3, 0)]
     for act in (SHEET, {"act": "deal", "seat": 0}, *bids, {"act": "trick", "seat": 2}):
-        client.ask("POST", f"{path}/acts", token, act)
+        match.ask("acts", 0, act)
+    return match
 
 
-class Heard:
+def add(client: Recording) -> Opened:
+    """What only a match does whose shuffle can be checked."""
+    players = [{"name": name} for name in NAMES[:2]]
+    match = Opened(client, "a fair shuffle", {"ruleset": "kalabrias", "players": players, "shuffle": "committed"})
+    match.ask("acts", 0, {"act": "entropy", "seat": 0, "hex": "5f0c3a91d2e84b7706b1a4c9e3d85f20"})
+    return match
+
+
+class Heard(Opened):
     """A match with officials, where three knocks have opened cases: one waits, one was withdrawn, one is ruled on."""
 
     def __init__(self, client: Recording) -> None:
-        client.name = "with officials"
-        opening = {
-            "ruleset": "rodskagg-kortoxen",
-            "players": [{"name": name} for name in NAMES[:4]],
-            "options": {"deal_ritual": False},
-            "first_dealer": 3,
-            "dealing": "table",
-            "enforcement": "penalise",
-            "adjudication": {"officials": [{"name": "Maja"}, {"name": "Nils"}]},
-        }
-        answer, opened = client.ask("POST", "/v1/matches", body=opening)
-        self.path: str = answer.headers["Location"]
-        self.tokens: dict[int | str, str] = {seat["seat"]: seat["token"] for seat in opened["seats"]}
-        self.tokens |= {one["actor"]: one["token"] for one in opened["officials"]}
-        client.ask("POST", f"{self.path}/acts", self.tokens[3], {"act": "deal", "seat": 3, "counts": [6] * 4})
+        officials = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
+        opening = {"options": {"deal_ritual": False}, "dealing": "table", "enforcement": "penalise"}
+        super().__init__(client, "with officials", {**KORTOXEN, **opening, "adjudication": officials})
+        self.ask("acts", 3, {"act": "deal", "seat": 3, "counts": [6] * 4})
         knock = {"seat": 0, "accused": 1, "offence": "led_out_of_turn", "note": "He led before me"}
         for key in ("k1", "k2", "k3"):
-            client.ask("POST", f"{self.path}/knocks", self.tokens[0], knock, Idempotency_Key=key)
+            self.ask("knocks", 0, knock, Idempotency_Key=key)
         client.name = "the accused"
-        self.ask(client, "1/statements", 1, {"seat": 1, "agrees": False, "events": [2], "text": "It was my turn"})
+        self.ask("knocks/1/statements", 1, {"seat": 1, "agrees": False, "events": [2], "text": "It was my turn"})
         client.name = "example"
-        self.ask(client, "2/withdrawal", 0, {"seat": 0})
+        self.ask("knocks/2/withdrawal", 0, {"seat": 0})
         ruling = {
             "verdict": "upheld",
             "standard": "balance_of_probabilities",
@@ -284,26 +365,13 @@ class Heard:
             "reason": "Two of the others saw it",
         }
         client.name = "what would follow"
-        self.ask(client, "3/ruling?preview=true", "official", ruling)
+        self.ask("knocks/3/ruling?preview=true", "official", ruling)
         client.name = "upheld"
-        self.ask(client, "3/ruling", "official", ruling, Idempotency_Key="k1")
+        self.ask("knocks/3/ruling", "official", ruling, Idempotency_Key="k1")
         client.name = "example"
-        self.ask(client, "3/appeal", 1, {"seat": 1, "text": "They sat behind me"})
+        self.ask("knocks/3/appeal", 1, {"seat": 1, "text": "They sat behind me"})
         client.name = "a case"
         client.ask("GET", f"{self.path}/knocks/3", self.tokens["official:2"])
-
-    def ask(self, client: Recording, call: str, who: int | str, body: Any, **headers: str) -> None:
-        """A call of a case."""
-        answer, said = client.ask("POST", f"{self.path}/knocks/{call}", self.tokens[who], body, **headers)
-        assert answer.status < 300, said
-
-
-def add(client: Recording) -> None:
-    """What only a match does whose shuffle can be checked."""
-    opening = {"ruleset": "kalabrias", "players": [{"name": name} for name in NAMES[:2]], "shuffle": "committed"}
-    _, made = client.ask("POST", "/v1/matches", "", opening)
-    entropy = {"act": "entropy", "seat": 0, "hex": "5f0c3a91d2e84b7706b1a4c9e3d85f20"}
-    client.ask("POST", f"/v1/matches/{made['id']}/acts", made["seats"][0]["token"], entropy)
 
 
 SAID = {
@@ -399,29 +467,38 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     return said
 
 
-def main() -> None:
-    """Writes the file."""
-    with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db") as address:
+def examples() -> str:
+    """The file, as it is now."""
+    with TemporaryDirectory() as path, served(f"sqlite:///{path}/knacka.db", wait_seconds=0.01) as address:
         client = Recording(address)
         played = play_all(client)
         read_all(client, played)
         stream(client, next(match for match in played.values() if match.end()))
-        going = Watched(client, {**next(matches("rodskagg-kortoxen")), "enforcement": "refuse"})
         given = next(matches("rodskagg-kortoxen"))
-        write(client, Watched(client, given), given)
-        tally(client)
-        add(client)
+        going = Watched(client, {**given, "enforcement": "refuse"}, "going on")
+        written = Watched(client, given, "written to")
+        write(client, written, given)
         over = next(match for match in played.values() if match.end())
-        problems = list(provoked(client, going, Heard(client), over))
+        others = [going, written, tally(client), add(client), heard := Heard(client)]
+        problems = list(provoked(client, going, heard, over))
+        for match in others:
+            match.replace_what_is_fresh()
         client.close()
     kept = client.kept
     for operation, status, told in problems:
         kept.answer(operation, status, MEDIA_TYPE, told["type"].rpartition("/")[2], told)
     names = sorted({*kept.requests, *kept.answers})
-    written = {
-        name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names
-    }
-    TARGET.write_text(json.dumps(written, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+    told = {name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names}
+    text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    looked_at = sorted({one for one in FRESH.findall(text) if one[10:11] == "T"} - client.stand_ins.keys())
+    for place, time in enumerate(looked_at):  # of what was looked at and is no event
+        client.stand_ins[time] = moment(30 * 60 * place)
+    return FRESH.sub(lambda found: UNKNOWN if found[0] == UNKNOWN else client.stand_ins[found[0]], text)
+
+
+def main() -> None:
+    """Writes the file."""
+    TARGET.write_text(examples(), "utf-8")
 
 
 if __name__ == "__main__":

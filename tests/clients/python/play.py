@@ -18,6 +18,7 @@ from knacka_client.api.knocks import get_knock, list_knocks, send_knock
 from knacka_client.api.matches import get_match, list_legal_acts, open_match, send_act
 from knacka_client.models import (
     ActDone,
+    Batch,
     CardPlayedSeen,
     Close,
     Enforcement,
@@ -43,6 +44,7 @@ from knacka_client.models import (
     RodskaggKortoxenOpenMatch,
     RodskaggKortoxenOptions,
 )
+from knacka_client.types import UNSET, Unset
 
 ACTS_MAX = 2000
 """A match of random acts takes some fifty from these openings."""
@@ -123,8 +125,7 @@ class Table:
     def act(self, seat: int, version: int) -> None:
         """One act of the seat, as it is listed."""
         client = self.seats[seat]
-        listed = list_legal_acts.sync(self.match, client=client, seat=seat)
-        assert not isinstance(listed, Problem | None), listed
+        listed = self.listed(client, seat).acts
         if not self.acts:
             other = self.seats[seat - 1]
             problem = send_act.sync(self.match, client=other, body=listed[0])
@@ -139,11 +140,15 @@ class Table:
             self.knocked = True
             self.knock()
 
+    def listed(self, client: AuthenticatedClient, seat: int | Unset = UNSET) -> Batch:
+        """The acts that are listed, as they are sent. More may come of what is told, so that has types of its own."""
+        listed = list_legal_acts.sync(self.match, client=client, seat=seat)
+        assert not isinstance(listed, Problem | None), listed
+        return Batch.from_dict({"acts": [act.to_dict() for act in listed]})
+
     def close(self) -> bool:
         """Between deals the official may end the session."""
-        listed = list_legal_acts.sync(self.match, client=self.official)
-        assert not isinstance(listed, Problem | None), listed
-        closing = [act for act in listed if isinstance(act, Close)]
+        closing = [act for act in self.listed(self.official).acts if isinstance(act, Close)]
         for act in closing:
             assert isinstance(send_act.sync(self.match, client=self.official, body=act), ActDone)
         return bool(closing)
