@@ -24,6 +24,7 @@ from msgspec import NODEFAULT, Meta, to_builtins
 from msgspec import inspect as types
 from msgspec.inspect import Field, StructType, TypedDictType
 
+from referee import acts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
@@ -367,9 +368,9 @@ def _takes_no_more(cls: type) -> bool:
 
 
 def _is_asked(cls: type) -> bool:
-    """Whether it is an act or the like: what is sent, and is told as well where it may be done or was asked."""
+    """Whether it is an act or a part of one: what is sent, and is told as well where it may be done or was asked."""
     info = _info(cls)
-    return isinstance(info, StructType) and info.tag is not None
+    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ == acts.__name__)
 
 
 def _has_default(field: Field) -> bool:
