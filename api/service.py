@@ -46,10 +46,15 @@ class Service:
     async def do(self, command: Command) -> Outcome:
         """Has the desk decide and store a request. Raises :class:`InDoubt` where the store is slow to answer."""
         loop = asyncio.get_running_loop()
-        future, answered = self.desk.submit(command), asyncio.Event()
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(answered.set))
-        late = loop.call_later(ACT_SECONDS, answered.set)
-        await answered.wait()
+        future, answered = self.desk.submit(command), loop.create_future()
+
+        def go_on() -> None:
+            if not answered.done():
+                answered.set_result(None)
+
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
+        late = loop.call_later(ACT_SECONDS, go_on)
+        await answered
         late.cancel()
         if not future.done():  # before its turn it can be taken back
             raise Busy if future.cancel() else InDoubt

@@ -35,7 +35,10 @@ def strictly(request: Req) -> None:
     """400 for a query parameter that the call does not know, or that is there twice; 406 where it has nothing in a
     form that the reader takes. Passed over in silence, a misspelt ``limit`` would be an answer to another question.
     """
-    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]
+    accept = header(request, b"accept")
+    if not request.scope["query_string"] and accept in (None, "*/*"):
+        return  # as most acts come: nothing is asked for, and anything will do
+    taken = _taken(request.scope["route_handler"])  # type: ignore[arg-type]  # only these have a call
     if taken is None:
         return
     if request.scope["query_string"]:
@@ -45,7 +48,7 @@ def strictly(request: Req) -> None:
                 raise Problem("unknown_parameter", parameter=name, allowed=list(taken.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
-    if chosen(header(request, b"accept"), taken.offers) is None:
+    if chosen(accept, taken.offers) is None:
         raise Problem("not_acceptable", allowed=list(taken.offers))
 
 
