@@ -66,7 +66,7 @@ class Opening(Value, forbid_unknown_fields=True):
 class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=told.NAME)]
     """By which rulings name whoever gave them."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
     """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""

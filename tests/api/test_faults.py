@@ -73,6 +73,7 @@ LETTERS = 'aZ7 .~/`"\\{}[]|åΩ\n\u202e\u200b🂡'
 MATCH = "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
 WORDS = (
     "SA",
+    "S",
     "T",
     "SEK",
     "Anna",
@@ -129,6 +130,8 @@ def right(here: types.Type, rng: Random) -> Any:
             return text(rng)
         case types.StrType():
             return rng.choice([word for word in WORDS if re.search(here.pattern, word)])
+        case types.TupleType():
+            return [right(one, rng) for one in here.item_types]
         case types.VarTupleType():
             return [right(here.item_type, rng) for _ in range(rng.randrange(here.min_length or 0, 4))]
         case types.DictType():
