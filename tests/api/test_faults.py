@@ -133,7 +133,8 @@ def right(here: types.Type, rng: Random) -> Any:
         case types.TupleType():
             return [right(one, rng) for one in here.item_types]
         case types.VarTupleType():
-            return [right(here.item_type, rng) for _ in range(rng.randrange(here.min_length or 0, 4))]
+            most = 3 if here.max_length is None else min(3, here.max_length)
+            return [right(here.item_type, rng) for _ in range(rng.randint(here.min_length or 0, most))]
         case types.DictType():
             return {text(rng): right(here.value_type, rng) for _ in range(rng.randrange(3))}
         case types.StructType():
