@@ -15,6 +15,7 @@ from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from referee import told
 from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
+from referee.proceedings.takeback import ActTakenBack
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"
@@ -90,6 +91,9 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
             return replace(
                 pot, version=number, contents=after, pending=(), lines=(*pot.lines, _line(pot, event, number))
             )
+        case ActTakenBack():
+            pending = tuple(one for one in pot.pending if not event.undoes(one.event))
+            return replace(pot, version=number, pending=pending)
         case DealVoided():
             return replace(pot, version=number, pending=())
         case MatchAbandoned(shares=()):
@@ -132,7 +136,7 @@ class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
     name, key, kind, line = "pots", "pots_3", Pot, PotLine
-    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned) | {STAKED}
+    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ActTakenBack) | {STAKED}
     entered = staticmethod(entered)
 
 

@@ -179,6 +179,10 @@ class Bella(SeatAct, tag="bella"):
     """Declare king and queen of trumps."""
 
 
+class TakeBack(SeatAct, tag="take_back"):
+    """Ask that the last act be taken back, which was one's own; or agree to that where another has asked for it."""
+
+
 class Close(Act, tag="close"):
     """By the official, between deals: ends the session."""
 
@@ -213,6 +217,7 @@ AnyAct = (
     | Declare
     | Respond
     | Bella
+    | TakeBack
     | Close
     | Void
     | Abandon

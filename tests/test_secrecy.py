@@ -99,6 +99,9 @@ knock/dismissed         all        case seat accused rule named note
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
+act/take-back-asked     all        seat first last
+act/taken-back          all        case first last
+
 high-card/compared      all        highest
 """
 

@@ -33,6 +33,7 @@ from referee.events import (
     Viewer,
 )
 from referee.notation.histories import Step, steps_of
+from referee.proceedings.takeback import that_stands
 from referee.sentences import Language
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
@@ -204,7 +205,7 @@ def record_of(match: Match, events: list[Recorded], viewer: Viewer, language: La
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     fines = {p.case: p.points for p in sheet.penalties if p.case is not None}
-    own = [one for one in events if isinstance(one.event, match.rules.events)]
+    own = [one for one in that_stands(events) if isinstance(one.event, match.rules.events)]
     return {
         "deal": score.deal,
         "dealer": score.dealer,

@@ -115,7 +115,7 @@ async def list_legal_acts(
         raise NotInPlay("no_such_seat", None, seat=whose)
     if tag := held(request, tag_of(seen.version)):
         return not_modified(tag)
-    return of_match(seen.rules.legal(seen.state, whose), seen.version, headers={"Link": DESCRIBED})
+    return of_match(seen.legal(whose), seen.version, headers={"Link": DESCRIBED})
 
 
 def must_be_theirs(viewer: Viewer, act: AnyAct) -> None:
@@ -145,6 +145,8 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     "`abandon` (ends a match that will not be finished: nobody wins it, the deal under way counts for nothing, and "
     "only a pot is shared), and `close` in games that know no end of their own. The referee decides it by the "
     "rules of the match, stores what follows, and answers with those events as the caller may see them.\n\n"
+    "Where the match was opened with `adjudication.take_back` the last act can be taken back (`take_back`, J11): who "
+    "did it asks, and it is done when all others have sent the same; an act by anybody withdraws it.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],
     security=TOKEN,

@@ -147,8 +147,10 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
         last = book.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
-        return case_of(seen, found.ruling, found.event, found.fine, seen.version, language)
+        found = book.answer(connection, match_id, viewer, case - 1, 1)
+        if found[0].ruling.case != case:  # an act was taken back by it
+            raise Problem("no_such_case", last=last)
+        return case_of(seen, found[0].ruling, found[0].event, found[0].fine, seen.version, language)
 
     answer = await service.books.ask_of(book, match, seen.version, read)
     if has := held(request, tag):

@@ -25,8 +25,9 @@ from api.matches.shown import RulesetSeen
 from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
-from referee.events import Dealing, Enforcement, MatchOpened, Stakes
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Stakes
 from referee.games import RULESETS
+from referee.officials import takeback
 from referee.ruleset import Ruleset
 from referee.store.desk import Command, KeyReused
 from referee.store.match import Match
@@ -59,6 +60,13 @@ class Opening(Value, forbid_unknown_fields=True):
     pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
 
 
+class AdjudicationSet(Value, forbid_unknown_fields=True):
+    """How the match is attended to."""
+
+    take_back: bool = False
+    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused."""
+
+
 class OpenMatch(Value, forbid_unknown_fields=True):
     """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot."""
 
@@ -71,6 +79,8 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     enforcement: Enforcement = "refuse"
     stakes: StakesSet | None = None
     opening: Opening | None = None
+    adjudication: AdjudicationSet | None = None
+    """How officials attend to the match; null: what events cannot decide, nobody rules on."""
 
 
 class SeatGiven(Value):
@@ -134,7 +144,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         points, pot = body.opening.points, body.opening.pot or 0
         if len(points) != seats:
             raise Problem("opening_points_count", players=seats)
-    stakes = body.stakes
+    stakes, terms = body.stakes, body.adjudication
     opened = MatchOpened(
         ruleset=rules.key,
         edition=rules.edition,
@@ -149,8 +159,10 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], official: str) -> MatchO
         stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
         tokens=tuple(map(hash_of, tokens)),
         official=hash_of(official),
+        adjudication=None if terms is None else Adjudication(officials=("official",), take_back=terms.take_back),
     )
     rules.opening(opened)
+    takeback.check_opening(opened)
     return opened
 
 

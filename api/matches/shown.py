@@ -11,6 +11,7 @@ from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
+from referee.officials.takeback import awaited
 from referee.ruleset import DueAct, Shown
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
@@ -46,6 +47,19 @@ class Seated(Value):
     name: told.Name
 
 
+class TakingBackSeen(Value):
+    """The last act, which who did it wants to take back (J11)."""
+
+    first: EventNumber
+    """Its first event."""
+    last: EventNumber
+    """Its last event."""
+    agreed: told.Seats
+    """Seats that want it to be taken back; the first did it."""
+    awaited: told.Seats
+    """Seats that have to agree still."""
+
+
 class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
@@ -61,6 +75,16 @@ class MatchSeen(Shown, kw_only=True):
     stakes: Stakes | None
     opened_at: Time
     changed_at: Time
+    taking_back: TakingBackSeen | None
+    """What somebody wants to take back; null: nothing, or an act has been done since."""
+
+
+def taking_back(match: Match) -> TakingBackSeen | None:
+    """What somebody wants to take back."""
+    docket = match.docket
+    if docket is None or (last := docket.last) is None or not last.asked:
+        return None
+    return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=awaited(match.standing))
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
@@ -85,6 +109,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "stakes": opened.stakes,
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
+        "taking_back": taking_back(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 

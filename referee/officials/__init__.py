@@ -11,9 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Request
+from referee.actors import Actor
+from referee.acts import Request, TakeBack
 from referee.events import Event, MatchOpened
+from referee.officials import takeback
 from referee.officials.standing import Attended, Docket, Standing
+from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -28,13 +31,18 @@ Noting = Callable[[Standing, Event, int], Docket]
 Consequence = Callable[[Ruleset, Standing, Moment], tuple[Event, ...]]
 """Events of the officials' that follow by themselves; none: nothing is due."""
 
-DECIDE: Mapping[type, Decision] = {}
+DECIDE: Mapping[type, Decision] = {TakeBack: takeback.take_back}
 """Whose these requests are."""
-EVOLVE: Mapping[type[Event], Evolution] = {}
+EVOLVE: Mapping[type[Event], Evolution] = {TakeBackAsked: takeback.asked, ActTakenBack: takeback.undone}
 """Whose these events are."""
 PASS: tuple[Passing, ...] = ()
-NOTE: tuple[Noting, ...] = ()
+NOTE: tuple[Noting, ...] = (takeback.noted,)
 FOLLOW: tuple[Consequence, ...] = ()
+
+
+def asked(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:
+    """The match when something is asked for, of which event ``first`` is the first: before what comes of it."""
+    return takeback.begins(standing, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
@@ -58,12 +66,12 @@ def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
     def start(opened: MatchOpened) -> Standing:
-        return Attended(play=rules.start(opened), docket=Docket())
+        return Attended(play=rules.start(opened), docket=Docket(takes_back=takeback.takes_back(opened)))
 
     def evolve(standing: Standing, event: Event, number: int) -> Standing:
         own = EVOLVE.get(type(event))
         if own is not None:
-            return own(rules, standing, event, number)
+            return takeback.kept(standing, own(rules, standing, event, number))
         return noted(replace(standing, play=rules.evolve(standing.play, event, number)), event, number)
 
     def noted(standing: Standing, event: Event, number: int) -> Standing:
@@ -94,6 +102,7 @@ def attended(rules: Ruleset) -> Procedure:
 
     def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
         decision, number = DECIDE.get(type(request)), moment.version
+        standing = asked(standing, request, moment.actor, number + 1)
         if decision is not None:
             events = decision(rules, standing, request, moment)
             for event in events:
@@ -108,4 +117,10 @@ def attended(rules: Ruleset) -> Procedure:
             standing = evolve(standing, event, number)
         return settled(standing, events, number, moment)
 
-    return Procedure(state=Attended[rules.state], start=start, begin=begin, take=take, evolve=evolve)  # type: ignore[name-defined]
+    return Procedure(
+        state=Attended[rules.state],  # type: ignore[name-defined]
+        start=start,
+        begin=begin,
+        take=take,
+        evolve=evolve,
+    )

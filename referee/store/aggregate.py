@@ -78,6 +78,12 @@ class Aggregate(Value):
         return True
 
     @property
+    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+        """What makes of how it stands, before the first event that came of a request, how it stands then; ``None``
+        where a request changes nothing beyond its events."""
+        return None
+
+    @property
     def procedure(self) -> Rules:
         """The rules that it is folded by."""
         return self.rules_for(self.opened)
@@ -106,11 +112,13 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         aggregate = _begun(next(history))
     standing, version = aggregate.standing, aggregate.version
     at, public_to = aggregate.changed_at, aggregate.public_to
-    evolve, lays_open = aggregate.procedure.evolve, aggregate.LAYS_OPEN
+    evolve, lays_open, asked = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.asked
     for recorded in history:
         version += 1
         assert recorded.originator_version == version, "a history has no gap"
         event, at = recorded.event, recorded.at
+        if asked is not None and recorded.request is not None:
+            standing = asked(standing, recorded)
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version

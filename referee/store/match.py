@@ -2,24 +2,28 @@
 
 from collections.abc import Callable
 from hmac import compare_digest
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 import msgspec
 
-from referee import events
+from referee import events, proceedings
 from referee.actors import Actor
-from referee.acts import Request, request_of
+from referee.acts import Act, Request, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, seen
 from referee.games import RULESETS
-from referee.officials import attended, attends
-from referee.officials.standing import Attended, Docket
+from referee.officials import asked, attended, attends, takeback
+from referee.officials.standing import Attended, Docket, Standing
 from referee.ruleset import Ruleset
 from referee.store.aggregate import Aggregate, Rules
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Those that all games have, and then those of each."""
-    kinds = [kind for kind in vars(events).values() if isinstance(kind, type) and issubclass(kind, Event)]
+    """Those that all games have, those of the officials, and then those of each game."""
+    parts = (import_module(f"{proceedings.__name__}.{part.name}") for part in iter_modules(proceedings.__path__))
+    named = (kind for module in (events, *parts) for kind in vars(module).values())
+    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Event)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys(kind for kind in (*kinds, *own) if kind is not Event))
 
@@ -40,6 +44,11 @@ class Match(Aggregate):
         """The ruleset that a match so opened is played by, with its officials where they attend to it."""
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
+
+    @property
+    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+        """Where an act can be taken back, what keeps how the match stood before it."""
+        return None if takeback.takes_back(self.opened) is None else _asked
 
     @property
     def rules(self) -> Ruleset:
@@ -63,7 +72,20 @@ class Match(Aggregate):
         known = self.opened.official if actor == "official" else self.state.table.tokens[actor]
         return compare_digest(known, token)
 
+    def legal(self, viewer: Viewer) -> tuple[Act, ...]:
+        """What somebody may do now, in the game and about its last act."""
+        acts, standing = self.rules.legal(self.state, viewer), self.standing
+        if type(standing) is Attended and isinstance(viewer, int):
+            acts += takeback.offers(standing, viewer)
+        return acts
+
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """A recorded event as the viewer may see it."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
+
+
+def _asked(standing: Standing, recorded: Recorded) -> Standing:
+    """How a match stands before the first event that came of a request."""
+    assert recorded.request is not None, "it was asked for"
+    return asked(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)

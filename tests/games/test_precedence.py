@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Knock, Report, Request, Void
+from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Knock, Report, Request, TakeBack, Void
 from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
-from referee.ruleset import Ruleset
+from referee.ruleset import Moment, Ruleset
 from tests.playouts import Playout
 
 KEYS = sorted(RULESETS)
@@ -75,6 +75,8 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:
         return NotInPlay, "eliminated"
+    if kind is TakeBack:  # who sits out a duel agrees as well
+        return WrongPhase, "no_taking_back"
     if kind is Knock and rules.key in KNOCKED_IN:
         return None
     if act.seat not in table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):
@@ -89,7 +91,7 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
 def refusal(match: Playout, act: Request) -> Refused | tuple[Event, ...]:
     """How the match refuses an act, or what it makes of it."""
     try:
-        return match.rules.decide(match.state, act, match.moment())
+        return match.rules.decide(match.state, act, Moment(match.version, match.at, "any"))
     except Refused as refused:
         return refused
 
