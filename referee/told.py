@@ -74,6 +74,7 @@ Events = Many[EventNumber]
 DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
 """From 1; 0 before the first."""
 CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
+AttemptNumber = Annotated[int, _whole(1, EXACT_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]
 Tally = Annotated[int, _whole(0, VERSION_MAX)]
 """Of what events tell."""

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.tokens import must_be_official, must_be_seat, required_token
+from api.access.tried import tries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -165,6 +166,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
     viewer, held = await service.holder(match, token)
+    tries(request, match, viewer, act)
     must_be_theirs(viewer, act)
     outcome = await service.do(Command(id=match, actor=viewer, request=act, key=key, expected=expected, token=held))
     done = done_of(outcome, viewer)
@@ -201,11 +203,13 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
     viewer, held = await service.holder(match, token)
     for act in acts:
+        tries(request, match, viewer, act)
         must_be_theirs(viewer, act)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
+        tries(request, match, viewer, act)
         own_key = None if key is None else f"{key}/{index}"
         command = Command(
             id=match,

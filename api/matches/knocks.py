@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token
+from api.access.tried import tries
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -59,6 +60,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, knock = key_of(request), expected_by(request), await KNOCK.read(request)
     viewer, held = await service.holder(match, token)
+    tries(request, match, viewer, knock)
     must_be_seat(viewer, knock.seat)
     outcome = await service.do(Command(id=match, actor=viewer, request=knock, key=key, expected=expected, token=held))
     language = language_of(header(request, b"accept-language"))

@@ -92,14 +92,17 @@ class Aggregate(Value):
 KINDS: dict[str, type[Aggregate]] = {}
 """The kinds that there are, by the topic of the first event."""
 
+BESIDE: list[type[Event]] = []
+"""Facts that are kept beside the aggregates, and that nothing folds."""
+
 A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
     """Every topic, and the type that reads it; no two kinds share one, or a book could not tell them apart."""
     topics: dict[str, type[Event]] = {}
-    for kind in KINDS.values():
-        for fact in kind.FACTS:
+    for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
+        for fact in facts:
             assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
             topics[fact.TOPIC] = fact
     return topics

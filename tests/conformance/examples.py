@@ -239,6 +239,9 @@ def take_back(client: Recording) -> None:
     client.ask("POST", acts, tokens[0], {"act": "deal", "seat": 0})
     client.ask("POST", acts, tokens[1], {"act": "bid", "seat": 1, "bid": "join"})
     client.ask("POST", acts, tokens[1], {"act": "take_back", "seat": 1})
+    client.ask("POST", acts, tokens[0], {"act": "bid", "seat": 0, "bid": "join"})
+    client.name = "out of turn"
+    client.ask("GET", f"/v1/matches/{made['id']}/attempts", made["official_token"])
 
 
 SAID = {
