@@ -306,6 +306,24 @@ def add(client: Recording) -> None:
     client.ask("POST", f"/v1/matches/{made['id']}/acts", made["seats"][0]["token"], entropy)
 
 
+def take_back(client: Recording) -> None:
+    """What only a match does where the last act can be taken back."""
+    opening = {
+        "ruleset": "rams-english",
+        "players": [{"name": name} for name in NAMES[:3]],
+        "first_dealer": 0,
+        "adjudication": {"take_back": True},
+    }
+    _, made = client.ask("POST", "/v1/matches", "", opening)
+    acts, tokens = f"/v1/matches/{made['id']}/acts", [seat["token"] for seat in made["seats"]]
+    client.ask("POST", acts, tokens[0], {"act": "deal", "seat": 0})
+    client.ask("POST", acts, tokens[1], {"act": "bid", "seat": 1, "bid": "join"})
+    client.ask("POST", acts, tokens[1], {"act": "take_back", "seat": 1})
+    client.ask("POST", acts, tokens[0], {"act": "bid", "seat": 0, "bid": "join"})
+    client.name = "out of turn"
+    client.ask("GET", f"/v1/matches/{made['id']}/attempts", made["official_token"])
+
+
 SAID = {
     429: Problem("slow_down", per_minute=600),
     500: Problem("internal"),
@@ -411,6 +429,7 @@ def main() -> None:
         write(client, Watched(client, given), given)
         tally(client)
         add(client)
+        take_back(client)
         over = next(match for match in played.values() if match.end())
         problems = list(provoked(client, going, Heard(client), over))
         client.close()
