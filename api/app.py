@@ -11,21 +11,35 @@ from litestar.types import Message, Scope
 
 from api.access.limits import Limits
 from api.access.tokens import RefusedTokens
+from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
 from api.http.headers import Headers, Req, secure
-from api.http.problems import HANDLERS
+from api.http.problems import HANDLERS, Told
 from api.http.routes import routed
 from api.hub import Hub
-from api.matches import acts, events, hearings, knocks, listing, match, openings, replays, tickets, tokens
+from api.matches import (
+    acts,
+    attempts,
+    events,
+    hearings,
+    knocks,
+    listing,
+    match,
+    openings,
+    replays,
+    tickets,
+    tokens,
+)
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
 from api.service import Service
 from api.settings import Settings
+from referee.store.attempts import Attempts
 from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk
 from referee.store.store import construct
@@ -51,7 +65,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)
-            app.state.service = service = Service(referee, desk, hub, kept, metrics, wait_seconds)
+            tried = Attempts(referee.tried, metrics.attempts)
+            open_parts.push_async_callback(asyncio.to_thread, tried.close)
+            app.state.service = service = Service(referee, desk, hub, kept, tried, metrics, wait_seconds)
             await asyncio.to_thread(kept.start)
             await asyncio.to_thread(service.tickets.prepare)
             if settings.metrics_port:
@@ -72,10 +88,13 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if limits is not None:
                 left: Headers = scope["state"].get("limits", [])
                 message["headers"] = [*message["headers"], *left]
-            problem: str | None = scope["state"].get("problem")
+            answered: Told | None = scope["state"].get("problem")
+            problem = None if answered is None else answered.code
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
             if problem == "token_unknown":
                 refused_tokens.tell(scope["client"])
+            if answered is not None and (tried := tried_in(scope)) is not None:
+                scope["litestar_app"].state.service.refused(tried, answered)
 
     v1 = routed(
         "/v1",
@@ -94,6 +113,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             hearings.withdraw_case,
             hearings.appeal_ruling,
             hearings.rule_on_case,
+            attempts.list_attempts,
             events.list_events,
             events.stream_events,
             tickets.issue_ticket,

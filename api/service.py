@@ -8,9 +8,10 @@ from uuid import UUID
 
 from api.access.tickets import Tickets
 from api.access.tokens import actor_of, hash_of, held_by, seen_as, viewer_of
+from api.access.tried import Tried
 from api.bookkeeping import Books
 from api.http.headers import Req
-from api.http.problems import STORE_FAILURES, Problem, Reason
+from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
@@ -19,6 +20,7 @@ from referee.actors import Actor
 from referee.events import Recorded, Viewer
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
+from referee.store.attempts import Attempt, Attempts
 from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome, utc_now
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
@@ -29,6 +31,10 @@ STUCK_SECONDS = 5.0
 """When a writer that is still at it does not count as one that decides."""
 FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
+KEPT = frozenset((403, 409, 412, 422))
+"""The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
+SETTLE_SECONDS = 2.0
+"""How long who reads attempts waits for those of just now."""
 ASIDE_NAMED_MOST = 100
 """Matches set aside that the metrics name; the log names all."""
 
@@ -37,9 +43,17 @@ class Service:
     """What the handlers work with, from start to stop of the process."""
 
     def __init__(
-        self, referee: Referee, desk: Desk, hub: Hub, books: Books, metrics: Metrics, wait_seconds: float
+        self,
+        referee: Referee,
+        desk: Desk,
+        hub: Hub,
+        books: Books,
+        attempts: Attempts,
+        metrics: Metrics,
+        wait_seconds: float,
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
+        self.attempts = attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
@@ -155,6 +169,24 @@ class Service:
         viewer_of(match, held_by(request))  # whose token has been replaced meanwhile learns nothing more
         return match
 
+    def refused(self, tried: Tried, told: Told) -> None:
+        """Something that the holder of a token tried is being refused: it is kept for the officials (J12), when the
+        answer is out. On the loop."""
+        if told.status not in KEPT:
+            return
+        place = self.desk.place(tried.match)
+        if place is None:  # the match is not at hand any more, and nobody loads it for this
+            self.metrics.attempts["dropped"] += 1
+            return
+        attempt = Attempt(*tried, told.code, told.rule, datetime.now(UTC), *place)
+        asyncio.get_running_loop().call_soon(self.attempts.put, attempt)
+
+    async def attempts_settled(self) -> None:
+        """Waits briefly until what was tried here before is written."""
+        loop, settled = asyncio.get_running_loop(), asyncio.Event()
+        self.attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
+        await set_within(settled, SETTLE_SECONDS)
+
     def committed(self, recorded: Iterable[Recorded]) -> None:
         """What the desk calls on its own thread after a commit."""
         recorded = tuple(recorded)
@@ -198,6 +230,7 @@ class Service:
         named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
+            "attempts_waiting": ("Refused attempts that wait to be written.", self.attempts.waiting),
             "cached_matches": ("Matches in memory.", self.desk.at_hand),
             **lag,
             "books_set_aside": ("Matches that books have set aside.", len(aside)),

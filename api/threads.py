@@ -34,7 +34,8 @@ class Threads:
         return await asyncio.wrap_future(future)
 
 
-# All of them together, the desk and the follower find a connection each: the store opens 12 at most, the books 15.
+# All of them together, the desk, the follower and who writes attempts find a connection each: the store opens 13 at
+# most, the books 15.
 in_thread = Threads("reader", 5, waiting=64)
 """For what is read in a moment."""
 in_long_thread = Threads("long-reader", 2, waiting=32)

@@ -41,6 +41,7 @@ from referee.events import (
     seen,
 )
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
+from referee.proceedings.takeback import ActTakenBack
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
@@ -51,10 +52,17 @@ FACTS: tuple[type[Event], ...] = (
     KnockUpheld,
     KnockDismissed,
     PenaltyImposed,
+    ActTakenBack,
 )
 """What a case is made of."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
-BEGINS = (CaseOpened, KnockUpheld, KnockDismissed)
+
+
+def begins(event: Event) -> bool:
+    """Whether a case begins with this event; an act may also be taken back by a ruling, in a case that is open."""
+    if isinstance(event, ActTakenBack):
+        return event.seat is not None
+    return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
 class Entry(NamedTuple):
@@ -67,7 +75,8 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """All that has happened in a case, in order: it begins with what opened it, or with the referee's ruling."""
+    """All that has happened in a case, in order: it begins with what opened it, with the referee's ruling, or with an
+    act that was taken back as the table agreed."""
 
     case: int
     entries: tuple[Entry, ...]
@@ -161,7 +170,7 @@ class Cases:
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
                     entries.append(_entry(recorded, number))
                     case = cases.setdefault((match_id, number), {})
-                    case |= _case(recorded, ruleset) if isinstance(event, BEGINS) else {}
+                    case |= _case(recorded, ruleset) if begins(event) else {}
                     case |= _changes(event)
                 if type(event) in LAYS_OPEN:
                     public_to = recorded.originator_version
@@ -241,8 +250,7 @@ def _entry(recorded: Recorded, number: int) -> dict[str, Any]:
 
 def _case(recorded: Recorded, ruleset: str) -> dict[str, Any]:
     """The row of a case that begins with this event."""
-    event = recorded.event
-    assert isinstance(event, BEGINS), "with no other"
+    event: Any = recorded.event
     return {
         "match": recorded.originator_id,
         "case": event.case,
@@ -266,4 +274,6 @@ def _changes(event: Any) -> dict[str, Any]:
             return {"status": "appealed"}
         case CaseWithdrawn():
             return {"status": "withdrawn"}
+        case ActTakenBack(seat=seat) if seat is not None:
+            return {"status": "final", "rule": "J11"}
     return {}

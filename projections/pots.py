@@ -16,6 +16,7 @@ from projections.protocols import columns_of
 from referee import told
 from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
 from referee.proceedings.corrections import Ended, ProtocolCorrected
+from referee.proceedings.takeback import ActTakenBack
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"
@@ -94,6 +95,9 @@ def entered(pot: Pot | None, recorded: Recorded) -> Pot:
             return replace(
                 pot, version=number, contents=after, pending=(), lines=(*pot.lines, _line(pot, event, number))
             )
+        case ActTakenBack():
+            pending = tuple(one for one in pot.pending if not event.undoes(one.event))
+            return replace(pot, version=number, pending=pending)
         case DealVoided():
             return replace(pot, version=number, pending=())
         case ProtocolCorrected(pot=contents, won=won) if contents is not None:
@@ -166,7 +170,9 @@ class Pots(Sheets[Pot]):
     """The book of all pots; a pot in a game that has none is empty."""
 
     name, key, kind, line = "pots", "pots_4", Pot, PotLine
-    takes = topics(MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ProtocolCorrected) | {STAKED}
+    takes = topics(
+        MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ActTakenBack, ProtocolCorrected
+    ) | {STAKED}
     entered = staticmethod(entered)
     amended = staticmethod(amended)
 

@@ -31,6 +31,7 @@ from referee.events import (
     in_points,
 )
 from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected
+from referee.proceedings.takeback import ActTakenBack
 from referee.value import (
     AnswerSeen,
     BidSeen,
@@ -204,6 +205,9 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
                 pending=(),
                 eliminated=event.eliminated,
             )
+        case ActTakenBack():
+            stands = tuple(one for one in sheet.pending if not event.undoes(one.event))
+            return replace(sheet, version=number, pending=stands)
         case DealVoided() if event.points:
             line = _line_of_voided(sheet, event, number)
             return replace(sheet, version=number, points=line.points, lines=(*sheet.lines, line), pending=())
@@ -395,6 +399,7 @@ class Protocols(Sheets[Protocol]):
         PenaltyImposed,
         DealScored,
         DealVoided,
+        ActTakenBack,
         PlayerEliminated,
         MatchWon,
         MatchClosed,

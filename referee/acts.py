@@ -209,6 +209,10 @@ class Bella(SeatAct, tag="bella"):
     """Declare king and queen of trumps."""
 
 
+class TakeBack(SeatAct, tag="take_back"):
+    """Ask that the last act be taken back, which was one's own; or agree to that where another has asked for it."""
+
+
 class Close(Act, tag="close"):
     """By the official, between deals: ends the session."""
 
@@ -341,6 +345,7 @@ AnyAct = (
     | Declare
     | Respond
     | Bella
+    | TakeBack
     | Close
     | Void
     | Abandon
@@ -515,6 +520,6 @@ request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
 """What was asked, from how it stands on record."""
 
 
-def act_name(request: Request) -> str:
+def act_name(request: Value) -> str:
     """The name that a request goes by on the wire."""
     return str(request.__struct_config__.tag)

@@ -50,6 +50,11 @@ class Ledger(Value):
     dismissed: tuple[int, ...] = ()
     """Who knocked and was dismissed in the deal, each time; voiding the deal does not wipe that out."""
 
+    @property
+    def next_case(self) -> int:
+        """The number of the next case, of the game's or of the officials'."""
+        return self.cases + 1
+
     def points(self, seat: int) -> int:
         """Penalty points of a seat in this deal."""
         if not self.penalties:
@@ -173,7 +178,7 @@ def adjudicate(
     ``rules`` are cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``, which goes to a
     knock for nothing or too late, not to one for the same offence again (B-O3, B-O5, B-O32).
     """
-    case = ledger.cases + 1
+    case = ledger.next_case
 
     def matches(standing: Standing) -> bool:
         return standing.breach.seat == knock.accused and knock.offence in (None, standing.breach.offence)
@@ -219,7 +224,7 @@ def adjudicate(
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
     """Where the referee refuses what the rules forbid, no offence ever stands (B-O32)."""
     return KnockDismissed(
-        case=ledger.cases + 1,
+        case=ledger.next_case,
         seat=knock.seat,
         accused=knock.accused,
         reason="enforced",

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Proceeding, Request, Result, Void
+from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Proceeding, Request, Result, TakeBack, Void
 from referee.cards import clockwise
 from referee.entering import entering
 from referee.events import (
@@ -297,6 +297,8 @@ def game(
         if seat not in table.active:
             may_not_knock = cites.knocks if kind is Knock and knock else None
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
+        if kind is TakeBack:
+            raise WrongPhase("no_taking_back", "J11")
         if kind is Knock and knock is not None:  # who sits out a duel may knock
             may_knock(table.ledger, seat)
             return knock

@@ -179,16 +179,30 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
     return sentence(TEXTS.rulings[event.reason].in_(language), facts)
 
 
+CaseCode = Literal[
+    "pending",
+    "withdrawn",
+    "case_upheld",
+    "case_dismissed",
+    "misclick_pending",
+    "misclick_withdrawn",
+    "misclick_upheld",
+    "misclick_dismissed",
+    "taken_back",
+]
+"""How a case stands: of what somebody did or of a line, of a misclick, and of one on which the table agreed."""
+
+
 def case(
-    code: Literal["pending", "withdrawn", "case_upheld", "case_dismissed"],
+    code: CaseCode,
     players: Sequence[str],
     officials: Sequence[str],
     language: Language,
     *,
     by: Actor,
-    accused: int | None,
-    offence: str | None,
     rule: str,
+    accused: int | None = None,
+    offence: str | None = None,
     official: Actor | None = None,
     payer: int | None = None,
     penalty: int = 0,

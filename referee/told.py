@@ -88,6 +88,7 @@ Instance = Annotated[int, _whole(1, VERSION_MAX)]
 MINUTES_MAX = 10_080
 """A week."""
 Minutes = Annotated[int, _whole(0, MINUTES_MAX)]
+AttemptNumber = Annotated[int, _whole(1, EXACT_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]
 Tally = Annotated[int, _whole(0, VERSION_MAX)]
 """Of what events tell."""

@@ -87,14 +87,15 @@ def fill(url: str, matches: Matches, *, books: bool = True) -> None:
 
 
 class Editor:
-    """Changes what is stored. ``{events}``, ``{snapshots}`` and ``{acts}`` stand for tables, ``?`` for a value."""
+    """Changes what is stored. ``{events}``, ``{snapshots}``, ``{acts}`` and ``{attempts}`` stand for tables, ``?``
+    for a value."""
 
     def __init__(self, url: str) -> None:
         self.url, self.sqlite = url, isinstance(place_of(url), SqliteFile)
 
     def run(self, statement: str, *values: Any, books: bool = False) -> list[Any]:
         prefix = "stored" if self.sqlite else "referee"
-        tables = {name: f"{prefix}_{name}" for name in ("events", "snapshots", "acts")}
+        tables = {name: f"{prefix}_{name}" for name in ("events", "snapshots", "acts", "attempts")}
         statement = statement.format_map(tables)
         if self.sqlite:
             file = books_file(self.url) if books else settings_for(self.url)["SQLITE_DBNAME"]

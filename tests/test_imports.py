@@ -114,6 +114,8 @@ def test_the_calls_are_found():
         ("projections/pots.py", "from referee.events import Event\nimport sqlalchemy", set()),
         ("projections/pots.py", "from referee.proceedings.shuffle import EntropyGiven", set()),
         ("projections/pots.py", "from referee.officials import shuffle", {"referee.officials.shuffle"}),
+        ("projections/pots.py", "from referee.proceedings.takeback import ActTakenBack", set()),
+        ("projections/pots.py", "from referee.officials import takeback", {"referee.officials.takeback"}),
         ("projections/pots.py", "from referee.games import rams", {"referee.games.rams"}),
         ("projections/pots.py", "from referee.store import reach, store", {"referee.store.store"}),
         ("projections/pots.py", "def f():\n    import api.app", {"api.app"}),

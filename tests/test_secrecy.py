@@ -122,6 +122,8 @@ case/appealed           all        case seat within_deal
 protocol/corrected      all        case deal why lines struck points eliminated dealer next_deal halves pot duel
                         all        carried fresh won
                         official   scripts strike
+act/take-back-asked     all        seat first last
+act/taken-back          all        case first last seat
 
 high-card/compared      all        highest
 """

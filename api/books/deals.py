@@ -32,6 +32,7 @@ from referee.events import (
     Viewer,
 )
 from referee.notation.histories import Step, steps_of
+from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
 from referee.store.desk import utc_now
@@ -209,7 +210,7 @@ def record_of(
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
-    own = [one for one in events if isinstance(one.event, match.rules.events)]
+    own = [one for one in that_stands(events) if isinstance(one.event, match.rules.events)]
     return {
         "deal": score.deal,
         "dealer": score.dealer,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -102,6 +102,14 @@ class Document(Value, omit_defaults=True):
     """Each thing that is wrong with a body or with parameters, with its place; left out elsewhere."""
 
 
+class Told(NamedTuple):
+    """The problem that a request was answered with, or one of its acts; the state of its scope has it so named."""
+
+    status: int
+    code: str
+    rule: str | None
+
+
 class Problem(Exception):
     """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
     the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`. A ``status`` is given where
@@ -146,7 +154,8 @@ def rule_page(rule: str) -> str | None:
 def _answer(
     request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
-    request.scope["state"]["problem"] = code
+    rule = told.rule if isinstance(told.rule, str) else None
+    request.scope["state"]["problem"] = Told(told.status, code, rule)
     headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
     return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
 

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.tokens import must_be_theirs, required_token, seen_as
+from api.access.tried import tries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -140,6 +141,8 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
     "`result` enters a whole deal of a tally as its score sheet has it: the referee does the acts that it stands "
     "for, one after the other, and where one is refused, all of it is; `facts.at` in the problem is the place, as a "
     "JSON Pointer (`/tricks/4`). What a game's result tells is at `get_ruleset`, as a JSON Schema.\n\n"
+    "Where the match was opened with `adjudication.take_back` the last act can be taken back (`take_back`, J11): who "
+    "did it asks, and it is done when all others have sent the same; an act by anybody withdraws it.\n\n"
     "`Idempotency-Key` makes a repeat safe; `If-Match` makes it hold only for the version that the caller has seen.",
     tags=["Matches"],
     security=TOKEN,
@@ -158,6 +161,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
     opened, actor, held = await service.holder(match, token)
+    tries(request, match, actor, act)
     must_be_theirs(opened, actor, act)
     outcome = await service.do(Command(id=match, actor=actor, request=act, key=key, expected=expected, token=held))
     done = done_of(outcome, seen_as(actor))
@@ -194,11 +198,13 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
     opened, actor, held = await service.holder(match, token)
     for act in acts:
+        tries(request, match, actor, act)
         must_be_theirs(opened, actor, act)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
+        tries(request, match, actor, act)
         own_key = None if key is None else f"{key}/{index}"
         command = Command(
             id=match,

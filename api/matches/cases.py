@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
-from projections.cases import Entry, fine_of
+from projections.cases import FACTS, Entry, fine_of
 from referee import sentences, told
 from referee.actors import Actor
-from referee.events import DismissalReason, KnockDismissed, KnockUpheld, PenaltyImposed, Recorded, Viewer, seen
+from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
 from referee.officials.standing import CaseStatus, status_at
 from referee.proceedings.cases import (
     CaseAppealed,
@@ -25,23 +25,16 @@ from referee.proceedings.cases import (
     Standard,
     Verdict,
 )
-from referee.sentences import Language
+from referee.proceedings.takeback import ActTakenBack
+from referee.sentences import CaseCode, Language
 from referee.store.match import Match
 from referee.value import EventNumber, OffenceText, RuleId, Seat, Time, Value, Version
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
-FACTS = (
-    CaseOpened,
-    CaseStated,
-    CaseWithdrawn,
-    CaseRuled,
-    CaseAppealed,
-    KnockUpheld,
-    KnockDismissed,
-    PenaltyImposed,
-)
 OPEN_RULE = "J1"
 """By which a case waits."""
+BACK_RULE = "J11"
+"""By which an act is taken back."""
 LETTERS = "abcdefghij"
 """For digits, where an ETag has none."""
 
@@ -165,7 +158,7 @@ def entries_of(recorded: Iterable[Recorded], case: int, viewer: Viewer, public_t
     return tuple(
         Entry(one.originator_version, one.at, seen(one.event, viewer, one.originator_version <= public_to))
         for one in recorded
-        if isinstance(one.event, FACTS) and one.event.case == case
+        if isinstance(one.event, FACTS) and getattr(one.event, "case", None) == case
     )
 
 
@@ -177,6 +170,8 @@ def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
     """The file of a case at a time, from all that happened in it, as the reader may see it."""
     first = entries[0].fact
+    if isinstance(first, ActTakenBack):
+        return _agreed(match, entries[0], version, language)
     opened = first if isinstance(first, CaseOpened) else None
     rulings = [_ruling_made(entry) for entry in entries if isinstance(entry.fact, Ruling)]
     last = rulings[-1] if rulings else None
@@ -213,6 +208,39 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         rulings=tuple(rulings),
         appeals=tuple(_appeal_made(entry) for entry in of_case(entries, CaseAppealed)),
         appeal_until=last.appeal_until if last and status == "ruled" else None,
+    )
+
+
+def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
+    """The file of an act that was taken back as the table agreed."""
+    fact: ActTakenBack = entry.fact
+    assert fact.seat is not None, "else it was ruled"
+    return Case(
+        case=fact.case,
+        seat=fact.seat,
+        accused=None,
+        named=None,
+        note="",
+        verdict="upheld",
+        offence=None,
+        rule=BACK_RULE,
+        penalty=0,
+        payer=None,
+        fine=0,
+        rests_on=fact.undone,
+        reason=None,
+        why=sentences.case("taken_back", match.opened.players, (), language, by=fact.seat, rule=BACK_RULE),
+        event=entry.event,
+        version=version,
+        status="final",
+        kind="misclick",
+        by=fact.seat,
+        deal=None,
+        result=None,
+        statements=(),
+        rulings=(),
+        appeals=(),
+        appeal_until=None,
     )
 
 
@@ -281,11 +309,17 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         return sentences.ruling(last, players, language, fine=fine)
     terms = match.opened.adjudication
     assert terms is not None, "only officials' matches have open cases"
-    code: Literal["pending", "withdrawn", "case_upheld", "case_dismissed"]
-    if ruled:
-        code = "case_upheld" if verdict == "upheld" else "case_dismissed"
+    code: CaseCode
+    misclick = isinstance(first, CaseOpened) and first.kind == "misclick"
+    if last is None:
+        if verdict == "withdrawn":
+            code = "misclick_withdrawn" if misclick else "withdrawn"
+        else:
+            code = "misclick_pending" if misclick else "pending"
+    elif verdict == "upheld":
+        code = "misclick_upheld" if misclick else "case_upheld"
     else:
-        code = "withdrawn" if verdict == "withdrawn" else "pending"
+        code = "misclick_dismissed" if misclick else "case_dismissed"
     return sentences.case(
         code,
         players,

@@ -7,6 +7,7 @@ from litestar import post
 from litestar.params import QueryParameter
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
+from api.access.tried import tries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of, tag_in
@@ -117,10 +118,12 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     """Makes a statement."""
     service, token = service_of(request), required_token(request)
     sent = await STATEMENT.read(request)
+    asked = Statement(case=case, **_fields(sent))
     _, actor, held = await service.holder(match, token)
+    tries(request, match, actor, asked)
     must_be_seat(actor, sent.seat)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, Statement(case=case, **_fields(sent)))
+    return await _heard(request, service, match, case, actor, held, asked)
 
 
 @post(
@@ -136,10 +139,12 @@ async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     """Withdraws a case."""
     service, token = service_of(request), required_token(request)
     sent = await WITHDRAWAL.read(request)
+    asked = Withdrawal(case=case, seat=sent.seat)
     _, actor, held = await service.holder(match, token)
+    tries(request, match, actor, asked)
     _as_whom(actor, sent.seat)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, Withdrawal(case=case, seat=sent.seat))
+    return await _heard(request, service, match, case, actor, held, asked)
 
 
 def _as_whom(actor: Actor, seat: int | None) -> None:
@@ -165,10 +170,12 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     """Appeals."""
     service, token = service_of(request), required_token(request)
     sent = await APPEAL.read(request)
+    asked = Appeal(case=case, **_fields(sent))
     _, actor, held = await service.holder(match, token)
+    tries(request, match, actor, asked)
     _as_whom(actor, sent.seat)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, Appeal(case=case, **_fields(sent)))
+    return await _heard(request, service, match, case, actor, held, asked)
 
 
 @post(
@@ -195,11 +202,13 @@ async def rule_on_case(
     """Rules on a case."""
     service, token = service_of(request), required_token(request)
     sent = await RULING.read(request)
+    asked = Ruling(case=case, **_fields(sent))
     _, actor, held = await service.holder(match, token)
+    if not preview:  # which would change nothing
+        tries(request, match, actor, asked)
     must_be_official(actor)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
-    asked = Ruling(case=case, **_fields(sent))
     if preview:
         return await _preview(request, service, seen, actor, asked)
     return await _heard(request, service, match, case, actor, held, asked)

@@ -1,5 +1,6 @@
 """Knocks on the table, and the case files that they leave."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from msgspec import Meta
 from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token, seen_as
+from api.access.tried import tries
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -24,6 +26,7 @@ from api.service import match_of, service_of
 from referee import told
 from referee.actors import Actor, is_official
 from referee.acts import Knock, Note, NumberSent, Offence, OpenCase
+from referee.proceedings.cases import CaseKind
 from referee.store.desk import Command, utc_now
 from referee.value import SeatSent, Value
 
@@ -35,18 +38,22 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
 
     ``offence`` names it; without it the referee looks for the oldest that stands open. Where officials attend, one of
     them knocks without a ``seat``. Of ``entry`` nobody is accused: the line of ``deal`` is wrong, and ``result`` is
-    what it came to.
+    what it came to. Nor of ``misclick``: the last act was not meant.
     """
 
     SCHEMA: ClassVar[str] = "Knock"
     seat: SeatSent | None = None
     """Who knocks; null or left out: an official."""
     accused: SeatSent | None = None
-    """Who did it; null or left out with `entry` alone."""
+    """Who did it; null or left out with `entry` and `misclick` alone."""
     offence: (
         Annotated[
-            Offence | Literal["entry"],
-            Meta(title="Knocked", description="An offence, or `entry` for a wrong line of the protocol."),
+            Offence | Literal["entry", "misclick"],
+            Meta(
+                title="Knocked",
+                description="An offence, `entry` for a wrong line of the protocol, or `misclick` for the last act, "
+                "which is to be taken back though the table did not agree (J11).",
+            ),
         ]
         | None
     ) = None
@@ -62,33 +69,47 @@ _HINTS = get_type_hints(KnockSent, include_extras=True)
 FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
 
 
+NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
+"""Of what is no offence, the fields that are told, beside the ``seat`` of whoever sits at the table."""
+HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick": ("accused", "deal", "result")}
+"""And those that have no place in it."""
+
+
+def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
+    """What a knock is about, and the offence that it names."""
+    match sent.offence:
+        case "entry" | "misclick" as kind:
+            return kind, None
+        case offence:
+            return "offence", offence
+
+
 def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     """What is asked of the match; 422 for a field too many or too few, 403 for somebody else's seat, but where only
     the tally is kept."""
-    entry, official = sent.offence == "entry", is_official(actor)
-    if sent.seat is not None and (entry or not tally):
+    (kind, offence), official = _kind_of(sent), is_official(actor)
+    if sent.seat is not None and (kind != "offence" or not tally):
         must_be_seat(actor, sent.seat)
-    needs = ("deal", "result") if entry else ("accused", "offence") if official else ("seat", "accused")
+    needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
     missing = [name for name in needs if getattr(sent, name) is None]
     if not official and sent.seat is None and "seat" not in missing:
         missing.insert(0, "seat")
-    has_no = ("accused",) if entry else ("result",) if official else ("deal", "result")
+    has_no = HAS_NO[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
     told_of = [name for name in has_no if getattr(sent, name) is not None]
     if missing or told_of:
         names = [name for name in FIELDS if name not in has_no]
         faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
         faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in told_of]
         raise Problem("unfit_knock", faults=faults)
-    if not (entry or official):
+    if not official and kind == "offence":
         assert sent.seat is not None, "else it is missing"
         assert sent.accused is not None, "else it is missing"
-        assert sent.offence != "entry", "which is another thing"
-        return Knock(seat=sent.seat, accused=sent.accused, offence=sent.offence, note=sent.note)
+        return Knock(seat=sent.seat, accused=sent.accused, offence=offence, note=sent.note)
     return OpenCase(
-        kind="entry" if entry else "offence",
+        kind=kind,
         seat=sent.seat,
         accused=sent.accused,
-        offence=None if sent.offence == "entry" else sent.offence,
+        offence=offence,
         note=sent.note,
         deal=sent.deal,
         result=sent.result,
@@ -105,7 +126,8 @@ def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
     "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. An "
     "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
-    "wrong.",
+    "wrong, `misclick` that the last act was not meant: when all others agree, or an official rules so, it is taken "
+    "back, if it is the last still (J11).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -123,6 +145,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     service, token = service_of(request), required_token(request)
     key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
     opened, actor, held = await service.holder(match, token)
+    tries(request, match, actor, sent)
     asked = asked_by(actor, sent, tally=opened.opened.dealing == "tally")
     outcome = await service.do(Command(id=match, actor=actor, request=asked, key=key, expected=expected, token=held))
     language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version

@@ -28,6 +28,7 @@ from referee import told
 from referee.actors import Actor, officials
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes
 from referee.games import RULESETS
+from referee.officials import takeback
 from referee.ruleset import Ruleset
 from referee.store.desk import Command, KeyReused
 from referee.store.match import Match
@@ -90,7 +91,8 @@ class AdjudicationSet(Value, forbid_unknown_fields=True):
     pending: Literal["play_on", "hold"] = "play_on"
     """Whether play goes on while a case waits for its ruling (J5)."""
     take_back: bool = False
-    """Whether the last act may be taken back where all agree (J11)."""
+    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused, or
+    only the tally is kept."""
 
 
 class OpenMatch(Value, forbid_unknown_fields=True):
@@ -244,6 +246,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
         entropy_seconds=seconds if body.shuffle is not None else 0,
     )
     rules.opening(opened)
+    takeback.check_opening(opened)
     return opened
 
 

@@ -12,7 +12,7 @@ from referee.actors import Actor
 from referee.acts import AnyAct, Request
 from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
 from referee.games import RULESETS
-from referee.officials.shuffle import awaited
+from referee.officials import shuffle, takeback
 from referee.ruleset import DueAct, Shown
 from referee.store.desk import utc_now
 from referee.store.match import Match
@@ -58,6 +58,19 @@ class ShufflingSeen(Value):
     """Until then the deal waits for them; null: it does not wait."""
 
 
+class TakingBackSeen(Value):
+    """The last act, which who did it wants to take back (J11)."""
+
+    first: EventNumber
+    """Its first event."""
+    last: EventNumber
+    """Its last event."""
+    agreed: told.Seats
+    """Seats that want it to be taken back; the first did it."""
+    awaited: told.Seats
+    """Seats that have to agree still."""
+
+
 class MatchSeen(Shown, kw_only=True):
     """A match as the caller may see it. Tuples go by seat unless said otherwise; ``null`` where it does not apply."""
 
@@ -79,6 +92,8 @@ class MatchSeen(Shown, kw_only=True):
     """It is over, and what it came to may still be changed: a case is open, or scores may be corrected (J8)."""
     shuffling: ShufflingSeen | None
     """The shuffle as the server has committed to it; null: it does not, or the match is over."""
+    taking_back: TakingBackSeen | None
+    """What somebody wants to take back; null: nothing, or an act has been done since."""
 
 
 def shuffling(match: Match) -> ShufflingSeen | None:
@@ -89,9 +104,18 @@ def shuffling(match: Match) -> ShufflingSeen | None:
     return ShufflingSeen(
         commitment=commitment.hash,
         entropy=tuple(hex or None for hex in commitment.entropy),
-        awaited=awaited(match.standing),
+        awaited=shuffle.awaited(match.standing),
         until=commitment.until,
     )
+
+
+def taking_back(match: Match) -> TakingBackSeen | None:
+    """What somebody wants to take back."""
+    docket = match.docket
+    if docket is None or (last := docket.last) is None or not last.asked:
+        return None
+    waiting = takeback.awaited(match.standing)
+    return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=waiting)
 
 
 def seated(match: Match) -> tuple[Seated, ...]:
@@ -124,6 +148,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "adjudication": opened.adjudication,
         "provisional": match.provisional(utc_now()),
         "shuffling": shuffling(match),
+        "taking_back": taking_back(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 

@@ -7,6 +7,7 @@ from litestar import post
 from msgspec import Meta
 
 from api.access.tokens import hash_of, must_be_official, new_token, required_token
+from api.access.tried import tries
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.headers import Req
@@ -67,8 +68,9 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     service, mine = service_of(request), required_token(request)
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
     _, actor, held = await service.holder(match, mine)
-    must_be_official(actor)
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
+    tries(request, match, actor, asked)
+    must_be_official(actor)
     outcome = await service.do(Command(id=match, actor=actor, request=asked, expected=expected, token=held))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)

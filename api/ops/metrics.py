@@ -18,6 +18,8 @@ class Metrics:
         self.batches: Counter[int] = Counter()
         """Transactions by the upper bound of how many events they stored."""
         self.batch_events = 0
+        self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
+        """What became of refused attempts."""
 
     def stored(self, events: int) -> None:
         """A transaction of the desk stored so many events."""
@@ -31,6 +33,7 @@ class Metrics:
             self.problems[problem] += 1
 
 
+ATTEMPTS = "Refused attempts: stored as a row, counted in the next row of their kind, or dropped."
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -52,10 +55,12 @@ def exposition(metrics: Metrics, gauges: Gauges) -> str:
         for (method, route, status), count in sorted(metrics.requests.items())
     }
     problems = {f'{{code="{code}"}}': count for code, count in sorted(metrics.problems.items())}
+    attempts = {f'{{became="{became}"}}': count for became, count in metrics.attempts.items()}
     lines = [
         *_lines("knacka_requests_total", "counter", "Requests answered.", requests),
         *_lines("knacka_problems_total", "counter", "Requests answered with a problem, by its code.", problems),
         *_lines("knacka_events_stored_total", "counter", "Events stored by this process.", {"": metrics.events}),
+        *_lines("knacka_attempts_total", "counter", ATTEMPTS, attempts),
         "# HELP knacka_transaction_events Events stored in one transaction.",
         "# TYPE knacka_transaction_events histogram",
     ]

@@ -72,6 +72,7 @@ class Stored:
         self.rows_table = _rows(f"{prefix}_events", column(position))
         self.snapshots_table = _rows(f"{prefix}_snapshots")
         self.acts_table = table(f"{prefix}_acts", column("originator_id", ID), *map(column, ("key", "first", "last")))
+        self.attempts_table = _rows(f"{prefix}_attempts")
         self._position = self.rows_table.c[position]
 
     def close(self) -> None:
@@ -93,6 +94,12 @@ class Stored:
     def ids_of_snapshots(self) -> Iterator[str]:
         """Of whom there are snapshots, in order."""
         return self._ids(self.events, self.snapshots_table.c.originator_id)
+
+    def ids_of_attempts(self) -> Iterator[str]:
+        """In whose matches something was tried and refused, in order."""
+        if not self._has_attempts:
+            return iter(())
+        return self._ids(self.events, self.attempts_table.c.originator_id)
 
     def ids_in(self, book: Book) -> list[Iterator[str]]:
         """Of whom each table of a book tells, in order."""
@@ -135,6 +142,22 @@ class Stored:
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:
             return [(row[0], _bytes(row[1])) for row in connection.execute(query.order_by(this.originator_version))]
+
+    @cached_property
+    def _has_attempts(self) -> bool:
+        """Whether attempts are kept; if not they are from the next start on."""
+        with self.events.connect() as connection:
+            return inspect(connection).has_table(self.attempts_table.name)
+
+    def attempts(self, aggregate_id: str) -> list[Row]:
+        """What was tried in a match and refused, in order; there are few, whoever tried and how often. Their position
+        is 0: they are in no log."""
+        if not self._has_attempts:
+            return []
+        this = self.attempts_table.c
+        query = select(this.originator_version, this.topic, this.state).where(this.originator_id == aggregate_id)
+        with self.events.connect() as connection:
+            return [Row(0, *row) for row in connection.execute(query.order_by(this.originator_version))]
 
     @cached_property
     def has_acts(self) -> bool:

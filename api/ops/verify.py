@@ -4,10 +4,11 @@ Each aggregate is read from its first row on. Its rows have to be numbered witho
 name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
 made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
 are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone.
+What was tried and refused is a chain of its own, each row of which has to name an event that there is, by its hash.
 
-What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells; that an
-act was not exchanged, with all that is on record of it, for another that the rules allow as well; and which cards the
-house drew for the first deal or for the lead in a duel, for their seed is not on record.
+What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells, or
+attempts at the end; that an act was not exchanged, with all that is on record of it, for another that the rules allow
+as well; and which cards the house drew for the first deal or for the lead in a duel, for their seed is not on record.
 """
 
 import heapq
@@ -22,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.ops.proof import Difference, History
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
+from api.ops.tried import Tried
 
 PROGRESS_SECONDS = 5.0
 """Between two lines that tell how far it has come."""
@@ -46,14 +48,17 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
     history = History(own, ())
     try:
         # What is compared with the rows is read before them: they only grow.
+        tried = Tried(own, stored.attempts(aggregate_id))
         shelf = shelves.of(own)
         history = History(own, stored.snapshots(aggregate_id))
         for rows in stored.rows(aggregate_id):
             recorded = history.take(rows)
             shelf.take(rows, recorded, history.readable)
+            tried.take(rows)
         # Read after the rows: what has been done since is passed over.
         history.end(stored.acts(aggregate_id))
         shelf.compare(history)
+        tried.compare(history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
     return Found(history.events, history.of_no_use, tuple(history.found))
@@ -62,7 +67,8 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
 def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
     """Of whom there is anything, in order."""
     books = [ids for book in shelves.books for ids in stored.ids_in(book)]
-    for one, _ in groupby(heapq.merge(stored.ids(), stored.ids_of_snapshots(), *books)):
+    others = stored.ids_of_snapshots(), stored.ids_of_attempts()
+    for one, _ in groupby(heapq.merge(stored.ids(), *others, *books)):
         yield one
 
 

@@ -27,6 +27,7 @@ from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.proceedings.cases import CaseOpened
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.takeback import that_stands
 
 
 class Step(NamedTuple):
@@ -141,8 +142,9 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
 
 
 def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """What was asked each time, and the events that came of it; first with ``None`` those that nobody asked for."""
-    first = 0
+    """What was asked each time and stands, and the events that came of it; first with ``None`` those that nobody
+    asked for."""
+    events, first = that_stands(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
             yield events[first].request, tuple(events[first:place])

@@ -11,13 +11,27 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Appeal, Correct, Entropy, Knock, OpenCase, Report, Request, Ruling, Statement, Withdrawal
+from referee.actors import Actor
+from referee.acts import (
+    Appeal,
+    Correct,
+    Entropy,
+    Knock,
+    OpenCase,
+    Report,
+    Request,
+    Ruling,
+    Statement,
+    TakeBack,
+    Withdrawal,
+)
 from referee.events import Event, MatchOpened
-from referee.officials import cases, corrections, rulings, shuffle
+from referee.officials import cases, corrections, rulings, shuffle, takeback
 from referee.officials.standing import Attended, Docket, Standing
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
+from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -42,6 +56,7 @@ HEAR: Mapping[type, Decision] = {
     Appeal: cases.appeal,
     Ruling: rulings.rule,
     Correct: corrections.correct,
+    TakeBack: takeback.take_back,
 }
 """Whose these requests are where there are officials to hear them."""
 DECIDE: Mapping[type, Decision] = {Entropy: shuffle.give}
@@ -55,12 +70,19 @@ EVOLVE: Mapping[type[Event], Evolution] = {
     ProtocolCorrected: corrections.resumed,
     EntropyGiven: shuffle.given,
     ShuffleCommitted: shuffle.committed,
+    TakeBackAsked: takeback.asked,
+    ActTakenBack: takeback.undone,
 }
 """Whose these events are."""
 PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
 TURN: Mapping[type, Turning] = {Report: cases.report}
-NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted)
+NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted, takeback.noted)
 FOLLOW: tuple[Consequence, ...] = (rulings.agreed, shuffle.commit)
+
+
+def asked(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:
+    """The match when something is asked for, of which event ``first`` is the first: before what comes of it."""
+    return takeback.begins(standing, request, actor, first)
 
 
 def attends(opened: MatchOpened) -> bool:
@@ -92,14 +114,15 @@ def attended(rules: Ruleset) -> Procedure:
     """The procedure by which the officials attend to a game."""
 
     def start(opened: MatchOpened) -> Standing:
-        return Attended(
-            play=rules.start(opened), docket=Docket(terms=opened.adjudication, shuffle=shuffle.begun(opened))
+        docket = Docket(
+            terms=opened.adjudication, shuffle=shuffle.begun(opened), takes_back=takeback.takes_back(opened)
         )
+        return Attended(play=rules.start(opened), docket=docket)
 
     def evolve(standing: Standing, event: Event, number: int) -> Standing:
         own = EVOLVE.get(type(event))
         if own is not None:
-            return own(rules, standing, event, number)
+            return takeback.kept(standing, own(rules, standing, event, number))
         return noted(replace(standing, play=rules.evolve(standing.play, event, number)), event, number)
 
     def noted(standing: Standing, event: Event, number: int) -> Standing:
@@ -139,6 +162,7 @@ def attended(rules: Ruleset) -> Procedure:
     def take(standing: Standing, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Standing]:
         kind, number, heard = type(request), moment.version, standing.docket.terms is not None
         decision = DECIDE.get(kind) or (HEAR.get(kind) if heard else None)
+        standing = asked(standing, request, moment.actor, number + 1)
         if decision is not None:
             events = decision(rules, standing, request, moment)
             for event in events:
@@ -154,4 +178,10 @@ def attended(rules: Ruleset) -> Procedure:
             standing = evolve(standing, event, number)
         return settled(standing, events, number, moment)
 
-    return Procedure(state=Attended[rules.state], start=start, begin=begin, take=take, evolve=evolve)  # type: ignore[name-defined]
+    return Procedure(
+        state=Attended[rules.state],  # type: ignore[name-defined]
+        start=start,
+        begin=begin,
+        take=take,
+        evolve=evolve,
+    )

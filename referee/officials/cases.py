@@ -19,7 +19,7 @@ from referee.events import (
     Reported,
 )
 from referee.offences import DISMISSED_MAX
-from referee.officials import remedies
+from referee.officials import remedies, takeback
 from referee.officials.rulings import appeal_until, check_events, terms_of
 from referee.officials.standing import Case, Docket, Standing, status_at
 from referee.proceedings.cases import CaseAppealed, CaseKind, CaseOpened, CaseStated, CaseWithdrawn
@@ -105,7 +105,7 @@ def opening(standing: Standing, *, by: Actor, kind: CaseKind, deal: int, **told:
             raise WrongPhase("too_many_cases", "J1", limit=OPEN_MAX)
         if len(own) >= DISMISSED_MAX:
             raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
-    number = standing.play.table.ledger.cases + 1
+    number = standing.play.table.ledger.next_case
     return (CaseOpened(case=number, by=by, kind=kind, deal=deal, within_deal=docket.under_way, **told),)
 
 
@@ -125,7 +125,7 @@ def report(
 
 
 def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
-    """J1, J9-J10: an official knocks, or somebody says that a line of the protocol is wrong."""
+    """J1, J9-J11: an official knocks, or somebody says that a line of the protocol is wrong, or his act not meant."""
     table, docket, now = standing.play.table, standing.docket, phases.deal_of(standing.play)
     by: Actor = moment.actor if request.seat is None else request.seat
     for seat in (request.seat, request.accused):
@@ -134,6 +134,9 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
     deal = now if request.deal is None else request.deal
     if deal > now:
         raise AgainstTheRules("deal_to_come", "J1", last=now)
+    if request.kind == "misclick":
+        meant = takeback.meant(standing, by)
+        return opening(standing, by=by, kind="misclick", deal=now, events=meant, text=request.note)
     if request.kind == "entry":
         if deal > docket.scored:
             raise WrongPhase("deal_not_scored", "J9")
@@ -199,6 +202,8 @@ def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) 
         raise WrongPhase("case_decided", "J7", status=status)
     if status == "pending":
         raise WrongPhase("not_ruled_yet", "J7")
+    if case.kind == "misclick" and case.verdict == "upheld":
+        raise WrongPhase("taken_back_already", "J11")
     if status == "appealed" or (seat is not None and case.instance > 1):
         raise WrongPhase("appealed_already", "J7")
     if seat is not None:
@@ -223,16 +228,9 @@ WHILE_HELD = (Abandon, Close, IssueToken, Knock, Void)
 
 def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Moment:
     """J5: play goes on, or is held while a case waits for a ruling."""
-    if not isinstance(request, WHILE_HELD) and (waiting := holding(standing.docket)):
-        raise WrongPhase("held", "J5", cases=waiting)
+    if not isinstance(request, WHILE_HELD):
+        takeback.check_play(standing.docket)
     return moment
-
-
-def holding(docket: Docket) -> tuple[int, ...]:
-    """J5: the cases for which play is held."""
-    if docket.terms is None or docket.terms.pending != "hold":
-        return ()
-    return tuple(case.case for case in docket.cases if case.is_open)
 
 
 # What the facts change

@@ -34,6 +34,7 @@ from referee.events import (
     facts_of,
 )
 from referee.proceedings.corrections import ProtocolCorrected, Script, Scripted
+from referee.proceedings.takeback import that_stands
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -120,7 +121,8 @@ def recast(
     strike: Iterable[int] = (),
     number: int | None = None,
 ) -> Recast:
-    """The match with these scripts and without the deals of ``strike``, beside what it was corrected by before.
+    """The match with these scripts and without the deals of ``strike``, beside what it was corrected by before, and
+    without what was taken back (J11).
 
     ``history`` is the whole of it. ``number``: of the event that will hold the scripts, which shows what they tell;
     left out: the next.
@@ -130,7 +132,7 @@ def recast(
         if type(event := recorded.event) is ProtocolCorrected:
             orders.take(recorded.originator_version, event.scripts, event.strike)
     orders.take(history[-1].originator_version + 1 if number is None else number, scripts, strike)
-    return _Walk(rules, history, orders).gone()
+    return _Walk(rules, that_stands(history), orders).gone()
 
 
 class _Walk:
@@ -140,6 +142,8 @@ class _Walk:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
         self.rules, self.history, self.orders = rules, history, orders
+        self.place = 1
+        """So much of the history is behind."""
         self.state: Any = rules.start(opened)
         self.base = self.state
         """After the last line that counts, or the last void: nothing has been dealt since."""
@@ -183,6 +187,7 @@ class _Walk:
         evolve, known = self.rules.evolve, frozenset(_known(self.rules).values())
         special = {kind: SPECIAL.get(kind, _Walk.of_the_line) for kind in known | SPECIAL.keys() if _is_special(kind)}
         for recorded in self.history[1:]:
+            self.place += 1
             event = recorded.event
             step = special.get(kind := type(event))
             if step is not None:
@@ -235,7 +240,7 @@ class _Walk:
         if table.points != self.points:
             moment = Moment(number - 1, recorded.at, "")
             follows = self.rules.follows(self.state, moment)
-            then = self.history[number].event if number < len(self.history) else None
+            then = self.history[self.place].event if self.place < len(self.history) else None
             if any(isinstance(one, PlayEnded) for one in follows[:1]) != isinstance(then, PlayEnded):
                 self.hang()
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from referee.acts import Ruling
 from referee.events import ENDS, Adjudication, Event, Recorded
-from referee.officials import remedies
+from referee.officials import remedies, takeback
 from referee.officials.standing import Case, Standing, status_at
 from referee.proceedings.cases import CaseRuled, Precedent, Remedy
 from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
@@ -51,8 +51,11 @@ def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) ->
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _both_say_so(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    if not upheld and (remedy.void or remedy.result is not None or remedy.strike):
-        raise AgainstTheRules("remedy_for_nothing", "J3")
+    if remedy.void or remedy.result is not None or remedy.strike:
+        if not upheld:
+            raise AgainstTheRules("remedy_for_nothing", "J3")
+        if case.kind == "misclick":
+            raise AgainstTheRules("remedy_for_misclick", "J11")
     check_events(request.events, moment)
     offence = request.offence or case.offence
     if case.kind == "offence" and upheld and (offence is None or offence not in rules.offences):
@@ -98,7 +101,7 @@ def _both_say_so(case: Case, *, upheld: bool) -> bool:
 
 
 def agreed(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
-    """J2: where who pays agrees, or of a line all others, the referee rules as soon as it can be ruled."""
+    """J2: where who pays agrees, or of a line and a misclick all others, the referee rules as soon as it can be."""
     for case in standing.docket.cases:
         if not (case.is_open and _is_agreed(standing, case)):
             continue
@@ -112,7 +115,9 @@ def agreed(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, .
 def _is_agreed(standing: Standing, case: Case) -> bool:
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.by and case.status == "pending")
-    others = [seat for seat in range(standing.play.table.seats) if seat != case.by]
+    table = standing.play.table
+    asked = table.active if case.kind == "misclick" else range(table.seats)
+    others = [seat for seat in asked if seat != case.by]
     return all(case.agrees(seat) for seat in others)
 
 
@@ -143,6 +148,8 @@ def with_consequences(
 ) -> tuple[Event, ...]:
     """A ruling with its price, and the events that put it into effect."""
     remedy, live = ruled.remedy, remedies.in_its_deal(standing, case)
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # from which there is no appeal: play goes on at once
+        return ruled, *takeback.ruled(standing, case)
     ruled = replace(ruled, appeal_until=appeal_until(standing, moment.at) if case.instance == 0 else None)
     events: tuple[Event, ...] = ()
     if (remedy.result is not None or remedy.strike) and case.deal > standing.docket.scored:

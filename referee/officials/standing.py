@@ -74,6 +74,13 @@ def status_at(case: Case, at: datetime) -> CaseStatus:
     return case.status
 
 
+def holding(docket: "Docket") -> tuple[int, ...]:
+    """J5: the cases for which play is held."""
+    if docket.terms is None or docket.terms.pending != "hold":
+        return ()
+    return tuple(case.case for case in docket.cases if case.is_open)
+
+
 class Commitment(Value):
     """The seed that the house has committed to for a deal, its hash, and by seat what was added to it."""
 
@@ -94,6 +101,26 @@ class Shuffle(Value):
     commitment: Commitment | None = None
 
 
+TakesBack = Literal["agreed", "alone"]
+"""Whether all others have to agree, or nobody need."""
+
+
+class LastAct(Value):
+    """The last act of the match: what it made, and who wants it to be taken back (J11)."""
+
+    actor: Actor
+    first: int
+    """Its first event."""
+    last: int = 0
+    """Its last one so far; 0: it has made none in the game."""
+    seen: bool = False
+    """Somebody has learnt something from it, or chance had a part in it, or it ended the deal."""
+    done: bool = False
+    """Something else was asked for after it: events that come now are not its own."""
+    asked: tuple[int, ...] = ()
+    """Seats that want it to be taken back, first who did it."""
+
+
 class Docket(Value):
     """What officials keep of a match beside the game."""
 
@@ -107,6 +134,12 @@ class Docket(Value):
     """Cards have been dealt, and lie not open yet."""
     scored: int = 0
     """The last deal that has been written into the protocol."""
+    shuffle: Shuffle | None = None
+    """Where the house commits to it."""
+    takes_back: TakesBack | None = None
+    """How an act is taken back; ``None``: it is not."""
+    last: LastAct | None = None
+    """The last act, where it may be taken back; ``None``: there is none, or more than that has happened since."""
 
     def case(self, number: int) -> Case:
         """The case of this number, which there is."""
@@ -117,15 +150,14 @@ class Docket(Value):
         assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
         return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
 
-    shuffle: Shuffle | None = None
-    """Where the house commits to it."""
-
 
 class Attended(Value, Generic[P], tag="attended"):
     """The game's own state, which knows of no officials, and their docket."""
 
     play: P
     docket: Docket
+    before: "Attended[P] | None" = None
+    """The match before the last act, where that may be taken back."""
 
 
 Standing = Attended[Any]

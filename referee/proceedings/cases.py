@@ -14,11 +14,11 @@ from referee.events import Event, Hidden, Viewer
 from referee.value import OffenceText, RuleId, Seat, Time, Value
 
 CaseKind = Annotated[
-    Literal["offence", "entry"],
+    Literal["offence", "entry", "misclick"],
     Meta(
         title="CaseKind",
         description="What a case is about. `offence`: what somebody did. `entry`: a deal that was written wrongly "
-        "into the protocol.",
+        "into the protocol. `misclick`: an act that was not meant (J11).",
     ),
 ]
 Verdict = Annotated[

@@ -3,11 +3,13 @@
 import msgspec
 
 from referee.games import RULESETS
-from referee.store.aggregate import KINDS
+from referee.store.aggregate import BESIDE, KINDS
+from referee.store.attempts import AttemptRefused
 from referee.store.match import Match
 from referee.store.rows import make_ready
 
 KINDS |= {kind.OPENING.TOPIC: kind for kind in (Match,)}
+BESIDE.append(AttemptRefused)
 
 # When something is first read into a type msgspec makes the type ready, and two threads that do so at once end the
 # process. So all that is read from the store is made ready here, before there is a second thread.

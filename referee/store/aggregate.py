@@ -86,6 +86,12 @@ class Aggregate(Value):
         return getattr(request, "seat", "official")
 
     @property
+    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+        """What makes of how it stands, before the first event that came of a request, how it stands then; ``None``
+        where a request changes nothing beyond its events."""
+        return None
+
+    @property
     def procedure(self) -> Rules:
         """The rules that it is folded by."""
         return self.rules_for(self.opened)
@@ -94,14 +100,17 @@ class Aggregate(Value):
 KINDS: dict[str, type[Aggregate]] = {}
 """The kinds that there are, by the topic of the first event."""
 
+BESIDE: list[type[Event]] = []
+"""Facts that are kept beside the aggregates, and that nothing folds."""
+
 A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
     """Every topic, and the type that reads it; no two kinds share one, or a book could not tell them apart."""
     topics: dict[str, type[Event]] = {}
-    for kind in KINDS.values():
-        for fact in kind.FACTS:
+    for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
+        for fact in facts:
             assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
             topics[fact.TOPIC] = fact
     return topics
@@ -114,11 +123,13 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         aggregate = _begun(next(history))
     standing, version = aggregate.standing, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
-    evolve, lays_open = aggregate.procedure.evolve, aggregate.LAYS_OPEN
+    evolve, lays_open, asked = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.asked
     for recorded in history:
         version += 1
         assert recorded.originator_version == version, "a history has no gap"
         event, at = recorded.event, recorded.at
+        if asked is not None and recorded.request is not None:
+            standing = asked(standing, recorded)
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version

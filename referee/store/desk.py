@@ -216,6 +216,12 @@ class Desk:
             loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
         return loaded.aggregate
 
+    def place(self, aggregate_id: UUID) -> tuple[int, str] | None:
+        """An event of an aggregate and the hash of its row: the last, as far as is known here; ``None`` if it is not
+        at hand."""
+        loaded = self._cache.get(aggregate_id)
+        return None if loaded is None else (loaded.aggregate.version, loaded.head)
+
     def overtaken(self, aggregate_id: UUID, version: int) -> None:
         """Tells that event ``version`` of an aggregate is stored, perhaps by another process."""
         self._cache.overtaken(aggregate_id, version)

@@ -14,10 +14,9 @@ from referee.actors import Actor, officials, place_of
 from referee.acts import Act, Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
-from referee.officials import attended, attends
-from referee.officials.cases import holding
+from referee.officials import asked, attended, attends, takeback
 from referee.officials.rulings import correctable_until
-from referee.officials.standing import Attended, Docket, status_at
+from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset
 from referee.store.aggregate import Aggregate, Rules
@@ -49,6 +48,11 @@ class Match(Aggregate):
         """The ruleset that a match so opened is played by, with its officials where they attend to it."""
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
+
+    @property
+    def asked(self) -> Callable[[Any, Recorded], Any] | None:
+        """Where an act can be taken back, what keeps how the match stood before it."""
+        return None if takeback.takes_back(self.opened) is None else _asked
 
     @property
     def rules(self) -> Ruleset:
@@ -94,11 +98,15 @@ class Match(Aggregate):
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """What somebody may do now; a seat nothing while play is held for a case (J5)."""
-        docket = self.docket
-        if docket is not None and viewer != "official" and holding(docket):
+        """What somebody may do now, in the game and about its last act; a seat nothing while play is held for a case
+        (J5)."""
+        standing = self.standing
+        if type(standing) is not Attended or viewer == "official":
+            return self.rules.legal(self.state, viewer)
+        if holding(standing.docket):
             return ()
-        return self.rules.legal(self.state, viewer)
+        acts = self.rules.legal(standing.play, viewer)
+        return acts + takeback.offers(standing, viewer) if isinstance(viewer, int) else acts
 
     def provisional(self, at: datetime) -> bool:
         """J8: whether it is over, and what it came to may still change."""
@@ -115,3 +123,9 @@ class Match(Aggregate):
         """A recorded event as the viewer may see it."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
+
+
+def _asked(standing: Standing, recorded: Recorded) -> Standing:
+    """How a match stands before the first event that came of a request."""
+    assert recorded.request is not None, "it was asked for"
+    return asked(standing, request_of(recorded.request), recorded.actor, recorded.originator_version)

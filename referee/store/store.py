@@ -1,7 +1,7 @@
 """The event store: rows of aggregates through the library's own recorders, and snapshots beside them."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from hashlib import sha256
@@ -114,7 +114,7 @@ def settings_for(url: str) -> dict[str, str]:
         "POSTGRES_URL": url,  # names more than the library asks for
         "POSTGRES_SCHEMA": place.schema,
         "POSTGRES_POOL_SIZE": "2",
-        "POSTGRES_MAX_OVERFLOW": "10",
+        "POSTGRES_MAX_OVERFLOW": "11",
         "POSTGRES_LOCK_TIMEOUT": "2",
     }
 
@@ -124,6 +124,11 @@ class Referee(Application[UUID]):
 
     name = "referee"
     is_snapshotting_enabled = True
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        super().__init__(env)
+        self.tried = self.factory.aggregate_recorder("attempts")
+        """What was tried and refused (:mod:`referee.store.attempts`)."""
 
     def construct_mapper(self) -> Mapper[UUID]:
         """Plain JSON rows."""

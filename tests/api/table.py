@@ -82,7 +82,7 @@ class Table:
             if state["deal"] != deal or state["phase"] == "over":
                 return
             legal = [act for seat in state["active"] for act in self.get("/legal-acts", seat).json()]
-            wanted = [act for act in legal if act["act"] != "knock_out"] or legal
+            wanted = [act for act in legal if act["act"] not in ("knock_out", "take_back")] or legal
             act = chance.choice(wanted)
             if act == {"act": "deal", "seat": act["seat"]} and state["dealing"] == "table":
                 act["hands"] = HANDS

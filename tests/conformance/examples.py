@@ -374,6 +374,20 @@ class Heard(Opened):
         client.ask("GET", f"{self.path}/knocks/3", self.tokens["official:2"])
 
 
+def take_back(client: Recording) -> Opened:
+    """What only a match does where the last act can be taken back."""
+    players = [{"name": name} for name in NAMES[:3]]
+    opening = {"ruleset": "rams-english", "players": players, "first_dealer": 0, "adjudication": {"take_back": True}}
+    match = Opened(client, "the last act can be taken back", opening)
+    match.ask("acts", 0, {"act": "deal", "seat": 0})
+    match.ask("acts", 1, {"act": "bid", "seat": 1, "bid": "join"})
+    match.ask("acts", 1, {"act": "take_back", "seat": 1})
+    client.ask("POST", f"{match.path}/acts", match.tokens[0], {"act": "bid", "seat": 0, "bid": "join"})
+    client.name = "out of turn"
+    client.ask("GET", f"{match.path}/attempts", match.tokens["official"])
+    return match
+
+
 SAID = {
     429: Problem("slow_down", per_minute=600),
     500: Problem("internal"),
@@ -479,7 +493,7 @@ def examples() -> str:
         written = Watched(client, given, "written to")
         write(client, written, given)
         over = next(match for match in played.values() if match.end())
-        others = [going, written, tally(client), add(client), heard := Heard(client)]
+        others = [going, written, tally(client), add(client), take_back(client), heard := Heard(client)]
         problems = list(provoked(client, going, heard, over))
         for match in others:
             match.replace_what_is_fresh()
@@ -490,9 +504,11 @@ def examples() -> str:
     names = sorted({*kept.requests, *kept.answers})
     told = {name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names}
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    looked_at = sorted({one for one in FRESH.findall(text) if one[10:11] == "T"} - client.stand_ins.keys())
-    for place, time in enumerate(looked_at):  # of what was looked at and is no event
-        client.stand_ins[time] = moment(30 * 60 * place)
+    others = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
+    for place, time in enumerate(sorted(one for one in others if one[10:11] == "T")):
+        client.stand_ins[time] = moment(30 * 60 * place)  # of what was looked at, or tried, and is no event
+    for place, known in enumerate(one for one in others if len(one) == 64):
+        client.stand_ins[known] = sha256(f"beside the matches {place}".encode()).hexdigest()
     return FRESH.sub(lambda found: UNKNOWN if found[0] == UNKNOWN else client.stand_ins[found[0]], text)
 
 

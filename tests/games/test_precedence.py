@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Request, Result, Void
+from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Request, Result, TakeBack, Void
 from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
@@ -78,6 +78,8 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
         return NotInPlay, "no_such_seat"
     if act.seat not in table.active:
         return NotInPlay, "eliminated"
+    if kind is TakeBack:  # who sits out a duel agrees as well
+        return WrongPhase, "no_taking_back"
     if kind is Knock and rules.key in KNOCKED_IN:
         return None
     if act.seat not in table.playing and kind not in BESIDE_THE_DUEL.get(rules.key, ()):

@@ -1,0 +1,82 @@
+"""A match in memory that officials attend to: each request with its events, and the fold beside what was decided."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.actors import Actor
+from referee.acts import Request
+from referee.events import Adjudication, Event, Recorded
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from referee.store.match import Match
+from tests.given import MATCH, NOON
+from tests.played import opening
+
+TAKES_BACK = Adjudication(officials=("Maja",), take_back=True)
+
+
+class Attending:
+    """A match and its history."""
+
+    def __init__(self, adjudication: Adjudication = TAKES_BACK, **kwargs: Any) -> None:
+        kwargs = {"enforcement": "refuse", "players": 4} | kwargs
+        self.opened = opening(adjudication=adjudication, **kwargs)
+        self.history: list[Recorded] = []
+        self.stand((self.opened,))
+        self.stand(self.match.procedure.begin(self.match.standing, self.moment("official")))
+
+    @property
+    def match(self) -> Match:
+        match: Match = fold(None, self.history)
+        return match
+
+    @property
+    def version(self) -> int:
+        return len(self.history)
+
+    @property
+    def events(self) -> list[Event]:
+        return [one.event for one in self.history]
+
+    def moment(self, actor: Actor, seed: str = "seed") -> Moment:
+        return Moment(self.version, NOON + timedelta(seconds=self.version), seed, actor, self.history)
+
+    def stand(self, events: tuple[Event, ...], actor: Actor = "official", request: Request | None = None) -> None:
+        asked = None if request is None else msgspec.Raw(msgspec.json.encode(request))
+        at = NOON + timedelta(seconds=self.version)
+        for event in events:
+            self.history.append(Recorded(MATCH, self.version + 1, at, actor, "", "", "", event, asked))
+            asked = None
+
+    def do(self, *requests: Any, actor: Actor | None = None, seed: str = "seed") -> tuple[Event, ...]:
+        """What these come to, by the seat of each; what is decided is what folding gives."""
+        events: tuple[Event, ...] = ()
+        for request in requests:
+            by = self.who(request) if actor is None else actor
+            match = self.match
+            events, standing = match.procedure.take(match.standing, request, self.moment(by, seed))
+            self.stand(events, by, request)
+            assert self.match.standing == standing, "what take gives is what folding gives"
+        return events
+
+    def who(self, request: Any) -> Actor:
+        """Who asks for it, where nothing is said of that."""
+        seat: int | None = getattr(request, "seat", None)
+        return "official" if seat is None else seat
+
+    def refused(self, request: Any, code: str, rule: str | None = "J11") -> Refused:
+        """The refusal of a request, which changes nothing."""
+        match = self.match
+        with pytest.raises(Refused) as caught:
+            match.procedure.take(match.standing, request, self.moment(self.who(request)))
+        assert (caught.value.code, caught.value.rule) == (code, rule)
+        return caught.value
+
+    def legal(self) -> list[Any]:
+        """What the seats may do in the game."""
+        match = self.match
+        return [act for seat in match.state.table.active for act in match.rules.legal(match.state, seat)]

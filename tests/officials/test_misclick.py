@@ -1,0 +1,126 @@
+"""J2, J11: an act that was not meant, on which the table did not agree at once, is a case."""
+
+from typing import Any
+
+import pytest
+
+from referee.acts import Appeal, Bid, Deal, OpenCase, RemedySent, Ruling, Statement, TakeBack, Withdrawal
+from referee.events import Adjudication
+from referee.officials.standing import Case
+from referee.proceedings.takeback import ActTakenBack
+from tests.officials.attending import Attending
+
+pytestmark = [pytest.mark.rule("J11")]
+
+TERMS = Adjudication(officials=("Maja", "Nils"), take_back=True)
+
+
+@pytest.fixture
+def table() -> Attending:
+    """Seat 1 has bid two; seat 2 is to speak."""
+    table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
+    table.do(Deal(seat=0), Bid(seat=1, bid=2))
+    return table
+
+
+def misclick(seat: int | None = 1) -> OpenCase:
+    return OpenCase(kind="misclick", seat=seat, note="My finger slipped")
+
+
+def ruling(verdict: Any, **told: Any) -> Ruling:
+    told = {"standard": "balance_of_probabilities", "rule": "J11", **told}
+    return Ruling(case=1, verdict=verdict, **told)
+
+
+def case_of(table: Attending) -> Case:
+    docket = table.match.docket
+    assert docket is not None
+    return docket.case(1)
+
+
+def agree(table: Attending, *seats: int, agrees: bool = True) -> None:
+    table.do(*(Statement(case=1, seat=seat, agrees=agrees) for seat in seats))
+
+
+@pytest.mark.rule("J2")
+def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
+    (opened,) = table.do(misclick())
+    assert (opened.kind, opened.by, opened.events, opened.accused) == ("misclick", 1, (3,), None)
+    agree(table, 2, 0)
+    assert table.match.state.to_speak[0] == 2, "it stands while somebody has not agreed"
+    agree(table, 3)
+    *_, ruled, done = table.events
+    assert (ruled.official, ruled.standard, ruled.appeal_until) == (None, "agreed_facts", None)
+    assert done == ActTakenBack(case=1, first=3, last=3)
+    assert (table.match.state.to_speak[0], table.match.state.table.ledger.cases) == (1, 1)
+    assert len(table.match.docket.cases) == 1, "that case, and no other"
+
+
+def test_an_official_rules_where_somebody_does_not_agree(table: Attending) -> None:
+    table.do(misclick())
+    agree(table, 0, 2)
+    agree(table, 3, agrees=False)
+    ruled, done = table.do(ruling("upheld"))
+    assert (ruled.verdict, ruled.payer, ruled.penalty) == ("upheld", None, 0)
+    assert isinstance(done, ActTakenBack)
+    assert table.match.state.to_speak[0] == 1
+
+
+def test_it_is_final_when_the_act_is_taken_back(table: Attending) -> None:
+    """Play goes on from there at once, so nothing can put it right again: neither an appeal nor an error found."""
+    table.do(misclick(), ruling("upheld"))
+    assert case_of(table).appeal_until is None
+    table.refused(Appeal(case=1, seat=3), "taken_back_already")
+    table.refused(Appeal(case=1), "taken_back_already")
+
+
+@pytest.mark.rule("J7")
+def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending) -> None:
+    table.do(misclick(), ruling("dismissed"), Appeal(case=1, seat=1))
+    assert table.match.state.to_speak[0] == 2
+    table.do(ruling("upheld"), actor="official:2")
+    assert table.match.state.to_speak[0] == 1
+
+
+def test_an_act_after_it_lets_it_stand(table: Attending) -> None:
+    table.do(misclick(), Bid(seat=2, bid="pass"))
+    table.refused(ruling("upheld"), "nothing_to_take_back")
+    agree(table, 0, 2, 3)
+    assert case_of(table).status == "pending", "it cannot be done, though all agree"
+    table.do(ruling("dismissed"))
+    assert case_of(table).status == "ruled"
+
+
+def test_an_official_says_so_himself(table: Attending) -> None:
+    (opened,) = table.do(misclick(None))
+    assert (opened.by, opened.events) == ("official", (3,))
+    agree(table, 0, 2, 3)
+    assert case_of(table).status == "pending", "who did it is asked, too"
+    agree(table, 1)
+    assert table.match.state.to_speak[0] == 1
+
+
+def test_only_of_one_s_own_act(table: Attending) -> None:
+    assert table.refused(misclick(2), "not_your_act").facts == {"seat": 1}
+
+
+def test_of_nothing_that_cannot_be_taken_back() -> None:
+    table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
+    table.refused(misclick(0), "nothing_to_take_back")
+    table.do(Deal(seat=0))
+    table.refused(misclick(0), "seen_already")
+    without = Attending(Adjudication(officials=("Maja",)), ruleset="rodskagg-kortoxen", deal_ritual=False)
+    without.do(Deal(seat=0), Bid(seat=1, bid=2))
+    without.refused(misclick(), "no_taking_back")
+
+
+def test_nothing_else_follows_from_it(table: Attending) -> None:
+    table.do(misclick())
+    table.refused(ruling("upheld", remedy=RemedySent(void=True)), "remedy_for_misclick")
+
+
+def test_withdrawn_it_leaves_the_act_to_the_table(table: Attending) -> None:
+    table.do(misclick(), Withdrawal(case=1, seat=1))
+    table.do(*(TakeBack(seat=seat) for seat in (1, 0, 2, 3)))
+    assert table.events[-1] == ActTakenBack(case=2, first=3, last=3, seat=1)
+    assert table.match.state.to_speak[0] == 1

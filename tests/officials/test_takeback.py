@@ -1,0 +1,430 @@
+"""J11: the last act is taken back where nobody has learnt anything from it, and all others agree."""
+
+from contextlib import closing
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from projections import pots, protocols
+from referee import notation
+from referee.acts import (
+    Bid,
+    Cut,
+    Deal,
+    Entropy,
+    Exchange,
+    IssueToken,
+    Knock,
+    KnockForCards,
+    KnockOut,
+    OpenCase,
+    PickUp,
+    Report,
+    Statement,
+    TakeBack,
+    Void,
+)
+from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade, seen
+from referee.games import RULESETS
+from referee.officials import takeback
+from referee.officials.corrections import as_they_count
+from referee.officials.recast import recast, script
+from referee.officials.standing import status_at
+from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from referee.store.desk import Desk
+from referee.store.match import Match
+from referee.store.store import construct
+from tests.edited import differences
+from tests.given import NOON, deal
+from tests.officials.attending import TAKES_BACK, Attending
+from tests.officials.correcting import bare
+from tests.played import deal_of, opened, opening, send
+
+KORTOXEN = "rodskagg-kortoxen"
+pytestmark = [pytest.mark.rule("J11")]
+
+HANDS = deal("SA SK SQ SJ ST S9 | HA HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
+DIGITS = "5f0c3a91d2e84b7706b1a4c9e3d85f20"
+HOUSE = {"ruleset": KORTOXEN, "deal_ritual": False}
+
+
+def bidding(**kwargs: Any) -> Attending:
+    """The cards are dealt, seat 1 has bid two, and seat 2 is to speak."""
+    table = Attending(**(HOUSE | kwargs))
+    table.do(Deal(seat=0), Bid(seat=1, bid=2))
+    return table
+
+
+def back(seat: int) -> TakeBack:
+    return TakeBack(seat=seat)
+
+
+class TestAllAgree:
+    def test_the_last_to_agree_takes_it_back(self) -> None:
+        table = bidding()
+        before = table.match.state
+        table.do(Bid(seat=2, bid=3))
+        number = table.version
+        assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
+        table.do(back(0), back(1))
+        assert table.match.state.to_speak[0] == 3, "it stands while somebody has not agreed"
+        asked, done = table.do(back(3))
+        assert asked == TakeBackAsked(seat=3, first=number, last=number)
+        assert done == ActTakenBack(case=1, first=number, last=number, seat=2)
+        assert like(table.match.state, before)
+        table.do(Bid(seat=2, bid="pass"))
+
+    def test_nobody_asks_for_another_s_act(self) -> None:
+        table = bidding()
+        assert table.refused(back(2), "not_your_act").facts == {"seat": 1}
+
+    def test_nobody_agrees_twice(self) -> None:
+        table = bidding()
+        table.do(back(1), back(3))
+        assert table.refused(back(1), "take_back_asked").facts == {"pending": (0, 2)}
+        assert table.refused(back(3), "take_back_asked").facts == {"pending": (0, 2)}
+
+    def test_another_act_withdraws_the_asking(self) -> None:
+        table = bidding()
+        table.do(back(1), back(2), Bid(seat=2, bid="pass"))
+        assert table.match.docket.last.asked == ()
+        table.refused(back(3), "not_your_act")
+        table.do(back(2), back(0), back(1), back(3))
+        assert table.match.state.to_speak[0] == 2, "that act, and not the one before it"
+
+    def test_only_one_act(self) -> None:
+        table = bidding()
+        table.do(Bid(seat=2, bid="pass"), *map(back, (2, 0, 1, 3)))
+        table.refused(back(1), "nothing_to_take_back")
+
+    def test_who_is_out_of_the_match_is_not_asked(self) -> None:
+        table = bidding()
+        play = table.match.state
+        state = replace(play, table=replace(play.table, active=(0, 1, 2)))
+        standing = replace(table.match.standing, play=state)
+        assert takeback.awaited(standing) == (0, 1, 2)
+        with pytest.raises(Refused, match="eliminated"):
+            takeback.take_back(table.match.rules, standing, back(3), table.moment(3))
+        assert takeback.offers(standing, 3) == ()
+
+    def test_no_such_seat(self) -> None:
+        bidding().refused(back(4), "no_such_seat", None)
+
+    def test_it_is_offered_to_who_may(self) -> None:
+        table = bidding()
+
+        def offered() -> list[int]:
+            return [seat for seat in range(4) if back(seat) in table.match.legal(seat)]
+
+        assert offered() == [1]
+        assert back(1) not in table.match.legal("official")
+        table.do(back(1))
+        assert offered() == [0, 2, 3]
+        table.do(back(2))
+        assert offered() == [0, 3]
+
+
+class TestWhatStands:
+    def test_what_differs_between_seats(self) -> None:
+        table = Attending(ruleset=KORTOXEN, dealing="table")
+        table.do(Cut(seat=0), Deal(seat=0, hands=HANDS))
+        assert table.match.legal(0)[-1] == back(0), "the cards lie face down"
+        table.do(KnockForCards(seat=0), PickUp(seat=1))
+        table.refused(back(1), "seen_already")
+
+    def test_what_only_the_table_knows(self) -> None:
+        table = Attending(ruleset=KORTOXEN, dealing="table")
+        table.do(Cut(seat=0), Deal(seat=0, counts=(6, 6, 6, 6)), KnockForCards(seat=0), PickUp(seat=1))
+        assert table.match.legal(1)[-1] == back(1), "the match has shown nobody a card"
+
+    def test_a_card_that_only_one_has_seen(self) -> None:
+        table, chance = Attending(ruleset="rams-english", players=3), Random(0)
+        while not (exchange := [act for act in table.legal() if isinstance(act, Exchange)]):
+            table.do(chance.choice(table.legal()))
+        (event,) = table.do(exchange[0])
+        assert seen(event, event.seat, False) != seen(event, (event.seat + 1) % 3, False)
+        table.refused(back(event.seat), "seen_already")
+
+    def test_hands_that_are_up(self) -> None:
+        table = Attending(**HOUSE, dealing="table")
+        table.do(Deal(seat=0, hands=HANDS))
+        table.refused(back(0), "seen_already")
+
+    def test_what_has_a_seed(self) -> None:
+        table = Attending(**HOUSE)
+        table.do(Deal(seat=0))
+        table.refused(back(0), "seen_already")
+        assert back(0) not in table.match.legal(0)
+
+    def test_what_ends_a_deal(self) -> None:
+        table = bidding()
+        table.do(Void())
+        assert table.match.docket.last.seen
+        table.refused(back(0), "seen_already")
+
+    def test_before_anything_was_done(self) -> None:
+        Attending(**HOUSE).refused(back(0), "nothing_to_take_back")
+
+    def test_what_a_knock_came_after(self) -> None:
+        table = bidding()
+        table.do(Knock(seat=3, accused=1))
+        table.refused(back(1), "nothing_to_take_back")
+
+    def test_in_a_match_that_is_over_nothing_is_taken_back(self) -> None:
+        table = play_to_the_end()
+        table.refused(back(0), "match_over", None)
+        assert table.match.legal(0) == ()
+
+
+def play_to_the_end() -> Attending:
+    table, chance = Attending(ruleset="rodskagg-alga", points=(3, 3, 3), players=3), Random(3)
+    while acts := table.legal():
+        table.do(chance.choice(acts))
+    return table
+
+
+class TestNumbersAndTokens:
+    def test_a_case_has_the_next_number(self) -> None:
+        table = bidding()
+        table.do(Knock(seat=3, accused=1), Bid(seat=2, bid="pass"), *map(back, (2, 0, 1)))
+        assert table.do(back(3))[-1].case == 2
+        assert table.do(Knock(seat=3, accused=1))[0].case == 3
+
+    def test_a_token_stays_replaced(self) -> None:
+        table = bidding()
+        table.do(IssueToken(seat=2, hash="b" * 64), actor="official")
+        assert isinstance(table.events[-1], TokenMade)
+        table.do(*map(back, (1, 0, 2, 3)))
+        assert table.match.state.to_speak[0] == 1
+        assert table.match.state.table.tokens[2] == "b" * 64
+
+    def test_it_is_a_case_of_its_own_on_which_all_agreed(self) -> None:
+        table = bidding()
+        table.do(*map(back, (1, 0, 2, 3)))
+        docket = table.match.docket
+        assert docket is not None
+        (case,) = docket.cases
+        assert (case.case, case.by, case.kind, case.events) == (1, 1, "misclick", (3,))
+        assert (case.verdict, status_at(case, NOON)) == ("upheld", "final")
+
+    def test_cases_stay(self) -> None:
+        """A case waits as before, and what was said in it after the act stands."""
+        table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
+        knock = Knock(seat=0, accused=2, offence="exposed_card")
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), knock, Bid(seat=1, bid=2))
+        table.do(Statement(case=1, seat=2, agrees=False), back(0))
+        first, second = table.match.docket.cases
+        assert (first.status, first.said, second.kind) == ("pending", ((2, False),), "misclick")
+        assert table.match.state.to_speak[0] == 1
+        table.do(knock)
+        assert [case.case for case in table.match.docket.cases] == [1, 2, 3]
+
+    def test_a_report_that_a_case_rests_on_stands(self) -> None:
+        table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Report(seat=0, accused=2, fault="exposed_card"))
+        assert table.match.legal(0) == (back(0),)
+        table.do(Knock(seat=0, accused=2, offence="exposed_card"))
+        assert table.match.docket.case(1).events == (3,)
+        table.refused(back(0), "nothing_to_take_back")
+
+    def test_an_event_of_the_officials_that_changes_the_game_lets_the_act_stand(self) -> None:
+        table = bidding()
+        standing = table.match.standing
+        play = standing.play
+        numbered = replace(play, table=replace(play.table, ledger=replace(play.table.ledger, cases=1)))
+        assert takeback.kept(standing, replace(standing, play=numbered)).docket.last is not None, "only a number"
+        poorer = replace(play, table=replace(play.table, points=(0, 0, 0, 0)))
+        assert takeback.kept(standing, replace(standing, play=poorer)).docket.last is None
+
+
+class TestWhatFollowsFromThePlay:
+    """What the officials keep of a deal goes back with the act; what they have in hand does not."""
+
+    def test_the_cards_were_not_dealt(self) -> None:
+        table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
+        before = table.match.docket
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)))
+        assert table.match.docket.under_way
+        table.do(back(0))
+        assert of_the_play(table.match) == (before.reports, before.under_way, before.scored) == ((), False, 0)
+
+    def test_nothing_was_reported(self) -> None:
+        table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2))
+        before = of_the_play(table.match)
+        table.do(Report(seat=2, accused=2, fault="exposed_card"))
+        assert len(table.match.docket.reports) == 1
+        table.do(back(2))
+        assert of_the_play(table.match) == before == ((), True, 0)
+
+    def test_the_house_stays_committed(self) -> None:
+        table = Attending(ruleset=KORTOXEN, shuffle="committed")
+        table.do(Entropy(seat=2, hex=DIGITS))
+        committed = table.match.docket.shuffle
+        table.do(Cut(seat=0))
+        table.do(*map(back, (0, 1, 2, 3)))
+        assert isinstance(table.events[-1], ActTakenBack)
+        assert table.match.docket.shuffle == committed
+        table.do(Cut(seat=0), Deal(seat=0))
+        assert (table.match.docket.shuffle.commitment.dealt, committed.commitment.dealt) == (True, False)
+
+    def test_nobody_takes_back_what_was_added_to_the_shuffle(self) -> None:
+        """Others have added theirs after it; and the act before it stands."""
+        table = Attending(ruleset=KORTOXEN, shuffle="committed")
+        table.do(Cut(seat=0))
+        assert table.match.legal(0)[-1] == back(0)
+        table.do(Entropy(seat=2, hex=DIGITS))
+        for seat in (0, 2):
+            table.refused(back(seat), "nothing_to_take_back")
+        assert table.match.docket.shuffle.commitment.entropy[2] == DIGITS
+
+    def test_while_play_is_held_nothing_is_taken_back(self) -> None:
+        table = bidding(adjudication=replace(TAKES_BACK, pending="hold"))
+        table.do(OpenCase(kind="misclick", seat=1))
+        assert table.refused(back(1), "held", "J5").facts == {"cases": (1,)}
+        assert table.match.legal(1) == ()
+
+
+class TestOpening:
+    def test_only_where_errors_are_refused(self) -> None:
+        with pytest.raises(Refused) as caught:
+            takeback.check_opening(opening(adjudication=TAKES_BACK, enforcement="penalise"))
+        assert (caught.value.code, caught.value.rule) == ("take_back_needs_refuse", "J11")
+        takeback.check_opening(opening(adjudication=TAKES_BACK, enforcement="refuse"))
+        takeback.check_opening(opening(adjudication=Adjudication(officials=("Maja",)), enforcement="penalise"))
+        takeback.check_opening(opening(enforcement="penalise"))
+
+    def test_not_where_it_was_not_asked_for(self) -> None:
+        for adjudication in (Adjudication(officials=("Maja",)), None):
+            table = bidding(adjudication=adjudication)
+            table.refused(back(1), "no_taking_back")
+            assert back(1) not in table.match.legal(1)
+            assert table.match.asked is None, "an act costs nothing there"
+
+    def test_in_a_tally_nobody_need_agree(self) -> None:
+        table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
+        takeback.check_opening(table.opened)
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), Bid(seat=2, bid=3))
+        assert table.match.legal(0) == (back(0),), "whoever writes"
+        assert table.do(back(0)) == (ActTakenBack(case=1, first=4, last=4, seat=0),)
+        assert table.match.state.to_speak[0] == 2
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_at_any_time_in_any_game(ruleset: str) -> None:
+    """Acts are taken back again and again: the game stands as before, and chance had no part in them. A second match
+    does only what stands, and the texts of its deals are the same."""
+    table, alone, chance = Attending(ruleset=ruleset), Attending(ruleset=ruleset), Random(11)
+    taken = stands = 0
+    for turn in range(250):
+        if not (acts := table.legal()):
+            break
+        act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
+        made = table.do(act, seed=seed)
+        if takeback.offers(table.match.standing, act.seat):
+            moment = Moment(before.version, NOON, "another seed", act.seat)
+            assert before.procedure.take(before.standing, act, moment)[0] == made, "chance had no part in it"
+            if turn % 3 == 0:
+                others = [seat for seat in table.match.state.table.active if seat != act.seat]
+                table.do(*map(back, (act.seat, *others)))
+                assert like(table.match.state, before.state)
+                assert of_the_play(table.match) == of_the_play(before)
+                taken += 1
+                continue
+        stands += 1
+        alone.do(act, seed=seed)
+    assert taken > 10
+    undone = [event for event in table.events if isinstance(event, ActTakenBack)]
+    assert [event.case for event in undone] == list(range(1, taken + 1))
+    deals = sum(isinstance(event, DealScored) for event in table.events)
+    assert deals, "some were scored"
+    anew, rules = recast(table.match.rules, table.history), table.match.rules
+    assert anew.lines == as_they_count(table.history), "scored anew it is what it was"
+    assert like(anew.state, table.match.state)
+    late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
+    corrected, other = (recast(rules, one.history, (late,), (), 10_000) for one in (table, alone))
+    assert [bare(line) for line in corrected.lines.values()] == [bare(line) for line in other.lines.values()]
+    assert (len(corrected.struck), corrected.hangs) == (len(other.struck), other.hangs)
+    for number in range(1, 1 + deals):
+        assert text_of(table, number) == text_of(alone, number)
+
+
+def like(state: Any, before: Any) -> bool:
+    """Whether the game stands as before but for the number of the last case."""
+    return bool(replace_ledger(state, cases=before.table.ledger.cases) == before)
+
+
+def replace_ledger(state: Any, **changes: Any) -> Any:
+    return replace(state, table=replace(state.table, ledger=replace(state.table.ledger, **changes)))
+
+
+def of_the_play(match: Match) -> tuple[Any, ...]:
+    """What the officials keep that follows from the play."""
+    docket = match.docket
+    assert docket is not None
+    return docket.reports, docket.under_way, docket.scored
+
+
+def text_of(table: Attending, number: int) -> str:
+    return notation.write(deal_of(table.opened, table.history, number))
+
+
+def test_the_books_forget_what_lay_in_the_pot() -> None:
+    """In Rams the stakes go into the pot with the deal; where it is taken back they do not lie there."""
+    table = Attending(ruleset="rams-english", dealing="table", players=3)
+    table.do(Deal(seat=0, counts=(5, 5, 5), turn_up="SA"))
+    pot = pot_of(table)
+    assert pot.pending
+    table.do(*map(back, (0, 1, 2)))
+    assert pot_of(table).pending == ()
+    table.do(Deal(seat=0, counts=(5, 5, 5), turn_up="HA"))
+    assert [one.units for one in pot_of(table).pending] == [one.units for one in pot.pending]
+
+
+def pot_of(table: Attending) -> Any:
+    pot = None
+    for recorded in table.history:
+        pot = pots.entered(pot, recorded)
+    return pot
+
+
+def test_the_protocol_forgets_what_an_act_cost() -> None:
+    """A false "knack för min utgång" costs points at once (B-O31): in a tally it may have been written by mistake."""
+    table = Attending(**HOUSE, dealing="tally", enforcement="penalise", false_knock_penalty=5)
+    table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid=2), *(Bid(seat=s, bid="pass") for s in (2, 3, 0)))
+    table.do(KnockOut(seat=2))
+
+    def pending() -> list[int]:
+        sheet = None
+        for recorded in table.history:
+            sheet = protocols.entered(sheet, recorded)
+        assert sheet is not None
+        return [one.points for one in sheet.pending]
+
+    assert pending() == [5]
+    table.do(back(2))
+    assert pending() == []
+    assert table.match.rules.view(table.match.state, 0).penalties == (0, 0, 0, 0)
+
+
+def test_stores_keep_what_an_act_can_be_taken_back_to(store_url: str) -> None:
+    """A snapshot in the midst of it, another process, and rows that are proved."""
+    with construct(store_url) as referee, closing(Desk(referee)) as desk, closing(Desk(referee)) as other:
+        match_id = opened(desk, adjudication=TAKES_BACK, enforcement="refuse", deal_ritual=False)
+        for act in (Deal(seat=0), Bid(seat=1, bid=2), back(1)):
+            send(desk, match_id, act)
+        before = referee.replay(match_id, at=desk.get(match_id).version - 2)
+        referee.take_snapshots([referee.load(match_id)])
+        loaded = referee.load(match_id)
+        assert loaded.kept == loaded.aggregate.version
+        assert loaded.aggregate == desk.get(match_id)
+        send(other, match_id, back(0))
+        after = send(other, match_id, back(2)).aggregate
+        assert like(after.state, before.state)
+        assert referee.load(match_id).aggregate == fold(None, referee.history(match_id)) == after
+    assert differences(store_url, match_id) == ()
