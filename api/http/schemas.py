@@ -97,6 +97,8 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
     match info:
         case types.Metadata():
             return _with_metadata(info, scope)
+        case types.StructType() if issubclass(info.cls, Act):
+            return _told(info, scope)
         case types.StructType() | types.TypedDictType():
             return _struct(info, scope)
         case types.UnionType():
@@ -214,6 +216,11 @@ def _tagged(info: StructType, scope: Scope) -> Plain:
     if issubclass(info.cls, Act):
         return _struct(info, scope)
     return _refer(f"{info.cls.__name__}Asked", (info.cls, "asked"), lambda: _body(info, Scope()))
+
+
+def _told(info: StructType, scope: Scope) -> Plain:
+    """An act within something else, where nothing need tell it from others: it goes by another name."""
+    return _refer(f"{_called(info.cls)}Told", (info.cls, "told"), lambda: _body(info, scope, alone=True))
 
 
 def _or_null(schema: Plain) -> Plain:

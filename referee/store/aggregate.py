@@ -66,9 +66,6 @@ class Aggregate(Value):
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
 
-    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset()
-    """Requests that are decided on all that has happened, not only on what has come of it."""
-
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
     """So many events it may have; officials may add a few more."""
 
@@ -76,6 +73,10 @@ class Aggregate(Value):
     def rules_for(cls, opened: Any) -> Rules:
         """The rules that fold what begins with this event."""
         raise NotImplementedError
+
+    def rests_on_history(self, request: Any) -> bool:
+        """Whether a request is decided on all that has happened, not only on what has come of it."""
+        return False
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether an actor holds a token of this SHA-256 now; where a kind says nothing, whoever asks has looked."""

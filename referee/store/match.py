@@ -11,12 +11,24 @@ import msgspec
 
 from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
-from referee.acts import Act, Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
+from referee.acts import (
+    Act,
+    Correct,
+    Knock,
+    OpenCase,
+    Proceeding,
+    Request,
+    Result,
+    Ruling,
+    SeatAct,
+    Statement,
+    request_of,
+)
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
 from referee.officials import attended, attends
 from referee.officials.cases import holding
-from referee.officials.rulings import correctable_until
+from referee.officials.rulings import correctable_until, waits
 from referee.officials.standing import Attended, Docket, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset
@@ -42,7 +54,6 @@ class Match(Aggregate):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
     ENDS: ClassVar[frozenset[type[Event]]] = events.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
-    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Ruling, Statement, Correct))
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
@@ -66,6 +77,13 @@ class Match(Aggregate):
         """What lies before its officials; ``None`` where they do not attend to it."""
         standing = self.standing
         return standing.docket if type(standing) is Attended else None
+
+    def rests_on_history(self, request: Request) -> bool:
+        """What officials rule may be about any deal, and so may what waits for the one under way to end (J2, J9)."""
+        standing = self.standing
+        if type(standing) is not Attended:
+            return False
+        return isinstance(request, OpenCase | Ruling | Statement | Correct) or waits(standing)
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
