@@ -182,7 +182,7 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     description="By an official who has not ruled on it, who finds what happened and names the rule; the game says "
     "the price (J3). `remedy` says what else follows. With `preview` it is only told what would follow.\n\n"
     "A deal that stands in the protocol is scored anew, and all that hung on it (J9): with the price before its "
-    "score, or as `remedy.result` tells it, in the form of the act `result` of any tally; where that does not add up, "
+    "score, or as `remedy.result` tells it, in the form of the act `result` of any tally; where that cannot be, "
     "`facts.at` in the problem is the place in it. This is done between two deals or after the last (409 "
     "`deal-under-way`), and when the correction time is over only beyond reasonable doubt (J8). Where the end of a "
     "later deal hung on the number (409 `line-hangs`), `remedy.strike` names it. What an earlier ruling on the case "

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from referee import events
 from referee.acts import Correct
 from referee.events import (
+    Adjudication,
     DealScored,
     DealVoided,
     Event,
@@ -143,21 +145,29 @@ def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number
 
 def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
     """J8: the time at which corrections end; ``None`` while the match goes on."""
-    ended: datetime | None = None
+    ended_at: datetime | None = None
     for recorded in history:
-        if type(recorded.event) not in _OF_ENDS:
-            continue
-        match recorded.event:
-            case MatchWon() | MatchClosed() | MatchAbandoned():
-                ended = recorded.at
-            case ProtocolCorrected(won=won):
-                ended = None if won is None else ended or recorded.at
-    if ended is None or opened.adjudication is None:
+        if type(recorded.event) in ENDS:
+            ended_at = ended(recorded.event, recorded.at, ended_at)
+    if ended_at is None or opened.adjudication is None:
         return None
-    return ended + timedelta(minutes=opened.adjudication.correction_minutes)
+    return correctable_until(opened.adjudication, ended_at)
 
 
-_OF_ENDS = frozenset((MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected))
+def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
+    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
+    return ended_at + timedelta(minutes=terms.correction_minutes)
+
+
+ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
+"""With these a match has ended, or goes on again."""
+
+
+def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
+    """When a match ended that had until then ended ``before``, after one of :data:`ENDS`; ``None``: it goes on."""
+    if isinstance(event, ProtocolCorrected):
+        return None if event.won is None else before or at
+    return at
 
 
 def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:

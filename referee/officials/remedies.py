@@ -113,9 +113,18 @@ def check_correctable(rules: Ruleset, standing: Standing, ruled: CaseRuled, mome
     return opened
 
 
+def _as_before(case: Case, ruled: CaseRuled) -> bool:
+    """Whether a ruling says the same as the last."""
+    if (case.verdict, case.remedy) != (ruled.verdict, ruled.remedy):
+        return False
+    return ruled.verdict == "dismissed" or case.offence == ruled.offence
+
+
 def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> tuple[Event, ...]:
     """J8, J9: what a ruling changes in lines that stand in the protocol, and what comes of that by itself; nothing
     where they are right as they are. ``moment``: that after the ruling."""
+    if _as_before(case, ruled):
+        return ()
     history, deal, remedy = moment.history, case.deal, ruled.remedy
     scripts: tuple[Script, ...] = ()
     anew = recast(rules, history, replaces=case.corrected)

@@ -27,11 +27,6 @@ def appeal_until(standing: Standing, at: datetime) -> datetime | None:
     return at + timedelta(minutes=minutes) if minutes else None
 
 
-def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
-    return ended_at + timedelta(minutes=terms.correction_minutes)
-
-
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
     """Refuses the numbers of events that have not happened."""
     if strange := [number for number in events if number > moment.version]:

@@ -26,9 +26,9 @@ from referee.acts import (
 )
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
-from referee.officials import attended, attends
+from referee.officials import attended, attends, corrections
 from referee.officials.cases import holding
-from referee.officials.rulings import correctable_until, waits
+from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset
@@ -52,7 +52,7 @@ class Match(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
-    ENDS: ClassVar[frozenset[type[Event]]] = events.ENDS
+    ENDS: ClassVar[frozenset[type[Event]]] = corrections.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
 
     @classmethod
@@ -84,6 +84,11 @@ class Match(Aggregate):
         if type(standing) is not Attended:
             return False
         return isinstance(request, OpenCase | Ruling | Statement | Correct) or waits(standing)
+
+    @classmethod
+    def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
+        """What is corrected ended when it did; a match that a correction has opened again, not yet."""
+        return corrections.ended(event, at, before)
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
@@ -125,7 +130,7 @@ class Match(Aggregate):
             return False
         if state.by == "abandoned":
             return False
-        if at < correctable_until(docket.terms, ended_at):
+        if at < corrections.correctable_until(docket.terms, ended_at):
             return True
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
