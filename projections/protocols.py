@@ -109,7 +109,7 @@ class LineWas(Value):
     case: told.CaseNumber | None
     """The case that it was ruled in; null: none, an official mended an error of his own."""
     rule: RuleId
-    reason: told.Note
+    reason: told.Text
     """Why, as it was given; empty: nothing was said."""
 
 

@@ -4,15 +4,14 @@ An act says what somebody wants to do. Whether it may be done is for the ruleset
 """
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.proceedings.cases import CaseKind, Standard, Verdict
 from referee.proceedings.corrections import Script, Why
-from referee.value import OFFENCE_SAYS, VERSION_MAX, Card, RuleId, Seat, SeatSent, Value
+from referee.value import OFFENCE_SAYS, VERSION_MAX, Card, CaseKind, RuleId, Seat, SeatSent, Standard, Value, Verdict
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
@@ -403,7 +402,7 @@ class OpenCase(Proceeding, tag_field="act", tag="case"):
     """Anything to be kept with it."""
     deal: NumberSent | None = None
     """Which deal it is about; left out: the one under way."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """What that deal came to; left out: it is about an offence."""
 
 
@@ -453,7 +452,7 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
 
     void: bool = False
     """The deal under way counts for nothing and is dealt again."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """What the deal came to, in place of what was written."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
     """Deals whose lines are to be struck, where their end hung on the number."""

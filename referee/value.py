@@ -118,5 +118,26 @@ AnswerSeen = Annotated[
         "threw in its cards).",
     ),
 ]
+CaseKind = Annotated[
+    Literal["offence", "entry", "misclick"],
+    Meta(
+        title="CaseKind",
+        description="What a case is about. `offence`: what somebody did. `entry`: a deal that was written wrongly "
+        "into the protocol. `misclick`: an act that was not meant (J11).",
+    ),
+]
+Verdict = Annotated[
+    Literal["upheld", "dismissed"],
+    Meta(title="Ruled", description="`upheld`: who opened the case is right. `dismissed`: it changes nothing."),
+]
+Standard = Annotated[
+    Literal["agreed_facts", "balance_of_probabilities", "beyond_reasonable_doubt", "undetermined"],
+    Meta(
+        title="Standard",
+        description="How sure the facts are. `agreed_facts`: both sides say so (J2). `balance_of_probabilities`: "
+        "more likely than not (J3). `beyond_reasonable_doubt`: nothing else can be believed (J8). `undetermined`: "
+        "they cannot be found out, and the case is dismissed (J4).",
+    ),
+]
 Time = Annotated[datetime, Meta(tz=True)]
 """RFC 3339, UTC."""

@@ -120,7 +120,7 @@ case/ruled              all        case instance verdict standard rule offence o
 case/appealed           all        case seat within_deal
                         to_writer  text
 protocol/corrected      all        case deal why lines struck points eliminated dealer next_deal halves pot duel
-                        all        carried fresh won
+                        all        carried fresh won replaces
                         official   scripts strike
 act/take-back-asked     all        seat first last
 act/taken-back          all        case first last seat

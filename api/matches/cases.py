@@ -11,24 +11,22 @@ from api.http.replies import PRIVATE
 from projections.cases import FACTS, Entry, fine_of
 from referee import sentences, told
 from referee.actors import Actor
+from referee.acts import Result
 from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
 from referee.officials.standing import CaseStatus, status_at
 from referee.proceedings.cases import (
     CaseAppealed,
-    CaseKind,
     CaseOpened,
     CaseRuled,
     CaseStated,
     CaseWithdrawn,
     Precedent,
     Remedy,
-    Standard,
-    Verdict,
 )
 from referee.proceedings.takeback import ActTakenBack
 from referee.sentences import CaseCode, Language
 from referee.store.match import Match
-from referee.value import EventNumber, OffenceText, RuleId, Seat, Time, Value, Version
+from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict, Version
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
 OPEN_RULE = "J1"
@@ -141,7 +139,7 @@ class Case(Value):
     """Who opened it: a seat, or an official."""
     deal: told.DealNumber | None
     """Which deal it is about; null: the one in which the referee ruled at once."""
-    result: dict[str, Any] | None
+    result: Result | None
     """What that deal should have come to; null: it is about an offence."""
     statements: told.Many[StatementMade]
     """What was said in it, in order."""

@@ -20,6 +20,7 @@ from api.matches.shown import EventSeen, event_seen
 from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from projections.cases import Entry
+from projections.protocols import Protocol
 from referee import rulebook, told
 from referee.actors import Actor, is_official
 from referee.acts import (
@@ -34,7 +35,7 @@ from referee.acts import (
 )
 from referee.events import Recorded
 from referee.ruleset import Moment
-from referee.store.desk import Command, Stale, utc_now
+from referee.store.desk import Busy, Command, Stale, utc_now
 from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
 
@@ -55,6 +56,9 @@ class Preview(Value):
     """The case as it would be."""
     events: told.Many[EventSeen]
     """What would happen, in order."""
+    protocol: Protocol
+    """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the
+    points, and who would have won."""
 
 
 STATEMENT: Body[StatementSent] = Body(StatementSent)
@@ -108,8 +112,8 @@ async def _heard(
     operation_id="state_in_case",
     summary="Make a statement",
     description="A seat says how it was, while the case waits for a ruling. What it says last counts. When who would "
-    "pay agrees, or of a wrong line all others do, the referee rules at once (J2). The text is the writer's and the "
-    "officials' until the deal is over.",
+    "pay agrees, or of a wrong line all others do, the referee rules at once (J2); what changes a line of the "
+    "protocol, when the deal under way is over (J9). The text is the writer's and the officials' until then.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
@@ -183,7 +187,13 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     operation_id="rule_on_case",
     summary="Rule on a case",
     description="By an official who has not ruled on it, who finds what happened and names the rule; the game says "
-    "the price (J3). `remedy` says what else follows. With `preview` it is only told what would follow.",
+    "the price (J3). `remedy` says what else follows. With `preview` it is only told what would follow.\n\n"
+    "A deal that stands in the protocol is scored anew, and all that hung on it (J9): with the price before its "
+    "score, or as `remedy.result` tells it, in the form of the act `result` of any tally; where that cannot be, "
+    "`facts.at` in the problem is the place in it. This is done between two deals or after the last (409 "
+    "`deal-under-way`), and when the correction time is over only beyond reasonable doubt (J8). Where the end of a "
+    "later deal hung on the number (409 `line-hangs`), `remedy.strike` names it. What an earlier ruling on the case "
+    "had corrected counts no more: the last ruling counts.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -241,8 +251,14 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
     ]
     entries = await _entries(service, match, asked.case, match.version, actor)
     told_entries = entries_of(made, asked.case, seen_as(actor), match.version + len(made))
-    language = language_of(header(request, b"accept-language"))
+    language, book = language_of(header(request, b"accept-language")), service.books.protocols
+    sheet = await service.books.ask_of(
+        book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
+    )
+    if sheet is None or sheet.version != match.version + len(made):
+        raise Busy  # somebody has acted meanwhile
     answer = {
+        "protocol": sheet,
         "version": match.version,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
         "events": [_foreseen(one, actor) for one in made],

@@ -1,7 +1,7 @@
 """Knocks on the table, and the case files that they leave."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, get_type_hints
+from typing import Annotated, ClassVar, Literal, get_type_hints
 from uuid import UUID
 
 from litestar import get, post
@@ -25,10 +25,9 @@ from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told
 from referee.actors import Actor, is_official
-from referee.acts import Knock, Note, NumberSent, Offence, OpenCase
-from referee.proceedings.cases import CaseKind
+from referee.acts import Knock, Note, NumberSent, Offence, OpenCase, Result
 from referee.store.desk import Command, utc_now
-from referee.value import SeatSent, Value
+from referee.value import CaseKind, SeatSent, Value
 
 LIMIT_MAX = 1000
 
@@ -60,7 +59,7 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
     note: Note = ""
     deal: NumberSent | None = None
     """Of `entry`, or where an official knocks: which deal it is about. null or left out: the one under way."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """Of `entry`: what that deal came to. null or left out otherwise."""
 
 
@@ -126,7 +125,9 @@ def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
     "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. An "
     "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
-    "wrong, `misclick` that the last act was not meant: when all others agree, or an official rules so, it is taken "
+    "wrong: `result` is what it came to, in the form of the act `result` of any tally, and where that does not add "
+    "up, `facts.at` in the problem is the place in it. When all others agree the line is corrected (J2, J9). "
+    "`misclick` says that the last act was not meant: when all others agree, or an official rules so, it is taken "
     "back, if it is the last still (J11).",
     tags=["Knocks"],
     security=TOKEN,

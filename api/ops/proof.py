@@ -254,7 +254,7 @@ def _decided(
     if isinstance(first.actor, int) and whose is not None and first.actor != whose:
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
         raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
-    history = past if type(request) in before.NEEDS_HISTORY else ()
+    history = past if before.rests_on_history(request) else ()
     moment = Moment(before.version, first.at, seed, first.actor, history, before.id)
     return before.procedure.take(before.standing, request, moment)
 

@@ -16,6 +16,7 @@ from sqlalchemy import (
     Dialect,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
     TypeDecorator,
@@ -163,19 +164,37 @@ class Sheets(Generic[S]):
         sheet = self._whole(connection, match_id, type_coerce(self.lines.c.line, Kept))
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
+    def foreseen(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
+        """The sheet of a match as it would be after these events, too, which have not happened."""
+        this = self.sheets.c
+        found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
+        if found is None:
+            return None
+        corrections = [*self._corrections(connection, match_id, found.version)]
+        lines = connection.scalars(self._lines(match_id, found.version, self.lines.c.line))
+        sheet: S = replace(found.sheet, version=found.version, lines=tuple(lines))
+        for one in recorded:
+            sheet = self.entered(sheet, one)
+            if isinstance(one.event, ProtocolCorrected):
+                corrections.append((one.originator_version, one.event))
+        return sheet if self.amended is None or not corrections else self.amended(sheet, corrections)
+
     def _whole(self, connection: Connection, match_id: UUID, line: ColumnElement[Any]) -> S | None:
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
         amended = self.amended if self.amended is not None and found.sheet.corrected else None
-        query = (
-            select(line if amended is None else self.lines.c.line)
-            .where(self.lines.c.match == match_id, self.lines.c.event <= found.version)  # not what came after it
-            .order_by(self.lines.c.event)
+        lines = connection.scalars(
+            self._lines(match_id, found.version, line if amended is None else self.lines.c.line)
         )
-        whole: S = replace(found.sheet, version=found.version, lines=tuple(connection.scalars(query)))
+        whole: S = replace(found.sheet, version=found.version, lines=tuple(lines))
         return whole if amended is None else amended(whole, self._corrections(connection, match_id, found.version))
+
+    def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
+        """Those that stood at a version, and nothing that came after it."""
+        this = self.lines.c
+        return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 
     def _corrections(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
         this = self.corrections.c

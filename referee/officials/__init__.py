@@ -133,11 +133,10 @@ def attended(rules: Ruleset) -> Procedure:
                 standing = replace(standing, docket=docket)
         return standing
 
-    def settled(
-        standing: Standing, events: tuple[Event, ...], number: int, moment: Moment
-    ) -> tuple[tuple[Event, ...], Standing]:
-        """These events, the last of which is event ``number``, and all that follow; the match then."""
-        while news := _following(rules, standing, rulings.replace_version(moment, number)):
+    def settled(standing: Standing, events: tuple[Event, ...], moment: Moment) -> tuple[tuple[Event, ...], Standing]:
+        """These events, which come after the moment, and all that follow; the match then."""
+        while news := _following(rules, standing, rulings.later(moment, events)):
+            number = moment.version + len(events)
             for event in news:
                 number += 1
                 standing = evolve(standing, event, number)
@@ -145,13 +144,13 @@ def attended(rules: Ruleset) -> Procedure:
         return events, standing
 
     def begin(standing: Standing, moment: Moment) -> tuple[Event, ...]:
-        before, standing = settled(standing, (), moment.version, moment)  # whoever draws lots has committed to them
+        before, standing = settled(standing, (), moment)  # whoever draws lots has committed to them
         met, number = passed(standing, None, replace(moment, version=0)), moment.version + len(before)
         events = rules.begin(standing.play, replace(moment, version=number, seed=met.seed))
         for event in events:
             number += 1
             standing = evolve(standing, event, number)
-        return settled(standing, (*before, *events), number, moment)[0]
+        return settled(standing, (*before, *events), moment)[0]
 
     def passed(standing: Standing, request: Request | None, moment: Moment) -> Moment:
         """The moment as the game meets it."""
@@ -168,7 +167,7 @@ def attended(rules: Ruleset) -> Procedure:
             for event in events:
                 number += 1
                 standing = evolve(standing, event, number)
-            return settled(standing, events, number, moment)
+            return settled(standing, events, moment)
         # What follows for the officials keeps the seed that came from outside: what the game was given is told.
         events = rules.take(standing.play, request, passed(standing, request, moment))[0]
         if heard and (turn := TURN.get(kind)) is not None:
@@ -176,7 +175,7 @@ def attended(rules: Ruleset) -> Procedure:
         for event in events:
             number += 1
             standing = evolve(standing, event, number)
-        return settled(standing, events, number, moment)
+        return settled(standing, events, moment)
 
     return Procedure(
         state=Attended[rules.state],  # type: ignore[name-defined]

@@ -22,9 +22,10 @@ from referee.offences import DISMISSED_MAX
 from referee.officials import remedies, takeback
 from referee.officials.rulings import appeal_until, check_events, terms_of
 from referee.officials.standing import Case, Docket, Standing, status_at
-from referee.proceedings.cases import CaseAppealed, CaseKind, CaseOpened, CaseStated, CaseWithdrawn
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.value import CaseKind
 
 OPEN_MAX = 3
 """So many cases of a seat may wait for a ruling at once."""
@@ -69,7 +70,7 @@ def _payer(rules: Ruleset, standing: Standing, offence: str | None, accused: int
     if accused not in standing.play.table.playing:
         return None
     try:
-        return remedies.price(remedies.priced(rules, standing, offence, accused))[0]
+        return remedies.price(rules, standing.play, offence, accused).payer
     except Refused:
         return None
 
@@ -140,6 +141,8 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
     if request.kind == "entry":
         if deal > docket.scored:
             raise WrongPhase("deal_not_scored", "J9")
+        assert request.result is not None, "who says that a line is wrong says what is right"
+        remedies.check_told(rules, deal, request.result, moment)
         return opening(standing, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
     accused, offence = request.accused, request.offence
     assert is_official(by), "a seat knocks"
@@ -148,9 +151,7 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
         raise WrongPhase("not_in_this_game", "J3")
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
-    payer = accused
-    if deal > docket.scored:
-        payer = remedies.price(remedies.priced(rules, standing, offence, accused))[0]
+    payer = remedies.price(rules, remedies.as_played(rules, standing, deal, moment), offence, accused).payer
     told = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
     return opening(standing, by=by, kind="offence", deal=deal, **told)
 
@@ -294,7 +295,9 @@ def _dealt(standing: Standing, docket: Docket, event: Dealt, number: int) -> Doc
 
 
 def _scored(standing: Standing, docket: Docket, event: DealScored, number: int) -> Docket:
-    return replace(docket, scored=event.deal)
+    """What its cases cost stands in the line from now on."""
+    entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
+    return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
 def _reported(standing: Standing, docket: Docket, event: Reported, number: int) -> Docket:
@@ -322,6 +325,7 @@ def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismiss
         ruled_by=(None,),
         appeal_until=event.appeal_until,
         penalty=event.penalty if isinstance(event, KnockUpheld) else None,
+        ruling=number,
     )
     return docket.with_case(case)
 

@@ -8,8 +8,10 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from referee import events
 from referee.acts import Correct
 from referee.events import (
+    Adjudication,
     DealScored,
     DealVoided,
     Event,
@@ -58,24 +60,25 @@ def corrected(
     moment: Moment,
     *,
     beyond_doubt: bool = False,
+    replaces: int | None = None,
 ) -> ProtocolCorrected:
     """J8, J9: the correction, or a refusal; nothing is stored, so that it can be looked at first.
 
-    It will be the event after ``moment.version``. ``history`` is all of the match that is on record.
+    It will be the event after ``moment.version``. ``history`` is all of the match that is on record. ``replaces``:
+    the number of the earlier correction that counts no more.
     """
     scripts, strike = tuple(scripts), tuple(sorted(set(strike)))
     play, number = standing.play, moment.version + 1
-    if rules.scored is None:
-        raise WrongPhase("not_in_this_game", None)
-    if not (isinstance(play, Over) or rules.between_deals(play)):
-        raise WrongPhase("deal_under_way", "J9")
-    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
-        raise WrongPhase("window_closed", "J8", until=until.isoformat())
+    check_time(rules, opened, standing, history, moment, beyond_doubt=beyond_doubt)
     lines = as_they_count(history)
     deals = {one.deal for one in scripts} | set(strike)
-    if not deals or (unknown := deals - {line.deal for line in lines.values()}):
-        raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)) if deals else ())
-    anew = recast(rules, history, scripts, strike, number)
+    if unknown := deals - {line.deal for line in lines.values()}:
+        raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
+    if replaces is not None:
+        deals.add(next(one.event.deal for one in history if one.originator_version == replaces))  # type: ignore[attr-defined]
+    if not deals:
+        raise AgainstTheRules("no_such_line", "J9", deals=())
+    anew = recast(rules, history, scripts, strike, number, replaces)
     if anew.hangs:
         raise WrongPhase("line_hangs", "J9", deals=anew.hangs)
     table = anew.state.table
@@ -97,11 +100,31 @@ def corrected(
         duel=anew.duel,
         carried=as_json({name: getattr(table, name) for name in rules.carries}),
         won=_ended(anew) if over else None,
+        replaces=replaces,
         scripts=scripts,
         strike=strike,
     )
     as_usual = anew.duel == anew.called and (table.active, table.dealer) == (play.table.active, play.table.dealer)
     return event if over or (as_usual and not isinstance(play, Over)) else replace(event, fresh=True)
+
+
+def check_time(
+    rules: Ruleset,
+    opened: MatchOpened,
+    standing: Standing,
+    history: Sequence[Recorded],
+    moment: Moment,
+    *,
+    beyond_doubt: bool = False,
+) -> None:
+    """J8, J9: between two deals or after the last, and in time unless it is beyond doubt."""
+    play = standing.play
+    if rules.scored is None:
+        raise WrongPhase("not_in_this_game", None)
+    if not (isinstance(play, Over) or rules.between_deals(play)):
+        raise WrongPhase("deal_under_way", "J9")
+    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
+        raise WrongPhase("window_closed", "J8", until=until.isoformat())
 
 
 def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
@@ -113,26 +136,38 @@ def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, mome
 def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number: int) -> Standing:
     """The match after a correction, by its numbers."""
     assert rules.resumed is not None, "it can go on with other numbers"
-    return replace(standing, play=rules.resumed(standing.play, event))
+    docket = standing.docket
+    if event.case is not None and event.case <= len(docket.cases):
+        in_force = number if event.scripts or event.strike else None
+        docket = docket.with_case(replace(docket.case(event.case), corrected=in_force))
+    return replace(standing, play=rules.resumed(standing.play, event), docket=docket)
 
 
 def correction_until(opened: MatchOpened, history: Iterable[Recorded]) -> datetime | None:
     """J8: the time at which corrections end; ``None`` while the match goes on."""
-    ended: datetime | None = None
+    ended_at: datetime | None = None
     for recorded in history:
-        if type(recorded.event) not in _OF_ENDS:
-            continue
-        match recorded.event:
-            case MatchWon() | MatchClosed() | MatchAbandoned():
-                ended = recorded.at
-            case ProtocolCorrected(won=won):
-                ended = None if won is None else ended or recorded.at
-    if ended is None or opened.adjudication is None:
+        if type(recorded.event) in ENDS:
+            ended_at = ended(recorded.event, recorded.at, ended_at)
+    if ended_at is None or opened.adjudication is None:
         return None
-    return ended + timedelta(minutes=opened.adjudication.correction_minutes)
+    return correctable_until(opened.adjudication, ended_at)
 
 
-_OF_ENDS = frozenset((MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected))
+def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
+    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
+    return ended_at + timedelta(minutes=terms.correction_minutes)
+
+
+ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
+"""With these a match has ended, or goes on again."""
+
+
+def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
+    """When a match ended that had until then ended ``before``, after one of :data:`ENDS`; ``None``: it goes on."""
+    if isinstance(event, ProtocolCorrected):
+        return None if event.won is None else before or at
+    return at
 
 
 def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:

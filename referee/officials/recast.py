@@ -35,6 +35,7 @@ from referee.events import (
 )
 from referee.proceedings.corrections import ProtocolCorrected, Script, Scripted
 from referee.proceedings.takeback import that_stands
+from referee.proceedings.tally import ResultEntered
 from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 
@@ -65,7 +66,12 @@ class Recast(Value):
     called: tuple[int, ...]
     """Who was to play it in a duel until now."""
     before: Mapping[int, Any]
-    """The state in which the cards of a deal were dealt, by deal, of those that were played under these numbers."""
+    """The state in which a deal was begun, by deal, of those that count."""
+    played: Mapping[int, Any]
+    """The state in which a deal waited for its score, by deal, of those that count."""
+    begun: Mapping[int, int]
+    """The number of the event with which a deal was begun as it was played: its cards were dealt, or it was entered
+    whole."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
@@ -82,7 +88,13 @@ def as_json(value: Any) -> Any:
 @cache
 def _known(rules: Ruleset) -> Mapping[str, type[Event]]:
     """The facts that a game folds, by topic."""
-    return {kind.TOPIC: kind for kind in (*facts_of(events), *rules.events)}
+    kinds: tuple[type[Event], ...] = (*facts_of(events), ResultEntered, *rules.events)
+    return {kind.TOPIC: kind for kind in kinds}
+
+
+def as_tally(state: Any) -> Any:
+    """The state before a deal of which a result is told: it is read as of a tally, whatever cards there were."""
+    return replace(state, table=replace(state.table, house=False, tally=True, penalise=True))
 
 
 class _Orders:
@@ -95,6 +107,14 @@ class _Orders:
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
         """By deal: the same, and what comes before its score."""
         self.strike: set[int] = set()
+
+    def take_all(self, history: Iterable[Recorded], replaced: int | None) -> None:
+        """What is on record, but for what counts no more: ``replaced``, or another that a later one replaces."""
+        told = [one for one in history if type(one.event) is ProtocolCorrected]
+        out = {replaced, *(one.event.replaces for one in told)}  # type: ignore[attr-defined]  # which it is
+        for one in told:
+            if one.originator_version not in out:
+                self.take(one.originator_version, one.event.scripts, one.event.strike)  # type: ignore[attr-defined]
 
     def take(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
         """What event ``number`` says. A deal that was struck counts again when it is told anew later."""
@@ -120,17 +140,16 @@ def recast(
     scripts: Iterable[Script] = (),
     strike: Iterable[int] = (),
     number: int | None = None,
+    replaces: int | None = None,
 ) -> Recast:
     """The match with these scripts and without the deals of ``strike``, beside what it was corrected by before, and
     without what was taken back (J11).
 
     ``history`` is the whole of it. ``number``: of the event that will hold the scripts, which shows what they tell;
-    left out: the next.
+    left out: the next. ``replaces``: the earlier correction that counts no more.
     """
     orders = _Orders(rules)
-    for recorded in history:
-        if type(event := recorded.event) is ProtocolCorrected:
-            orders.take(recorded.originator_version, event.scripts, event.strike)
+    orders.take_all(history, replaces)
     orders.take(history[-1].originator_version + 1 if number is None else number, scripts, strike)
     return _Walk(rules, that_stands(history), orders).gone()
 
@@ -154,22 +173,30 @@ class _Walk:
         self.ended_by = 0
         self.duel: tuple[int, ...] = ()
         self.before: dict[int, Any] = {}
+        self.played: dict[int, Any] = {}
+        self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
+        """What a result is read without."""
         self.dealers: dict[tuple[int, int], int] = {}
         """After so many corrections: by deal, who dealt."""
-        self.dealt: dict[int, int] = {}
-        """By deal: the event in which the cards were dealt that were played."""
+        self.begun: dict[int, int] = {}
+        """By deal: the event in which the cards were dealt that were played, or the deal was entered."""
         self.times = 0
         """How many corrections there have been."""
-        times = 0
+        times, deal, whole = 0, 1, False
         for recorded in history:
             event = recorded.event
-            if type(event) not in (Dealt, ProtocolCorrected):
+            if type(event) not in _BEGINS:
                 continue
             if isinstance(event, Dealt):
                 self.dealers.setdefault((times, event.deal), event.dealer)
-                self.dealt[event.deal] = recorded.originator_version
-            else:
+            elif isinstance(event, DealScored):
+                self.dealers.setdefault((times, event.deal), event.dealer)
+                deal, whole = event.deal + 1, False
+            elif isinstance(event, ProtocolCorrected):
                 times += 1
+            if isinstance(event, Dealt | ResultEntered) and not whole:
+                self.begun[deal] = recorded.originator_version
+            whole = whole or isinstance(event, ResultEntered)
         # As it stands on record
         self.points: tuple[int, ...] = self.state.table.points
         self.out: tuple[int, ...] = ()
@@ -208,6 +235,8 @@ class _Walk:
             duel=self.duel,
             called=self.called,
             before=self.before,
+            played=self.played,
+            begun=self.begun,
         )
 
     # Deals
@@ -217,16 +246,22 @@ class _Walk:
         self.state = self.base = self.rules.evolve(self.state, event, number)
         self.usual = event.seat, self.usual[1]
 
-    def dealing(self, number: int, event: Dealt, recorded: Recorded) -> None:
-        """The cards of a deal; where another deal would have come, it hangs on the number."""
+    def dealing(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
+        """A deal begins; where another deal would have come, it hangs on the number."""
         if self.passing or self.end is not None:
             return
         if self.duel != self.called:
             self.hang()
             return
-        self.before[event.deal] = self.state
-        if event.deal in self.orders.whole and number == self.dealt[event.deal]:
-            self.evolved(self.orders.whole[event.deal])
+        deal = self.deal
+        begins = number == self.begun[deal]
+        if begins:
+            self.before[deal] = self.state
+        if begins and deal in self.orders.whole:
+            told = self.orders.whole[deal]
+            if isinstance(told[1][0], ResultEntered):
+                self.state = as_tally(self.state)
+            self.evolved(told)
             self.passing = self.told = True
         else:
             self.state = self.rules.evolve(self.state, event, number)
@@ -252,6 +287,7 @@ class _Walk:
         elif not self.passing or self.told:
             for added in self.orders.added.get(deal, ()):
                 self.evolved(added)
+            self.played[deal] = self.state
             self.score(number, deal)
         elif not self.hung:
             self.struck.add(deal)
@@ -269,6 +305,7 @@ class _Walk:
         if not made:
             self.hang()
             return
+        self.state = replace(self.state, table=replace(self.state.table, **self.terms))
         line = made[0]
         assert isinstance(line, DealScored), "a score begins with its line"
         self.lines[number] = line
@@ -283,6 +320,8 @@ class _Walk:
     def hang(self) -> None:
         """As if the deal had not been dealt."""
         self.state, self.passing, self.hung, self.told = self.base, True, True, False
+        self.before.pop(self.deal, None)
+        self.played.pop(self.deal, None)
 
     def evolved(self, told: tuple[int, tuple[Event, ...]]) -> None:
         """What a script tells has happened."""
@@ -358,6 +397,10 @@ class _Walk:
         self.next_deal()
 
 
+_BEGINS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected))
+"""What is looked at first, to know how deals were begun."""
+
+
 def seats_of(event: Event) -> tuple[int, ...]:
     """Who plays the deal that comes of a line, where a game's own fact says that only some do."""
     own = not isinstance(event, MatchWon | PlayerEliminated)
@@ -371,6 +414,7 @@ def _is_special(kind: type[Event]) -> bool:
 SPECIAL: Mapping[type[Event], Callable[[_Walk, int, Any, Recorded], None]] = {
     FirstDealerDrawn: _Walk.drawn,
     Dealt: _Walk.dealing,
+    ResultEntered: _Walk.dealing,
     TrickTaken: _Walk.trick,
     DealScored: _Walk.line,
     DealVoided: _Walk.voided,

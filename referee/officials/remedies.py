@@ -1,30 +1,49 @@
-"""What a ruling changes: points in the deal under way, the deal itself, and lines that stand in the protocol."""
+"""What a ruling changes: points in the deal under way, the deal itself, and lines that stand in the protocol.
+
+A deal that stands in the protocol is scored anew (J9), with the price of the offence before its score, or with its
+result told anew. What an earlier ruling on the case had corrected counts no more then: the last ruling counts.
+"""
+
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from referee.acts import Void
-from referee.events import Event, PenaltyImposed, Reported
-from referee.officials.standing import Case, Standing
+from referee.acts import Result
+from referee.entering import entering
+from referee.events import DealScored, Event, MatchOpened, PenaltyImposed, Reported
+from referee.officials import corrections
+from referee.officials.recast import Recast, as_tally, recast, script
+from referee.officials.standing import Case, Due, Standing
 from referee.phases import Over
 from referee.proceedings.cases import CaseRuled
+from referee.proceedings.corrections import Script, Why
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
 
 
-def priced(rules: Ruleset, standing: Standing, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: what the game asks for an offence in the deal under way, or with -1 what lifts it. May refuse."""
+class Price(NamedTuple):
+    """Who pays, how many points, and by which rule."""
+
+    payer: int
+    points: int
+    rule: str
+
+
+def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
+    """J3: what the game asks for an offence in such a state of its deal, or with -1 what lifts it. May refuse."""
     if rules.priced is None:
         raise WrongPhase("not_in_this_game", "J3")
-    return rules.priced(standing.play, offence, accused, sign)
+    return rules.priced(play, offence, accused, sign)
 
 
-def price(events: tuple[Event, ...]) -> tuple[int, int]:
-    """Who pays by these events, and how many points."""
-    imposed = events[0]
-    if isinstance(imposed, PenaltyImposed):
-        return imposed.seat, imposed.points
-    assert isinstance(imposed, Reported), "a price is imposed, or falls due with the score"
-    return imposed.breaches[0].payer, imposed.breaches[0].points
+def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
+    """J3: the same as a price."""
+    due = priced(rules, play, offence, accused)[0]
+    if isinstance(due, PenaltyImposed):
+        return Price(due.seat, due.points, due.rule)
+    assert isinstance(due, Reported), "a price is imposed, or falls due with the score"
+    breach = due.breaches[0]
+    return Price(breach.payer, breach.points, breach.rule)
 
 
 def in_its_deal(standing: Standing, case: Case) -> bool:
@@ -32,35 +51,106 @@ def in_its_deal(standing: Standing, case: Case) -> bool:
     return case.deal > standing.docket.scored and not isinstance(standing.play, Over)
 
 
-def changes(standing: Standing, case: Case, ruled: CaseRuled) -> bool:
-    """Whether a ruling makes another price due than has been due so far."""
-    was = case.offence if case.verdict == "upheld" else None
-    now = ruled.offence if ruled.verdict == "upheld" else None
-    return (case.verdict == "upheld") != (ruled.verdict == "upheld") or was != now
-
-
-def in_points(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled) -> tuple[Event, ...]:
-    """What puts the price of a ruling on the deal under way, and lifts what was due before it."""
+def in_points(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
+    """What puts the price of a ruling on a deal in this state, and lifts what is ``due`` in it otherwise."""
     events: tuple[Event, ...] = ()
-    if case.penalty is not None and case.offence is not None and case.accused is not None:
-        for event in priced(rules, standing, case.offence, case.accused, -1):
-            if isinstance(event, PenaltyImposed) and case.payer is not None:
-                event = replace(event, seat=case.payer, points=-case.penalty)
+    upheld = ruled.verdict == "upheld"
+    found = ruled.offence if upheld else None
+    stands = due is not None and due.points is not None
+    if stands and due is not None and due.offence == found:
+        found = None  # it is paid for already
+    elif stands and due is not None and due.offence is not None and case.accused is not None:
+        for event in priced(rules, play, due.offence, case.accused, -1):
+            if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
+                event = replace(event, seat=due.payer, points=-due.points)
             events += (event,)
-    if ruled.verdict == "upheld" and ruled.offence is not None and case.accused is not None:
-        events += priced(rules, standing, ruled.offence, case.accused)
-        if case.fine and isinstance(case.by, int):  # the knock was right after all
-            events += (PenaltyImposed(seat=case.by, points=-case.fine, rule=ruled.rule),)
+    if found is not None and case.accused is not None:
+        events += priced(rules, play, found, case.accused)
+    if upheld and due is not None and due.fine and isinstance(case.by, int):  # the knock was right after all
+        events += (PenaltyImposed(seat=case.by, points=-due.fine, rule=ruled.rule),)
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 
-def voided(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
-    """The deal under way counts for nothing."""
-    if not in_its_deal(standing, case):
-        raise WrongPhase("deal_is_over", "J9", deal=case.deal)
-    return rules.decide(standing.play, Void(), moment)
+# Deals that are over
+
+
+def as_played(rules: Ruleset, standing: Standing, deal: int, moment: Moment, replaces: int | None = None) -> Any:
+    """The state in which a deal waited, or waits, for its score; refuses one that counts for nothing. ``replaces``:
+    the correction that is not looked at."""
+    if deal > standing.docket.scored:
+        return standing.play
+    return _of(recast(rules, moment.history, replaces=replaces).played, deal)
+
+
+def _of(states: Any, deal: int) -> Any:
+    if deal not in states:
+        raise WrongPhase("line_struck", "J9", deal=deal)
+    return states[deal]
+
+
+def told(rules: Ruleset, anew: Recast, deal: int, result: Result, moment: Moment) -> Script:
+    """J9: the deal as this result tells it, from its cards to the end of its play; or the first refusal, with the
+    place in the result on which it rests. It is read as of a tally in any match."""
+    if rules.result is None or rules.script is None:
+        raise WrongPhase("not_in_this_game", "J9")
+    enter = entering(rules.result, rules.script, rules.take)
+    events = enter(as_tally(_of(anew.before, deal)), result, moment)
+    score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
+    return script(deal, events[:score], whole=True)
+
+
+def check_told(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
+    """Refuses a result that this deal cannot have had."""
+    told(rules, recast(rules, moment.history), deal, result, moment)
+
+
+def check_correctable(rules: Ruleset, standing: Standing, ruled: CaseRuled, moment: Moment) -> MatchOpened:
+    """J8, J9: refuses what comes too early or too late; how the match was opened."""
+    opened = moment.history[0].event
+    assert isinstance(opened, MatchOpened), "a history begins with its opening"
+    beyond_doubt = ruled.standard == "beyond_reasonable_doubt"
+    corrections.check_time(rules, opened, standing, moment.history, moment, beyond_doubt=beyond_doubt)
+    return opened
+
+
+def _as_before(case: Case, ruled: CaseRuled) -> bool:
+    """Whether a ruling says the same as the last."""
+    if (case.verdict, case.remedy) != (ruled.verdict, ruled.remedy):
+        return False
+    return ruled.verdict == "dismissed" or case.offence == ruled.offence
 
 
 def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> tuple[Event, ...]:
-    """J9: what a ruling changes in lines that stand in the protocol; the lines of this match stand."""
-    raise WrongPhase("line_stands", "J9", deal=case.deal)
+    """J8, J9: what a ruling changes in lines that stand in the protocol, and what comes of that by itself; nothing
+    where they are right as they are. ``moment``: that after the ruling."""
+    if _as_before(case, ruled):
+        return ()
+    history, deal, remedy = moment.history, case.deal, ruled.remedy
+    scripts: tuple[Script, ...] = ()
+    anew = recast(rules, history, replaces=case.corrected)
+    due = case.entered
+    if remedy.result is not None:
+        scripts = (told(rules, anew, deal, remedy.result, moment),)
+        anew = recast(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
+        if due is not None and due.event > anew.begun[deal]:
+            due = None  # the result stands in place of all that was
+    if ruled.verdict == "upheld" or deal in anew.played:
+        points = in_points(rules, _of(anew.played, deal), case, ruled, due)
+        scripts += (script(deal, points),) if points else ()
+    if not (scripts or remedy.strike or case.corrected):
+        return ()
+    opened = check_correctable(rules, standing, ruled, moment)
+    event = corrections.corrected(
+        rules,
+        opened,
+        standing,
+        history,
+        case.case,
+        Why(rule=ruled.rule, reason=ruled.reason),
+        scripts,
+        remedy.strike,
+        moment,
+        beyond_doubt=ruled.standard == "beyond_reasonable_doubt",
+        replaces=case.corrected,
+    )
+    return event, *corrections.following(rules, standing, event, moment)

@@ -1,13 +1,12 @@
 """Rulings: by an official, or by the referee where it is agreed; and what follows from them (J2-J4, J7-J10)."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Ruling
-from referee.events import ENDS, Adjudication, Event, Recorded
+from referee.acts import Ruling, Void
+from referee.events import Adjudication, Event, Recorded
 from referee.officials import remedies, takeback
 from referee.officials.standing import Case, Standing, status_at
 from referee.proceedings.cases import CaseRuled, Precedent, Remedy
@@ -28,11 +27,6 @@ def appeal_until(standing: Standing, at: datetime) -> datetime | None:
     return at + timedelta(minutes=minutes) if minutes else None
 
 
-def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: before when the score of a match that has ended may be corrected on the balance of probabilities."""
-    return ended_at + timedelta(minutes=terms.correction_minutes)
-
-
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
     """Refuses the numbers of events that have not happened."""
     if strange := [number for number in events if number > moment.version]:
@@ -51,11 +45,11 @@ def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) ->
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _both_say_so(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    if remedy.void or remedy.result is not None or remedy.strike:
-        if not upheld:
-            raise AgainstTheRules("remedy_for_nothing", "J3")
-        if case.kind == "misclick":
-            raise AgainstTheRules("remedy_for_misclick", "J11")
+    undone = case.corrected is not None  # which may leave another deal hanging on a number
+    if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
+        raise AgainstTheRules("remedy_for_nothing", "J3")
+    if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
+        raise AgainstTheRules("remedy_for_misclick", "J11")
     check_events(request.events, moment)
     offence = request.offence or case.offence
     if case.kind == "offence" and upheld and (offence is None or offence not in rules.offences):
@@ -71,7 +65,11 @@ def rule(rules: Ruleset, standing: Standing, request: Ruling, moment: Moment) ->
         rests_on=request.events,
         reason=request.reason,
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
-        remedy=msgspec.convert(request.remedy, Remedy, from_attributes=True),
+        remedy=Remedy(
+            void=remedy.void,
+            result=case.result if upheld and remedy.result is None else remedy.result,  # who opened it is right
+            strike=remedy.strike,
+        ),
         within_deal=standing.docket.under_way,
     )
     return with_consequences(rules, standing, case, ruled, moment)
@@ -121,22 +119,29 @@ def _is_agreed(standing: Standing, case: Case) -> bool:
     return all(case.agrees(seat) for seat in others)
 
 
+def waits(standing: Standing) -> bool:
+    """J2: whether something agreed waits to be ruled, which may be about a deal that is over."""
+    return any(case.is_open and _is_agreed(standing, case) for case in standing.docket.cases)
+
+
 def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
-    rule = "J2"
-    if case.offence is not None and case.accused is not None and remedies.in_its_deal(standing, case):
-        due = remedies.priced(rules, standing, case.offence, case.accused)[0]
-        rule = getattr(due, "rule", None) or due.breaches[0].rule  # type: ignore[attr-defined]
     ruled = CaseRuled(
         case=case.case,
         instance=case.instance + 1,
         verdict="upheld",
         standard="agreed_facts",
-        rule=rule,
+        rule="J2",
         offence=case.offence,
         rests_on=case.events,
         within_deal=standing.docket.under_way,
-        remedy=Remedy(result=case.result) if case.kind == "entry" else Remedy(),
+        remedy=Remedy(result=case.result),
     )
+    written = case.deal <= standing.docket.scored
+    if written:
+        remedies.check_correctable(rules, standing, ruled, moment)  # which is soon known
+    if case.offence is not None and case.accused is not None and (written or remedies.in_its_deal(standing, case)):
+        play = remedies.as_played(rules, standing, case.deal, moment, case.corrected)
+        ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
     return with_consequences(rules, standing, case, ruled, moment)
 
 
@@ -147,62 +152,55 @@ def with_consequences(
     rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
     """A ruling with its price, and the events that put it into effect."""
-    remedy, live = ruled.remedy, remedies.in_its_deal(standing, case)
     if case.kind == "misclick" and ruled.verdict == "upheld":  # from which there is no appeal: play goes on at once
         return ruled, *takeback.ruled(standing, case)
+    remedy, written = ruled.remedy, case.deal <= standing.docket.scored
     ruled = replace(ruled, appeal_until=appeal_until(standing, moment.at) if case.instance == 0 else None)
-    events: tuple[Event, ...] = ()
-    if (remedy.result is not None or remedy.strike) and case.deal > standing.docket.scored:
+    if remedy.void and not remedies.in_its_deal(standing, case):
+        raise WrongPhase("deal_is_over", "J9", deal=case.deal)
+    if (remedy.result is not None or remedy.strike) and not written:
         raise WrongPhase("deal_not_scored", "J9")
-    if case.deal <= standing.docket.scored:
-        if remedies.changes(standing, case, ruled) or remedy.result is not None or remedy.strike:
-            check_time(ruled, terms_of(standing), moment)
-            events = remedies.corrected(rules, standing, case, ruled, moment)
-    elif live and remedies.changes(standing, case, ruled):
-        events = remedies.in_points(rules, standing, case, ruled)
-    if ruled.verdict == "upheld" and case.kind == "offence":
-        ruled = _with_price(rules, standing, case, ruled, live=live)
+    after = later(moment, (ruled,))
+    if written:
+        events = remedies.corrected(rules, standing, case, ruled, after)
+        return _with_price(rules, standing, case, ruled, moment), *events
+    if not remedies.in_its_deal(standing, case):
+        return (ruled,)
+    ruled = _with_price(rules, standing, case, ruled, moment)
+    events = remedies.in_points(rules, standing.play, case, ruled, case.due)
+    play = _evolved(rules, standing.play, events, after.version)
     if remedy.void:
-        then, number = _after(rules, standing, events, moment)
-        events += remedies.voided(rules, then, case, replace_version(moment, number))
-    then, number = _after(rules, standing, events, moment)
-    by_themselves = rules.begin(then.play, replace_version(moment, number)) if events else ()
-    return ruled, *events, *by_themselves
+        voided, now = rules.decide(play, Void(), later(after, events)), after.version + len(events)
+        events, play = (*events, *voided), _evolved(rules, play, voided, now)
+    return ruled, *events, *(rules.begin(play, later(after, events)) if events else ())
 
 
-def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, *, live: bool) -> CaseRuled:
-    if not live or ruled.offence is None or case.accused is None:
+def _with_price(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> CaseRuled:
+    if ruled.verdict != "upheld" or ruled.offence is None or case.accused is None:
         return ruled
-    payer, points = remedies.price(remedies.priced(rules, standing, ruled.offence, case.accused))
+    play = remedies.as_played(rules, standing, case.deal, moment, case.corrected)
+    payer, points, _ = remedies.price(rules, play, ruled.offence, case.accused)
     return replace(ruled, payer=payer, penalty=points)
 
 
-def _after(rules: Ruleset, standing: Standing, events: tuple[Event, ...], moment: Moment) -> tuple[Standing, int]:
-    """The match after a ruling that brings about these events of its game, and the number of the last of them."""
-    play, number = standing.play, moment.version + 1
+def _evolved(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
+    """The game after these events, which come after event ``number``."""
     for event in events:
         number += 1
         play = rules.evolve(play, event, number)
-    return replace(standing, play=play), number
+    return play
 
 
-def replace_version(moment: Moment, version: int) -> Moment:
-    """The same moment after event ``version``."""
-    return replace(moment, version=version)
-
-
-def check_time(ruled: CaseRuled, terms: Adjudication, moment: Moment) -> None:
-    """J8: after the time for corrections a score is changed only beyond reasonable doubt."""
-    ended_at = end_of(moment.history)
-    if ended_at is None or ruled.standard == "beyond_reasonable_doubt":
-        return
-    if moment.at >= correctable_until(terms, ended_at):
-        raise WrongPhase("window_closed", "J8")
-
-
-def end_of(history: Sequence[Recorded]) -> datetime | None:
-    """When the match ended; ``None``: it goes on."""
-    return next((one.at for one in reversed(history) if type(one.event) in ENDS), None)
+def later(moment: Moment, events: tuple[Event, ...]) -> Moment:
+    """The same moment after these events; where it knows what has happened, they have."""
+    history = moment.history
+    if history and events:
+        more = [
+            Recorded(moment.match, number, moment.at, moment.actor, "", "", "", event)
+            for number, event in enumerate(events, moment.version + 1)
+        ]
+        history = [*history, *more]
+    return replace(moment, version=moment.version + len(events), history=history)
 
 
 # What a ruling changes in the docket
@@ -224,5 +222,7 @@ def evolve(rules: Ruleset, standing: Standing, event: CaseRuled, number: int) ->
         fine=0 if upheld else case.fine,
         appeal_until=event.appeal_until,
         reopened=False,
+        remedy=event.remedy,
+        ruling=number,
     )
     return replace(standing, docket=standing.docket.with_case(case))

@@ -6,13 +6,27 @@ from typing import Any, Generic, Literal, TypeVar
 from msgspec.structs import replace
 
 from referee.actors import Actor
+from referee.acts import Result
 from referee.events import Adjudication
-from referee.proceedings.cases import CaseKind, Verdict
-from referee.value import Value
+from referee.proceedings.cases import Remedy
+from referee.value import CaseKind, Value, Verdict
 
 P = TypeVar("P")
 
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
+
+
+class Due(Value):
+    """What the line of a deal holds because of a case, as it was written."""
+
+    offence: str | None
+    payer: int | None
+    points: int | None
+    """The price of the offence; ``None``: it had none."""
+    fine: int
+    """What the knock cost that was dismissed at once."""
+    event: int
+    """The number of the event that ruled so."""
 
 
 class Case(Value):
@@ -32,7 +46,7 @@ class Case(Value):
     """Who would pay, or pays."""
     events: tuple[int, ...] = ()
     """What it rests on."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """What the deal should have come to."""
     said: tuple[tuple[int, bool], ...] = ()
     """Seat, and whether it agreed, each time."""
@@ -50,6 +64,21 @@ class Case(Value):
     """What the offence was priced at in its deal; ``None``: it has no price now."""
     fine: int = 0
     """What the knock cost that was dismissed at once."""
+    remedy: Remedy = Remedy()
+    """What else was ruled last."""
+    ruling: int = 0
+    """The number of the event in which it was ruled on last."""
+    entered: Due | None = None
+    """What it cost when its deal was written into the protocol; ``None``: nothing."""
+    corrected: int | None = None
+    """The number of the correction that counts because of it."""
+
+    @property
+    def due(self) -> Due | None:
+        """What it costs in the deal under way."""
+        if self.penalty is None and not self.fine:
+            return None
+        return Due(offence=self.offence, payer=self.payer, points=self.penalty, fine=self.fine, event=self.ruling)
 
     def agrees(self, seat: int | None) -> bool | None:
         """What a seat said last; ``None``: nothing."""

@@ -4,36 +4,13 @@ All see at once who is concerned, the offence, the numbers of events, the verdic
 written is for the writer and the officials until the deal is over in which it was written.
 """
 
-from typing import Annotated, Any, ClassVar, Literal
-
-from msgspec import Meta
+from typing import Any, ClassVar
 
 from referee import told
 from referee.actors import Actor
+from referee.acts import Result
 from referee.events import Event, Hidden, Viewer
-from referee.value import OffenceText, RuleId, Seat, Time, Value
-
-CaseKind = Annotated[
-    Literal["offence", "entry", "misclick"],
-    Meta(
-        title="CaseKind",
-        description="What a case is about. `offence`: what somebody did. `entry`: a deal that was written wrongly "
-        "into the protocol. `misclick`: an act that was not meant (J11).",
-    ),
-]
-Verdict = Annotated[
-    Literal["upheld", "dismissed"],
-    Meta(title="Ruled", description="`upheld`: who opened the case is right. `dismissed`: it changes nothing."),
-]
-Standard = Annotated[
-    Literal["agreed_facts", "balance_of_probabilities", "beyond_reasonable_doubt", "undetermined"],
-    Meta(
-        title="Standard",
-        description="How sure the facts are. `agreed_facts`: both sides say so (J2). `balance_of_probabilities`: "
-        "more likely than not (J3). `beyond_reasonable_doubt`: nothing else can be believed (J8). `undetermined`: "
-        "they cannot be found out, and the case is dismissed (J4).",
-    ),
-]
+from referee.value import CaseKind, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict
 
 
 class Precedent(Value):
@@ -50,7 +27,7 @@ class Remedy(Value, omit_defaults=True):
 
     void: bool = False
     """The deal under way counts for nothing and is dealt again."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """What the deal came to, in place of what was written."""
     strike: told.Deals = ()
     """Deals whose lines are struck, for their end hung on the number."""
@@ -88,7 +65,7 @@ class CaseOpened(Event):
     """Who would pay for it; left out: nobody."""
     events: told.Events = ()
     """What it rests on, such as a report; left out: on no event."""
-    result: dict[str, Any] | None = None
+    result: Result | None = None
     """What the deal should have come to; left out: it is about an offence."""
     text: told.Text = ""
     """What was said with the knock; left out: nothing, or not the caller's to know."""

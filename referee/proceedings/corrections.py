@@ -36,7 +36,7 @@ class Why(Value):
 
     rule: RuleId
     """The rule that was broken, or by which the line is wrong."""
-    reason: told.Note = ""
+    reason: told.Text = ""
     """Why, as it was given."""
 
 
@@ -115,6 +115,8 @@ class ProtocolCorrected(Event):
     """What was drawn or cut for the next deal counts no more."""
     won: Ended | None = None
     """How the match has ended; left out: it goes on."""
+    replaces: EventNumber | None = None
+    """The earlier correction in the case, which counts no more; left out: there is none."""
     scripts: told.Many[Script] = ()
     """For the official: what the deals were scored with."""
     strike: told.Many[told.DealNumber] = ()

@@ -62,12 +62,9 @@ class Aggregate(Value):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these nothing that came before is hidden any more."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
-    """With these it is over; they lay it open, too."""
+    """With these it is over, or may go on again (:meth:`ended`)."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """After these it is kept, so that loading it need not begin at its first event."""
-
-    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset()
-    """Requests that are decided on all that has happened, not only on what has come of it."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
     """So many events it may have; officials may add a few more."""
@@ -76,6 +73,15 @@ class Aggregate(Value):
     def rules_for(cls, opened: Any) -> Rules:
         """The rules that fold what begins with this event."""
         raise NotImplementedError
+
+    def rests_on_history(self, request: Any) -> bool:
+        """Whether a request is decided on all that has happened, not only on what has come of it."""
+        return False
+
+    @classmethod
+    def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
+        """When it came to its end last, after one of :data:`ENDS`; ``before``: until then."""
+        return at
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether an actor holds a token of this SHA-256 now; where a kind says nothing, whoever asks has looked."""
@@ -123,7 +129,8 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         aggregate = _begun(next(history))
     standing, version = aggregate.standing, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
-    evolve, lays_open, asked = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.asked
+    evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
+    asked = aggregate.asked
     for recorded in history:
         version += 1
         assert recorded.originator_version == version, "a history has no gap"
@@ -133,7 +140,8 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         standing = evolve(standing, event, version)
         if type(event) in lays_open:
             public_to = version
-            ended_at = at if type(event) in aggregate.ENDS else ended_at
+        if type(event) in ends:
+            ended_at = aggregate.ended(event, at, ended_at)
     return msgspec.structs.replace(
         aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
     )
@@ -145,7 +153,8 @@ def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
             public_to = recorded.originator_version
-            ended_at = recorded.at if type(recorded.event) in aggregate.ENDS else ended_at
+        if type(recorded.event) in aggregate.ENDS:
+            ended_at = aggregate.ended(recorded.event, recorded.at, ended_at)
     version, at = last.originator_version, last.at
     return msgspec.structs.replace(
         aggregate, standing=standing, version=version, changed_at=at, public_to=public_to, ended_at=ended_at

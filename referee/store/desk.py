@@ -445,7 +445,7 @@ class Desk:
 
     def _history(self, aggregate: Aggregate, request: Any, work: _Work) -> Sequence[Recorded]:
         """All that has happened, stored or about to be; nothing where the request is not decided on it."""
-        if type(request) not in aggregate.NEEDS_HISTORY:
+        if not aggregate.rests_on_history(request):
             return ()
         stored = self.referee.history(aggregate.id, to=aggregate.version)
         news = (one for one in work.history if one.originator_id == aggregate.id)

@@ -11,11 +11,23 @@ import msgspec
 
 from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
-from referee.acts import Act, Correct, Knock, Proceeding, Request, Result, Ruling, SeatAct, Statement, request_of
+from referee.acts import (
+    Act,
+    Correct,
+    Knock,
+    OpenCase,
+    Proceeding,
+    Request,
+    Result,
+    Ruling,
+    SeatAct,
+    Statement,
+    request_of,
+)
 from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
 from referee.games import RULESETS
-from referee.officials import asked, attended, attends, takeback
-from referee.officials.rulings import correctable_until
+from referee.officials import asked, attended, attends, corrections, takeback
+from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset
@@ -39,9 +51,8 @@ class Match(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
-    ENDS: ClassVar[frozenset[type[Event]]] = events.ENDS
+    ENDS: ClassVar[frozenset[type[Event]]] = corrections.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
-    NEEDS_HISTORY: ClassVar[frozenset[type]] = frozenset((Ruling, Statement, Correct))
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
@@ -70,6 +81,18 @@ class Match(Aggregate):
         """What lies before its officials; ``None`` where they do not attend to it."""
         standing = self.standing
         return standing.docket if type(standing) is Attended else None
+
+    def rests_on_history(self, request: Request) -> bool:
+        """What officials rule may be about any deal, and so may what waits for the one under way to end (J2, J9)."""
+        standing = self.standing
+        if type(standing) is not Attended:
+            return False
+        return isinstance(request, OpenCase | Ruling | Statement | Correct) or waits(standing)
+
+    @classmethod
+    def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
+        """What is corrected ended when it did; a match that a correction has opened again, not yet."""
+        return corrections.ended(event, at, before)
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
@@ -115,7 +138,7 @@ class Match(Aggregate):
             return False
         if state.by == "abandoned":
             return False
-        if at < correctable_until(docket.terms, ended_at):
+        if at < corrections.correctable_until(docket.terms, ended_at):
             return True
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 

@@ -400,7 +400,8 @@ class TestTime:
         )
         table.done("deal", 0, counts=[5, 5, 5], turn_up="H7")
         finish(table)
-        ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}})
+        joined = {"bids": [[1, "join"], [2, "join"], [0, "join"]], "tricks": [1, 2, 0, 1, 2]}
+        ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": joined})
         table.done("close", None)
         assert table.get().json()["provisional"] is True
         ask(table, "/1/ruling", "official", RULING | {"verdict": "dismissed", "rule": "J4"})
@@ -442,7 +443,8 @@ def test_what_officials_did_can_be_proved(store_url: str) -> None:
         ask(table, "/1/ruling", "official:2", RULING | {"verdict": "dismissed"})
         ask(table, "", "official:2", {"accused": BERIT, "offence": "exposed_card"})
         finish(table)
-        ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}})
+        sheet = {"bids": [[1, 2], [2, "pass"], [0, "pass"]], "tricks": [1, 2, 0, 1, 1, 1]}
+        ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": sheet})
         ask(table, "/4/ruling", "official", RULING | {"verdict": "dismissed", "rule": "J4"})
         events = table.version()
     code, lines = said(store_url)

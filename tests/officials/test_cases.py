@@ -5,7 +5,20 @@ from datetime import timedelta
 import pytest
 
 from api.matches.cases import entries_of, status_of
-from referee.acts import Abandon, Appeal, Bid, Close, Deal, Knock, OpenCase, PickUp, RemedySent, Report, Withdrawal
+from referee.acts import (
+    Abandon,
+    Appeal,
+    Bid,
+    Close,
+    Deal,
+    Knock,
+    OpenCase,
+    PickUp,
+    RemedySent,
+    Report,
+    Result,
+    Withdrawal,
+)
 from referee.events import Adjudication, DealVoided, KnockDismissed, KnockUpheld, PenaltyImposed, Reported, seen
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
@@ -17,6 +30,12 @@ from tests.given import NOON
 from tests.officials.hearing import TWO, Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)
+SHEET = Result(
+    bids=((BERIT, 2), (CESAR, "pass"), (DAG, 3), (ANNA, "pass")),
+    tricks=(DAG, BERIT, DAG, DAG, CESAR, DAG),
+    answers=((ANNA, "fold"), (CESAR, "play")),
+)
+"""A first deal that can have been (B-X1)."""
 
 
 @pytest.fixture
@@ -264,7 +283,7 @@ class TestRulings:
         dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke"), "official")
         dealt.play().deal()
         voiding = dealt.ruling("upheld", remedy=RemedySent(void=True))
-        dealt.refused(voiding, "line_stands", "J9", "official")
+        dealt.refused(voiding, "deal_is_over", "J9", "official")
 
     @pytest.mark.rule("J10")
     def test_an_official_knocks_without_a_seat(self, dealt: Hearing) -> None:
@@ -282,11 +301,12 @@ class TestRulings:
         assert isinstance(imposed, PenaltyImposed)
         assert imposed.rule == "B11"
 
+    @pytest.mark.rule("J9")
     def test_a_line_that_stands_is_not_changed_in_passing(self, dealt: Hearing) -> None:
+        """While another deal is under way its numbers stand; a dismissal changes none."""
         dealt.knock(BERIT, CESAR, "revoke")
-        dealt.play()
-        assert dealt.match.state.table.deal == 2
-        dealt.refused(dealt.ruling("upheld"), "line_stands", "J9", "official")
+        dealt.play().deal()
+        dealt.refused(dealt.ruling("upheld"), "deal_under_way", "J9", "official")
         dealt.rule("dismissed")
         assert dealt.status() == "ruled"
 
@@ -422,7 +442,7 @@ class TestHeld:
 
     def test_the_next_deal_is_held_too(self) -> None:
         hearing = Hearing(terms=Adjudication(officials=("Maja",), pending="hold")).deal().play()
-        hearing.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={}))
+        hearing.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET))
         hearing.refused(Deal(seat=0, counts=(6,) * 4), "held", "J5")
 
 
@@ -464,19 +484,20 @@ class TestRams:
 class TestEntries:
     @pytest.mark.rule("J9")
     def test_only_of_a_deal_that_is_written(self, dealt: Hearing) -> None:
-        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result={}), "deal_not_scored", "J9")
-        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=2, result={}), "deal_to_come", "J1")
+        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET), "deal_not_scored", "J9")
+        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=2, result=SHEET), "deal_to_come", "J1")
         dealt.play()
-        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={"tricks": [0]}))
-        assert (dealt.case.kind, dealt.case.deal, dealt.case.result) == ("entry", 1, {"tricks": [0]})
+        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET))
+        assert (dealt.case.kind, dealt.case.deal, dealt.case.result) == ("entry", 1, SHEET)
 
     @pytest.mark.rule("J2")
     def test_all_others_agree_or_an_official_rules(self, dealt: Hearing) -> None:
         dealt.play()
-        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result={"tricks": [0]}))
-        for seat in (CESAR, DAG, ANNA):
-            assert len(dealt.says(seat, True)) == 1
-        assert dealt.status() == "pending", "the line stands until it can be scored anew"
+        dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET))
+        dealt.says(CESAR, True)
+        dealt.says(DAG, True)
+        dealt.says(ANNA, False)
+        assert dealt.status() == "pending"
         dealt.rule("dismissed", rule="J9")
         dealt.ask(Appeal(case=1, seat=DAG))
 
@@ -516,12 +537,11 @@ def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
     hearing = Hearing(terms=TWO).deal().play()
     hearing.ask(Abandon())
     hearing.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke", deal=1), "official")
-    hearing.refused(hearing.ruling("upheld"), "line_stands", "J9", "official")
     hearing.wait(30)
     hearing.refused(hearing.ruling("upheld"), "window_closed", "J8", "official")
     beyond = hearing.ruling("upheld", standard="beyond_reasonable_doubt")
-    hearing.refused(beyond, "line_stands", "J9", "official")
-    hearing.rule("dismissed")
+    hearing.ask(beyond, "official")
+    assert [event.TOPIC for event in hearing.said] == ["case/ruled", "protocol/corrected"]
 
 
 @pytest.mark.rule("J8")

@@ -1,0 +1,102 @@
+"""The score sheet of a deal with cards, told as a remedy: it gives the line that stands, whatever was played."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.acts import Result
+from referee.events import DealScored, Event, MatchOpened, Recorded
+from referee.games import RULESETS
+from referee.officials import remedies
+from referee.officials.recast import as_json, recast
+from referee.ruleset import Moment
+from tests.officials import test_tally_kalabrias_at_random as kalabrias
+from tests.officials import test_tally_rams_at_random as rams
+from tests.officials.correcting import bare
+from tests.playouts import MATCH, NOON, some_match
+from tests.tallied import deals_of, played_with_cards, sheet_of
+
+DEALS = 1000
+"""Of each ruleset."""
+OTHERS: dict[str, tuple[Any, Any]] = {
+    "rams-english": (rams.Careless, rams.written_down),
+    "kalabrias": (kalabrias.Talkative, kalabrias.written_down),
+}
+
+Played = Iterator[tuple[MatchOpened, list[Event], list[Result]]]
+"""A match, its events after the opening, and the score sheets of its deals."""
+
+
+def of_the_sisters(key: str) -> Played:
+    for opened, events in played_with_cards(key, DEALS, seed=7):
+        yield opened, events[1:], [sheet_of(deal, RULESETS[key]) for deal, _ in deals_of(events)]
+
+
+def of_others(key: str) -> Played:
+    kind, writes = OTHERS[key]
+
+    class Written(kind):  # type: ignore[misc]
+        """Its score sheets are kept."""
+
+        def write(self, line: DealScored) -> None:
+            sheets.append(writes(self.opened, [*self.of_the_deal, (0, line)]))
+
+    many = 0
+    for number in count():
+        sheets: list[Result] = []
+        chance = Random(f"remedies {key} {number}")
+        opened = some_match(chance, RULESETS[key])
+        closed = False if key == "kalabrias" else None
+        match = Written(RULESETS[key], chance, Counter(), keep=True, opened=opened, closed=closed, writes=writes)
+        while not match.over and len(sheets) < 8:
+            match.step()
+        many += len(sheets)
+        yield opened, [one.event for one in match.kept[1:]], sheets
+        if many >= DEALS:
+            return
+
+
+def recorded(events: list[Event]) -> list[Recorded]:
+    return [Recorded(MATCH, number, NOON, "official", "", "", "", one) for number, one in enumerate(events, 1)]
+
+
+def unordered(line: Any) -> Any:
+    """Whatever the order in which faults came to light, and without what only cards show."""
+    told = as_json(bare(line))
+    told.get("detail", {}).pop("noted", None)
+    for name in ("entries", "pot_entries"):
+        told[name] = sorted(told.get(name, ()), key=repr)
+    return told
+
+
+@pytest.mark.rule("J9")
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
+    done = enforced = 0
+    for opened, events, sheets in (of_others if ruleset in OTHERS else of_the_sisters)(ruleset):
+        history, rules = recorded([opened, *events]), RULESETS[ruleset]
+        anew, number = recast(rules, history), len(history)
+        lines = [line for line in anew.lines.values() if isinstance(line, DealScored)]
+        for line, sheet in zip(lines, sheets, strict=False):
+            script = remedies.told(rules, anew, line.deal, sheet, Moment(number, NOON, ""))
+            again = recast(rules, history, [script])
+            assert again.hangs == (), (line.deal, sheet)
+            assert [unordered(one) for one in again.lines.values()] == [
+                unordered(one) for one in anew.lines.values()
+            ], (opened, line.deal, sheet)
+            table, was = again.state.table, anew.state.table
+            assert (table.points, table.pot, table.active, table.dealer) == (
+                was.points,
+                was.pot,
+                was.active,
+                was.dealer,
+            )
+            assert (table.house, table.tally, table.penalise) == (was.house, was.tally, was.penalise)
+            done += 1
+            enforced += opened.enforcement == "refuse"
+    assert done > DEALS * 0.9
+    assert enforced > done // 10
