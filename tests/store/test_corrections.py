@@ -8,6 +8,7 @@ import pytest
 from referee.acts import Correct, Deal
 from referee.events import Adjudication, DealScored, PenaltyImposed
 from referee.officials.recast import script
+from referee.phases import Over
 from referee.proceedings.corrections import ProtocolCorrected, Why
 from referee.refusals import Refused
 from referee.store.aggregate import fold
@@ -30,13 +31,14 @@ KORTOXEN: dict[str, Any] = {
 
 
 def scored(desk: Desk, deals: int) -> UUID:
-    """A match with so many deals written into its protocol."""
+    """A match that goes on, with so many deals written into its protocol."""
     for seed in range(100):
         match_id = opened(desk, **KORTOXEN)  # anew, for who makes his rödskägg has won
         for outcome in play_out(desk, match_id, 1000, seed):
             if (
                 any(isinstance(one.event, DealScored) for one in outcome.events)
                 and outcome.aggregate.state.table.deal > deals
+                and not isinstance(outcome.aggregate.state, Over)
             ):
                 return match_id
     raise AssertionError("never reached")
