@@ -337,7 +337,8 @@ def tally(client: Recording) -> Opened:
 def add(client: Recording) -> Opened:
     """What only a match does whose shuffle can be checked."""
     players = [{"name": name} for name in NAMES[:2]]
-    match = Opened(client, "a fair shuffle", {"ruleset": "kalabrias", "players": players, "shuffle": "committed"})
+    opening = {"ruleset": "kalabrias", "players": players, "first_dealer": 0, "shuffle": "committed"}
+    match = Opened(client, "a fair shuffle", opening)
     match.ask("acts", 0, {"act": "entropy", "seat": 0, "hex": "5f0c3a91d2e84b7706b1a4c9e3d85f20"})
     return match
 
