@@ -138,8 +138,7 @@ def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number
     assert rules.resumed is not None, "it can go on with other numbers"
     docket = standing.docket
     if event.case is not None and event.case <= len(docket.cases):
-        in_force = number if event.scripts or event.strike else None
-        docket = docket.with_case(replace(docket.case(event.case), corrected=in_force))
+        docket = docket.with_case(replace(docket.case(event.case), corrected=number))
     return replace(standing, play=rules.resumed(standing.play, event), docket=docket)
 
 

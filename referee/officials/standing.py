@@ -71,7 +71,7 @@ class Case(Value):
     entered: Due | None = None
     """What it cost when its deal was written into the protocol; ``None``: nothing."""
     corrected: int | None = None
-    """The number of the correction that counts because of it."""
+    """The number of the last correction that was made in it."""
 
     @property
     def due(self) -> Due | None:

@@ -191,8 +191,8 @@ class TestPreview:
         assert foreseen["points"] == was["points"]
 
     @pytest.mark.rule("J8", "J9")
-    def test_of_a_match_that_is_not_won_any_more(self, client: Client) -> None:
-        table = tally(client, opening={"points": [12, 12, 4, 12]})
+    def test_of_a_match_that_is_not_won_any_more(self, own_client: Client) -> None:
+        table = tally(own_client, opening={"points": [12, 12, 4, 12]})
         enter(table, {**X1, "exits": [[2, 6]]})
         assert (protocol(table)["over"], protocol(table)["winner"]) == (True, 2)
         right = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
@@ -203,7 +203,7 @@ class TestPreview:
         assert protocol(table) == told
         state = table.get().json()
         assert (state["phase"], state["deal"], state["provisional"]) == ("undealt", 2, False)
-        listed = client.get("/v1/matches?fresh=true").json()["matches"]
+        listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
         assert {one["id"]: one["status"] for one in listed}[table.id] == "open"
         enter(table, {**X1, "bids": [*X1["bids"][1:], [0, "pass"]]})
 

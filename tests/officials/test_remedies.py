@@ -19,6 +19,13 @@ from tests.officials.sheets import SHEETS, X1, Body
 
 BERIT, CESAR, DAG, ANNA = range(4)
 GAMES = tuple(SHEETS)
+OUT_BY_FIVE: Body = {
+    "bids": [*X1["bids"][1:], [0, "pass"]],
+    "tricks": [DAG] * 5,
+    "answers": [[3, "fold"], [0, "fold"], [1, "play"]],
+    "exits": [[DAG, 5]],
+}
+"""A second deal that DAG breaks off when he stood at five (B77-B78)."""
 CORRECTED = ["case/ruled", "protocol/corrected"]
 
 
@@ -241,6 +248,33 @@ class TestAWrongLine:
         hearing.rule("dismissed", case=2, by="official:2", rule="J9")
         assert lines(hearing) == lines(entered("rodskagg-kortoxen", sheets.wrong))
 
+    @pytest.mark.rule("J9")
+    def test_a_result_holds_all_that_came_before_its_cards(self) -> None:
+        """A misdeal, and the knock for it, were written by mistake."""
+        right = SHEETS["rodskagg-kortoxen"].right
+        knock = {"seat": CESAR, "accused": ANNA, "offence": "misdeal"}
+        hearing = entered("rodskagg-kortoxen", {**right, "knocks": [knock]}, deal_ritual=True)
+        assert points(hearing)[ANNA] == 17
+        wrong(hearing, right)
+        all_agree(hearing, case=2)
+        assert lines(hearing) == lines(entered("rodskagg-kortoxen", right, deal_ritual=True))
+        folds(hearing)
+
+    @pytest.mark.rule("B78", "J9")
+    def test_what_is_undone_may_leave_a_later_deal_hanging(self) -> None:
+        """DAG was at five when he knocked out; now he had six."""
+        three = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
+        hearing = entered("rodskagg-kortoxen", three, points=(12, 12, 9, 12), exact_zero=False)
+        wrong(hearing, X1)
+        hearing.rule("upheld", rule="J9")
+        hearing.ask(result(OUT_BY_FIVE), "official")
+        hearing.ask(Appeal(case=1, seat=CESAR))
+        ruling = hearing.ruling("dismissed", rule="J9")
+        assert hearing.refused(ruling, "line_hangs", "J9", "official:2").facts == {"deals": (2,)}
+        hearing.rule("dismissed", by="official:2", rule="J9", remedy=RemedySent(strike=(2,)))
+        assert points(hearing)[DAG] == 6
+        folds(hearing)
+
 
 class TestTheEnd:
     """DAG stands at four and takes four tricks."""
@@ -271,7 +305,8 @@ class TestTheEnd:
         won = correction(hearing).won
         assert won is not None
         assert (won.by, won.seat) == ("zero", DAG)
-        assert hearing.match.provisional(hearing.at)
+        assert hearing.match.provisional(hearing.wait(29).at), "it ended with that"
+        assert not hearing.match.provisional(hearing.wait(1).at)
         folds(hearing)
 
     @pytest.mark.rule("J8")
@@ -423,24 +458,49 @@ class TestAnOffence:
         hearing.rule("upheld", by="official:2", rule="B42", remedy=RemedySent(result=result(X1)))
         assert points(hearing) == (11, 16, 8, 12)
 
+    @pytest.mark.rule("B17", "J9")
+    def test_but_not_of_what_was_knocked_before_the_cards(self) -> None:
+        hearing = Hearing(deal_ritual=True)
+        hearing.knock(BERIT, CESAR, "wrong_cut")
+        hearing.rule("upheld", rule="B17")
+        hearing.deal()
+        for _ in range(4):
+            hearing.play(acts=1)
+        hearing.play().ask(Appeal(case=1, seat=CESAR))
+        hearing.rule("upheld", by="official:2", rule="B17", remedy=RemedySent(result=result(X1)))
+        assert points(hearing) == (11, 16, 8, 12)
+        assert len(correction(hearing).scripts) == 1, "it is paid for"
+
+    @pytest.mark.rule("J9")
+    def test_a_line_is_struck_and_the_price_stays_as_it_is(self) -> None:
+        hearing = Hearing().deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("upheld", rule="B42")
+        hearing.play().deal().play().ask(Appeal(case=1, seat=CESAR))
+        hearing.rule("upheld", by="official:2", rule="B42", remedy=RemedySent(strike=(2,)))
+        event = correction(hearing)
+        assert (event.scripts, event.struck) == ((), (2,))
+
     @pytest.mark.rule("B78", "J9")
     def test_a_later_deal_that_hangs_on_it_is_struck_only_by_name(self) -> None:
-        sheet = {**X1, "bids": [*X1["bids"][1:], [0, "pass"]], "tricks": [2, 2, 2, 2, 2], "exits": [[DAG, 5]]}
-        sheet["answers"] = [[3, "fold"], [0, "fold"], [1, "play"]]
         hearing = entered("rodskagg-kortoxen", X1, points=(12, 12, 9, 12), exact_zero=False)
-        hearing.ask(result(sheet), "official")
+        hearing.ask(result(OUT_BY_FIVE), "official")
         assert topics(hearing)[-1] == "match/won"
         hearing.ask(OpenCase(kind="offence", accused=DAG, offence="revoke", deal=1), "official")
         ruling = hearing.ruling("upheld")
         assert hearing.refused(ruling, "line_hangs", "J9", "official").facts == {"deals": (2,)}
         hearing.says(DAG, True)
         assert hearing.status() == "pending", "nobody but an official strikes a line"
+        hearing.ask(OpenCase(kind="offence", accused=DAG, offence="exposed_card", deal=2), "official")
         hearing.rule("upheld", remedy=RemedySent(strike=(2,)))
         assert (correction(hearing).struck, points(hearing)[DAG]) == ((2,), 10)
-        refused = OpenCase(kind="entry", seat=BERIT, deal=2, result=result(sheet))
+        refused = OpenCase(kind="entry", seat=BERIT, deal=2, result=result(OUT_BY_FIVE))
         assert hearing.refused(refused, "line_struck", "J9").facts == {"deal": 2}
+        hearing.refused(hearing.ruling("upheld", case=2), "line_struck", "J9", "official")
+        hearing.rule("dismissed", case=2, rule="J4")
+        assert topics(hearing) == ["case/ruled"]
         hearing.ask(Appeal(case=1, seat=DAG))
-        hearing.rule("dismissed", by="official:2", rule="J4")
+        hearing.rule("dismissed", case=1, by="official:2", rule="J4")
         assert correction(hearing).struck == ()
         assert correction(hearing).won is not None
         folds(hearing)
