@@ -20,7 +20,20 @@ from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS
 from api.http.routes import routed
 from api.hub import Hub
-from api.matches import acts, events, hearings, knocks, listing, match, openings, replays, tickets, tokens
+from api.matches import (
+    acts,
+    case_file,
+    docket,
+    events,
+    hearings,
+    knocks,
+    listing,
+    match,
+    openings,
+    replays,
+    tickets,
+    tokens,
+)
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -90,6 +103,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             knocks.send_knock,
             knocks.list_knocks,
             knocks.get_knock,
+            docket.list_cases,
+            case_file.get_case_file,
             hearings.state_in_case,
             hearings.withdraw_case,
             hearings.appeal_ruling,
