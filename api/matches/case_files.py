@@ -244,11 +244,11 @@ def named(case: Case) -> dict[int, tuple[Actor, ...]]:
 
 
 def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
-    """The deal that a case is about: the event before its first, and its last one."""
+    """The deal that a case is about: the event before its first, be it the opening, and its last one."""
     scores = [(one.originator_version, one.event.deal) for one in history if isinstance(one.event, DealScored)]
     own = [number for number, deal in scores if deal == case.deal and number < case.event]
     last = own[-1] if own else next((number for number, _ in scores if number > case.event), len(history))
-    return max((number for number, _ in scores if number < min(last, case.event)), default=0), last
+    return max((number for number, _ in scores if number < min(last, case.event)), default=1), last
 
 
 def timeline_of(match: Match, case: Case, history: Sequence[Recorded], viewer: Viewer) -> tuple[Happened, ...]:

@@ -114,7 +114,7 @@ class _Page:
         yield self.part("precedents", self.list_of(map(self.precedent, file.precedents)))
         if file.form is not None:
             yield self.part("form", self.form(file.form))
-        yield self.part("timeline", self.table(("event", "time", "happened"), map(self.happened, file.timeline)))
+        yield self.part("timeline", _list(map(self.happened, file.timeline)))
 
     def head(self) -> str:
         """Which case it is, and how it stands."""
@@ -185,8 +185,8 @@ class _Page:
         sure = self.word(one.standard, WORDS.standards)
         return f"{link}, {self.time(one.opened_at)}: {told}, {sure}.{_quote(one.reason)}"
 
-    def happened(self, one: Happened) -> tuple[str, str, str]:
-        """A row of the timeline."""
+    def happened(self, one: Happened) -> str:
+        """An event of the timeline."""
         event = one.event
         told = (
             f"{name} {value if isinstance(value, str) else encode(value).decode()}" for name, value in _told(event)
@@ -196,7 +196,7 @@ class _Page:
         replay = _in("a", f"{self.word('replay')} ({event.number})", href=one.replay)
         number = _in("a", str(event.number), href=one.href)
         who = self.name(event.actor)
-        return number, self.time(event.at), f"{what}, {who}: {escape('; '.join(told))}{naming}. {replay}"
+        return f"{number}, {self.time(event.at)}: {what}, {who}: {escape('; '.join(told))}{naming}. {replay}"
 
     def form(self, form: RulingForm) -> str:
         """The form, to be filled in by hand."""
