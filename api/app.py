@@ -24,6 +24,8 @@ from api.hub import Hub
 from api.matches import (
     acts,
     attempts,
+    case_file,
+    docket,
     events,
     hearings,
     knocks,
@@ -109,6 +111,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             knocks.send_knock,
             knocks.list_knocks,
             knocks.get_knock,
+            docket.list_cases,
+            case_file.get_case_file,
             hearings.state_in_case,
             hearings.withdraw_case,
             hearings.appeal_ruling,

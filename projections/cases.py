@@ -16,19 +16,24 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
     Uuid,
     bindparam,
     func,
     insert,
+    or_,
     select,
+    tuple_,
     update,
 )
 
-from projections.follow.engine import Utc
+from projections.cursors import cursor_of, read_cursor
+from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
+from referee.actors import Actor
 from referee.events import (
     LAYS_OPEN,
     Event,
@@ -40,8 +45,15 @@ from referee.events import (
     Viewer,
     seen,
 )
-from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
+from referee.proceedings.cases import (
+    CaseAppealed,
+    CaseOpened,
+    CaseRuled,
+    CaseStated,
+    CaseWithdrawn,
+)
 from referee.proceedings.takeback import ActTakenBack
+from referee.value import CaseKind, Verdict
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
@@ -106,6 +118,27 @@ def fine_of(facts: Iterable[Any]) -> int:
     return sum(fact.points for fact in imposed if isinstance(fact, PenaltyImposed) and fact.seat == ruling.seat)
 
 
+class Listed(NamedTuple):
+    """A case in a list for officials. ``status`` is that of its last event: a ruling is final by ``appeal_until``."""
+
+    match: UUID
+    case: int
+    event: int
+    opened_at: datetime
+    ruleset: str
+    status: str
+    kind: CaseKind
+    deal: int | None
+    accused: int | None
+    offence: str | None
+    verdict: Verdict | None
+    rule: str | None
+    official: Actor | None
+    appeal_until: datetime | None
+    by: Actor
+    note: str
+
+
 class Cases:
     """The book of all case files."""
 
@@ -122,6 +155,7 @@ class Cases:
             Column("version", Integer, nullable=False),
             Column("public_to", Integer, nullable=False),  # the last event of the last deal that is over
             Column("ruleset", Text, nullable=False),
+            Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -129,13 +163,33 @@ class Cases:
             Column("match", Uuid, primary_key=True),
             Column("case", Integer, primary_key=True),
             Column("event", Integer, nullable=False),
+        )
+        self.held = Table(
+            f"{prefix}{self.key}_held",
+            self.metadata,
+            Column("match", Uuid, primary_key=True),
+            Column("case", Integer, primary_key=True),
+            Column("token", Text, primary_key=True),  # of an official of the match, as SHA-256
+            Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
             Column("status", Text, nullable=False),  # without regard to the time
+            Column("kind", Text, nullable=False),
+            Column("deal", Integer),
+            Column("accused", Integer),
+            Column("offence", Text),
+            Column("verdict", Text),
             Column("rule", Text),
+            Column("official", Text),  # who ruled last; null: the referee, or nobody yet
             Column("appeal_until", Utc),
+            Column("opening", Json(tuple[Actor, str]), nullable=False),  # who opened it, and what was said with it
         )
-        Index(own_name("ix_cases"), self.cases.c.opened_at, self.cases.c.match, self.cases.c.case)
+        held = self.held.c
+        place = (held.opened_at, held.match, held.case)
+        Index(own_name("ix_held"), held.token, *place)
+        Index(own_name("ix_held_status"), held.token, held.status, *place)
+        Index(own_name("ix_held_rule"), held.token, held.rule, *place)
+        Index(own_name("ix_held_until"), held.token, held.appeal_until)
         self.entries = Table(
             f"{prefix}{self.key}_entries",
             self.metadata,
@@ -158,23 +212,25 @@ class Cases:
         query = select(self.matches).where(this.match.in_(page.histories))
         known = {row.match: row for row in connection.execute(query)}
         versions = {match_id: row.version for match_id, row in known.items()}
-        new, old, entries = [], [], []
+        new, old, entries, held = [], [], [], []
         cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         for match_id, version, _, events in page.news(versions, self.takes):
             had = known.get(match_id)
-            public_to, ruleset = (0, "") if had is None else (had.public_to, had.ruleset)
+            public_to, ruleset, officials = (0, "", ()) if had is None else had[2:]
             for recorded in events:
                 event = recorded.event
                 if isinstance(event, MatchOpened):
-                    ruleset = event.ruleset
+                    ruleset, officials = event.ruleset, (event.official, *event.officials)
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
                     entries.append(_entry(recorded, number))
                     case = cases.setdefault((match_id, number), {})
                     case |= _case(recorded, ruleset) if begins(event) else {}
                     case |= _changes(event)
+                    if begins(event):
+                        held += [{"token": token, "of": case} for token in set(officials)]
                 if type(event) in LAYS_OPEN:
                     public_to = recorded.originator_version
-            row = {"version": version, "public_to": public_to, "ruleset": ruleset}
+            row = {"version": version, "public_to": public_to, "ruleset": ruleset, "officials": officials}
             if match_id in known:
                 old.append({"id": match_id, **row})
             else:
@@ -183,11 +239,13 @@ class Cases:
             connection.execute(insert(self.entries), entries)
         begun = [case for case in cases.values() if "event" in case]
         if begun:
-            connection.execute(insert(self.cases), begun)
+            places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
+            connection.execute(insert(self.cases), places)
+            connection.execute(insert(self.held), [{"token": one["token"], **one["of"]} for one in held])
         for (match_id, number), case in cases.items():
             if case and "event" not in case:
-                place = (self.cases.c.match == match_id) & (self.cases.c.case == number)
-                connection.execute(update(self.cases).where(place).values(case))
+                place = (self.held.c.match == match_id) & (self.held.c.case == number)
+                connection.execute(update(self.held).where(place).values(case))
         if new:
             connection.execute(insert(self.matches), new)
         if old:
@@ -207,6 +265,86 @@ class Cases:
         """The case files of a match in order, as the viewer may see them; so many of those after a number."""
         last = None if limit is None else after + limit
         return self._of(connection, match_id, viewer, after, last)
+
+    def page(
+        self,
+        connection: Connection,
+        token: str,
+        at: datetime,
+        *,
+        status: str | None = None,
+        ruleset: str | None = None,
+        rule: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> tuple[tuple[Listed, ...], str | None]:
+        """The cases of the matches in which a token, by its SHA-256, is an official's, in the order in which they
+        were opened, and the cursor of the next page if there is one.
+
+        ``at``: the time by which a ruling has become final. ``after`` is the cursor that the page before gave: raises
+        ``ValueError`` if it is not.
+        """
+        assert limit > 0, "a page has room for a case"
+        held = self.held.c
+        query = self._held(token).order_by(held.opened_at, held.match, held.case).limit(limit + 1)
+        if status == "final":  # as most are: they are met in their order
+            query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
+            query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
+        elif status is not None:
+            query = query.where(held.status == status)
+        if status == "ruled":
+            # These are found first: all others that were ever ruled on are many, and in order.
+            lately = select(held.match, held.case).where(held.token == token, held.appeal_until > at)
+            few = lately.cte("lately").prefix_with("MATERIALIZED")
+            query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
+        if ruleset is not None:
+            query = query.where(held.ruleset == ruleset)
+        if rule is not None:
+            query = query.where(held.rule == rule)
+        if after is not None:
+            opened_at, match_id, number = read_cursor(after, tuple[datetime, UUID, int])
+            place = tuple_(bindparam("at", opened_at, Utc), bindparam("id", match_id, Uuid), bindparam("no", number))
+            query = query.where(tuple_(held.opened_at, held.match, held.case) > place)
+        found = [_listed(row) for row in connection.execute(query)]
+        last = found[limit - 1] if len(found) > limit else None
+        return tuple(found[:limit]), cursor_of(last.opened_at, last.match, last.case) if last else None
+
+    def earlier(
+        self,
+        connection: Connection,
+        token: str,
+        rules: Iterable[str],
+        viewer: Viewer,
+        *,
+        match: UUID | None = None,
+        but: tuple[UUID, int] | None = None,
+        limit: int = 20,
+    ) -> tuple[tuple[Listed, CaseRuled], ...]:
+        """The last cases in which officials ruled by one of these rules, the latest first, each with its last ruling
+        as the viewer may see it: in the matches in which the token, by its SHA-256, is an official's, or in one."""
+        held = self.held.c
+        query = self._held(token).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        query = query.where(held.official.is_not(None))
+        if match is not None:
+            query = query.where(held.match == match)
+        if but is not None:
+            query = query.where((held.match != but[0]) | (held.case != but[1]))
+        query = query.order_by(held.opened_at.desc(), held.match.desc(), held.case.desc()).limit(limit)
+        found = [_listed(row) for row in connection.execute(query)]
+        this, known = self.entries, self.matches.c
+        places = tuple_(this.c.match, this.c.case).in_([(one.match, one.case) for one in found])
+        stated = select(this.c.match, this.c.case, this.c.event, this.c.fact, known.public_to).select_from(
+            this.join(self.matches, this.c.match == known.match)
+        )
+        stated = stated.where(this.c.topic == CaseRuled.TOPIC, places).order_by(this.c.event)
+        rulings: dict[tuple[UUID, int], Any] = {}
+        for row in connection.execute(stated):
+            fact = READ[CaseRuled.TOPIC](row.fact)
+            rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
+        return tuple((one, rulings[one.match, one.case]) for one in found)
+
+    def _held(self, token: str) -> Select[Any]:
+        return select(self.held).where(self.held.c.token == token)
 
     def between(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, to: int
@@ -231,6 +369,11 @@ class Cases:
             Case(number, tuple(_seen(row, viewer, public_to) for row in rows))
             for number, rows in groupby(connection.execute(query), lambda row: row.case)
         )
+
+
+def _listed(row: Any) -> Listed:
+    match_id, number, _, *told, (by, note) = row
+    return Listed._make((match_id, number, *told, by, note))
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
@@ -259,7 +402,21 @@ def _case(recorded: Recorded, ruleset: str) -> dict[str, Any]:
         "ruleset": ruleset,
         "rule": None,
         "appeal_until": None,
+        "verdict": None,
+        "official": None,
+        **_opening(event),
     }
+
+
+def _opening(event: Any) -> dict[str, Any]:
+    """What was asked with the first event of a case."""
+    if isinstance(event, CaseOpened):
+        opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
+        return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
+    if isinstance(event, ActTakenBack):
+        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (event.seat, "")}
+    opening, about = (event.seat, event.note), {"deal": None, "offence": event.offence or event.named}
+    return {"kind": "offence", "accused": event.accused, **about, "opening": opening}
 
 
 def _changes(event: Any) -> dict[str, Any]:
@@ -269,11 +426,20 @@ def _changes(event: Any) -> dict[str, Any]:
             return {"status": "pending"}
         case CaseRuled() | KnockUpheld() | KnockDismissed():
             until = event.appeal_until
-            return {"status": "ruled" if until else "final", "rule": event.rule, "appeal_until": until}
+            status = "ruled" if until else "final"
+            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling(event)}
         case CaseAppealed():
             return {"status": "appealed"}
         case CaseWithdrawn():
             return {"status": "withdrawn"}
         case ActTakenBack(seat=seat) if seat is not None:
-            return {"status": "final", "rule": "J11"}
+            return {"status": "final", "rule": "J11", "verdict": "upheld"}
     return {}
+
+
+def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
+    """What a ruling found, and who gave it."""
+    if not isinstance(event, CaseRuled):
+        return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
+    found = {"verdict": event.verdict, "official": event.official}
+    return found if event.offence is None else found | {"offence": event.offence}

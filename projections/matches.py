@@ -1,13 +1,10 @@
 """The index of matches, for lists of them."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
-from zlib import crc32
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 from sqlalchemy import (
@@ -26,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from projections.cursors import cursor_of, read_cursor
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
@@ -200,12 +198,13 @@ class Matches:
         if opened_to is not None:
             query = query.where(entries.opened_at < opened_to)
         if after is not None:
-            opened_at, match_id = _read_cursor(after)
+            opened_at, match_id = read_cursor(after, tuple[datetime, UUID])
             place = tuple_(bindparam("at", opened_at, Utc), bindparam("id", match_id, Uuid))
             query = query.where(tuple_(entries.opened_at, entries.match) > place)
         found = [Listed(**row._mapping) for row in connection.execute(query)]
         more = len(found) > limit
-        return tuple(found[:limit]), _cursor(found[limit - 1]) if more else None
+        last = found[:limit][-1] if more else None
+        return tuple(found[:limit]), cursor_of(last.opened_at, last.match) if last else None
 
 
 def _changed(entry: Listed) -> dict[str, Any]:
@@ -216,18 +215,3 @@ def _changed(entry: Listed) -> dict[str, Any]:
 def _key(name: str) -> str:
     """What a player is found by: of a fixed length, since a database cannot index a name of any."""
     return sha256(name.encode()).hexdigest()
-
-
-def _cursor(entry: Listed) -> str:
-    body = msgspec.json.encode((entry.opened_at, entry.match))
-    return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        raw = urlsafe_b64decode(cursor)
-        if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
-            raise ValueError("not a cursor of ours")
-        return msgspec.json.decode(raw[4:], type=tuple[datetime, UUID])
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise ValueError(f"not a cursor: {cursor!r}") from error

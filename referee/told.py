@@ -117,6 +117,8 @@ Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 SharedBy = Annotated[str, _text(6, "^([A-Z](-[A-Z])?[0-9]{1,3})?$")]
 """A rule; empty where nothing is shared."""
 Key = Annotated[str, _text(128, "^[!-}][!-~]{0,127}$")]
+Path = Annotated[str, _text(1024, "^/v1/[!-~]+$")]
+"""Where it can be read, from here."""
 MatchId = Annotated[str, Meta(extra_json_schema={"format": "uuid", "maxLength": 36})]
 Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
 Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from api.access.tokens import token_of
 from api.docs.options import options_schema, result_schema
+from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.describe import LANGUAGE, described, link
 from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
@@ -17,10 +18,9 @@ from api.http.routes import routed
 from api.matches.shown import RulesetSeen
 from referee import rulebook, told
 from referee.games import RULESETS
-from referee.rulebook import PROCEDURE, Reading, Rule
+from referee.rulebook import PROCEDURE
 from referee.ruleset import Ruleset
 from referee.sentences import Language
-from referee.value import RuleId as CitedRule
 from referee.value import Value
 
 
@@ -50,15 +50,6 @@ class RulesetShown(Value):
     """What the act `result` tells in this game, beside `act`: a JSON Schema; null: no deal is entered whole."""
     acts: told.Codes
     offences: told.Codes
-
-
-class RuleShown(Value):
-    """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
-
-    id: CitedRule
-    kind: told.Code
-    text: told.Sentence
-    options: told.Codes
 
 
 class RulesShown(Value):
@@ -110,11 +101,6 @@ def _shown(name: str, language: Language) -> RulesetShown:
     )
 
 
-def _rule(entry: Rule | Reading, language: Language) -> RuleShown:
-    kind = entry.kind if isinstance(entry, Rule) else "reading"
-    return RuleShown(id=entry.id, kind=kind, text=getattr(entry, language), options=entry.options)
-
-
 @cache
 def _rules(name: str, language: Language) -> RulesShown:
     book = rulebook.load(name)
@@ -123,8 +109,8 @@ def _rules(name: str, language: Language) -> RulesShown:
         source=book.source,
         title=getattr(book.title, language),
         language=language,
-        rules=tuple(_rule(entry, language) for entry in book.rules),
-        readings=tuple(_rule(entry, language) for entry in book.readings),
+        rules=tuple(rule_shown(entry, language) for entry in book.rules),
+        readings=tuple(rule_shown(entry, language) for entry in book.readings),
     )
 
 
@@ -153,7 +139,7 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
         entry = rulebook.load(name).rule(rule_id)
     except KeyError:
         raise Problem("no_such_rule", ruleset=name, rule_id=rule_id) from None
-    return _in_language(_rule(entry, language), language)
+    return _in_language(rule_shown(entry, language), language)
 
 
 @get(

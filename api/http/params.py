@@ -17,16 +17,15 @@ NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 MatchId = Annotated[UUID, PathParameter(description="The id of a match.", schema_extra={"maxLength": 36})]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
+CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 RULESET_KEY: dict[str, Any] = {"pattern": "^[a-z0-9-]+$", "maxLength": 64}
 RulesetKey = Annotated[
     str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.", schema_extra=RULESET_KEY)
 ]
+RULE_ID: dict[str, Any] = {"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$", "maxLength": 6}
 RuleId = Annotated[
     str,
-    PathParameter(
-        description="The id of a rule or a reading, such as `B42` or `B-O2`.",
-        schema_extra={"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$", "maxLength": 6},
-    ),
+    PathParameter(description="The id of a rule or a reading, such as `B42` or `B-O2`.", schema_extra=RULE_ID),
 ]
 
 MinVersion = Annotated[

@@ -36,6 +36,19 @@ BACK_RULE = "J11"
 LETTERS = "abcdefghij"
 """For digits, where an ETag has none."""
 
+Came = Annotated[
+    Literal["upheld", "dismissed", "pending", "withdrawn"],
+    Meta(title="Verdict", description="What came of a knock."),
+]
+Status = Annotated[
+    CaseStatus,
+    Meta(
+        title="CaseStatus",
+        description="How a case stands. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
+        "`appealed`: it waits for another official. `withdrawn`: by who opened it. `final`: that is that.",
+    ),
+]
+
 
 class StatementMade(Value):
     """What a seat said in a case."""
@@ -111,10 +124,7 @@ class Case(Value):
     accused: Seat | None
     named: OffenceText | None
     note: told.Text
-    verdict: Annotated[
-        Literal["upheld", "dismissed", "pending", "withdrawn"],
-        Meta(title="Verdict", description="What came of a knock."),
-    ]
+    verdict: Came
     offence: OffenceText | None
     rule: RuleId
     penalty: told.WholePoints
@@ -125,14 +135,7 @@ class Case(Value):
     why: told.Sentence
     event: EventNumber
     version: Version
-    status: Annotated[
-        CaseStatus,
-        Meta(
-            title="CaseStatus",
-            description="How a case stands. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
-            "`appealed`: it waits for another official. `withdrawn`: by who opened it. `final`: that is that.",
-        ),
-    ]
+    status: Status
     """Whether it can still change."""
     kind: CaseKind
     by: Actor

@@ -1,7 +1,7 @@
 """The list of matches, page by page."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 import msgspec
@@ -14,7 +14,7 @@ from api.http.asked import more
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req, held, tag_by
-from api.http.params import RULESET_KEY
+from api.http.params import CURSOR, RULESET_KEY
 from api.http.problems import Problem
 from api.http.replies import LISTED, Reply, encode, not_modified
 from api.matches.shown import RulesetSeen
@@ -29,7 +29,6 @@ from referee.value import Seat, Time, Value, Version
 LIMIT_MAX = 200
 TIME_MAX = 64
 """Letters of a time with its offset, and more of its fraction than anybody has."""
-_CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -115,7 +114,7 @@ async def list_matches(
     ] = None,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
     cursor: Annotated[
-        str | None, QueryParameter(description="`next` of the page before.", schema_extra=_CURSOR)
+        str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)
     ] = None,
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:

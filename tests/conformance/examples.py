@@ -65,9 +65,11 @@ def short(value: Any) -> Any:
     if isinstance(value, list):
         return value[:LISTS_MAX]
     if isinstance(value, dict):
-        lists = ("events", "facts", "lines", "matches", "readings", "rules", "tricks")
+        lists = ("cases", "events", "facts", "lines", "matches", "prices", "readings", "rules", "timeline", "tricks")
         return {
-            name: inner[:LISTS_MAX] if name in lists and inner and isinstance(inner[0], dict) else inner
+            name: inner[:LISTS_MAX]
+            if name in lists and isinstance(inner, list) and inner and isinstance(inner[0], dict)
+            else inner
             for name, inner in value.items()
         }
     return value
@@ -373,6 +375,14 @@ class Heard(Opened):
         self.ask("knocks/3/appeal", 1, {"seat": 1, "text": "They sat behind me"})
         client.name = "a case"
         client.ask("GET", f"{self.path}/knocks/3", self.tokens["official:2"])
+        client.name = "example"
+        client.ask("GET", "/v1/cases?fresh=true", self.tokens["official:2"])
+        client.name = "a case that was appealed"
+        client.ask("GET", f"{self.path}/knocks/3/file", self.tokens["official:2"])
+        client.name = "a party, in Swedish"
+        page = f"{self.path}/knocks/2/file"
+        _, said = client.raw("GET", page, self.tokens[0], Accept="text/html", Accept_Language="sv")
+        client.keep("GET", page, 200, "text/html", said.decode().partition("<style>")[0])
 
 
 def take_back(client: Recording) -> Opened:
@@ -462,7 +472,9 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
         }.get(call, content)
-    if isinstance(going, Heard) and status == 409:
+    if call == "file" and status == 403:
+        token = going.tokens[2]
+    if isinstance(going, Heard) and status == 409 and method == "POST":
         url, token = path.replace("/knocks/1/", "/knocks/2/"), seat
     if isinstance(going, Heard) and status == 422:
         headers = {"Idempotency_Key": "k1"}
@@ -470,7 +482,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         url = f"{path}?after={-1 if status == 400 else 100_000}"
     if call == "legal-acts" and status in (403, 422):
         url, token = f"{path}?seat={1 if status == 403 else 7}", seat if status == 403 else going.tokens["official"]
-    if call == "matches" and status == 422 and method == "GET":
+    if call in ("matches", "cases") and status == 422 and method == "GET":
         url = f"{path}?ruleset=whist"
     if status == 404 and path.startswith("/v1/rulesets"):
         url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")

@@ -161,7 +161,7 @@ class TestOfficials:
             assert book.between(connection, MATCH, "official", 10_000, 20_000) == ()
             texts = {entry.fact.text for entry in book.answer(connection, MATCH, 1)[0].entries if said(entry.fact)}
             assert texts == {"", "not so", "by whom?"}
-            rows = connection.execute(select(book.cases).order_by(book.cases.c.case)).all()
+            rows = connection.execute(select(book.held).order_by(book.held.c.case)).all()
         assert [(row.status, row.rule, row.ruleset) for row in rows] == [
             ("appealed", "B11", "rodskagg-kortoxen"),
             ("ruled", "B-O32", "rodskagg-kortoxen"),

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import told
-from referee.acts import Score, SequenceTold
+from referee.acts import TRICKS_MAX, Score, SequenceTold
 from referee.cards import SUIT
 from referee.events import Event
 from referee.games.kalabrias.declarations import on_side
@@ -22,7 +22,10 @@ from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
 from referee.value import Seat, Value
 
-NumbersBySeat = Annotated[tuple[int, ...], Meta(max_length=told.SEATS_MAX)]
+NumbersBySeat = Annotated[
+    tuple[Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": 999})], ...],
+    Meta(max_length=told.SEATS_MAX),
+]
 
 
 class Result(Value, forbid_unknown_fields=True):
@@ -38,7 +41,7 @@ class Result(Value, forbid_unknown_fields=True):
     """By seat, for the cards in its tricks, with the ten for the last (E34-E41)."""
     taken: NumbersBySeat | None = None
     """By seat, how many tricks."""
-    sequences: tuple[SequenceTold, ...] = ()
+    sequences: Annotated[tuple[SequenceTold, ...], told.at_most(TRICKS_MAX)] = ()
     """Those that score, the best first."""
     bella: Seat | None = None
     """Who declared king and queen of trumps (E18)."""

@@ -5,11 +5,24 @@ told by which the pot is shared out.
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Annotated, Any
 
 from msgspec.structs import replace
 
-from referee.acts import Bid, Deal, Exchange, FaultTold, Report, Request, Score, SeatAndBidSent, Trick
+from referee import told
+from referee.acts import (
+    KNOCKS_MAX,
+    TRICKS_MAX,
+    Bid,
+    Deal,
+    Exchange,
+    FaultTold,
+    Report,
+    Request,
+    Score,
+    SeatAndBidSent,
+    Trick,
+)
 from referee.events import Event, TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
@@ -108,15 +121,15 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 class Result(Value, forbid_unknown_fields=True):
     """What is told of a deal; of a misdeal nothing else (D67)."""
 
-    bids: tuple[SeatAndBidSent, ...] | None = None
+    bids: Annotated[tuple[SeatAndBidSent, ...], told.at_most(TRICKS_MAX)] | None = None
     """What was declared, as it was spoken (D22-D45)."""
-    tricks: tuple[Seat, ...] | None = None
+    tricks: Annotated[tuple[Seat, ...], told.at_most(TRICKS_MAX)] | None = None
     """Who took each; none if the deal was bought off (D32)."""
-    second: tuple[Seat | None, ...] = ()
+    second: Annotated[tuple[Seat | None, ...], told.at_most(TRICKS_MAX)] = ()
     """By trick, who had played the best card of those without fault (D71)."""
     exchanged: bool = False
     """The dealer took the turned-up card (D46)."""
-    faults: tuple[FaultTold, ...] = ()
+    faults: Annotated[tuple[FaultTold, ...], told.at_most(KNOCKS_MAX)] = ()
     """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
     """The dealer misdealt, and the deal passed on (D67)."""

@@ -1,0 +1,21 @@
+"""Rules as they are shown: in the reader's language."""
+
+from referee import told
+from referee.rulebook import Reading, Rule
+from referee.sentences import Language
+from referee.value import RuleId, Value
+
+
+class RuleShown(Value):
+    """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
+
+    id: RuleId
+    kind: told.Code
+    text: told.Sentence
+    options: told.Codes
+
+
+def rule_shown(entry: Rule | Reading, language: Language) -> RuleShown:
+    """A rule or a reading in a language."""
+    kind = entry.kind if isinstance(entry, Rule) else "reading"
+    return RuleShown(id=entry.id, kind=kind, text=getattr(entry, language), options=entry.options)

@@ -1,0 +1,122 @@
+"""The call that gives the file of a case."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from litestar import get
+from msgspec.structs import replace
+from sqlalchemy import Connection
+
+from api.access.tokens import hash_of, required_token
+from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
+from api.http.headers import Req, header, held, language_of, prefers, tag_by
+from api.http.params import CaseNumber, MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import JSON, Reply, encode, not_modified
+from api.matches.case_files import CaseFile, Draft, draft, file_of
+from api.matches.case_pages import HTML, case_policy, page_of
+from api.matches.cases import Case, case_of, in_language
+from api.reading import long_reply
+from api.service import Service, service_of
+from api.threads import in_long_thread
+from projections.cases import Entry, Listed
+from referee.actors import Actor
+from referee.events import Viewer
+from referee.proceedings.cases import CaseRuled
+from referee.sentences import Language
+from referee.store.desk import utc_now
+from referee.store.match import Match
+
+
+def _must_concern(case: Case, viewer: Viewer) -> None:
+    """403 unless the caller is an official or a party; a line of the protocol is everybody's who plays."""
+    if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
+        return
+    if viewer not in (case.by, case.accused, case.payer):
+        raise Problem("for_parties", case=case.case)
+
+
+def _drafted(
+    service: Service,
+    match: Match,
+    found: tuple[Entry, ...],
+    actor: Actor,
+    viewer: Viewer,
+    language: Language,
+) -> Draft:
+    """What the match tells of the case. Touches the database."""
+    at = utc_now()
+    case = case_of(match, found, match.version, language, at)
+    _must_concern(case, viewer)
+    history = service.referee.history(match.id, to=match.version)
+    return draft(match, case, history, actor, viewer, language, at)
+
+
+def _written(
+    drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
+) -> tuple[bytes, str]:
+    """The file as it is sent, and its ETag: what other matches tell is in it, and what has changed with time alone,
+    so that no version of this one names it."""
+    file = file_of(drafted, earlier, viewer, language, utc_now())
+    body = encode(file)
+    tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
+    return page_of(file, language) if as_page else body, tag
+
+
+@get(
+    "/matches/{match:uuid}/knocks/{case:int}/file",
+    operation_id="get_case_file",
+    summary="The file of a case",
+    description="All that it takes to rule on a case in one document: what is agreed and what is disputed, by what "
+    "the seats said; the events of the deal and of the case, each with where it stands and with the match as it was "
+    "then; the text of each rule that is cited; and earlier rulings by the same rules. An official gets a form "
+    "besides, while the case waits: what each verdict would cost whom, and the price of each offence. Nothing is "
+    "stored. For officials, who see all, and for parties, who see what the case tells them: who knocked, who is "
+    "accused, who pays, and of a wrong line any seat. With `Accept: text/html` as a page without a script, to be "
+    "read or printed.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(
+        gives=CaseFile,
+        others={HTML: Text("The file as a page.", begins="<!doctype html>")},
+        headers=("Content-Language",),
+        takes=(in_header("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
+        errors=(400, 401, 403, 404, 409, 503),
+    ),
+)
+async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+    """The file of a case."""
+    service, token = service_of(request), hash_of(required_token(request))
+    seen, viewer = await service.seen(request, match, min_version)
+    actor = seen.holder(token)
+    assert actor is not None, "whose token it is has been seen"
+    language, as_page = language_of(header(request, b"accept-language")), prefers(header(request, b"accept"), HTML)
+    book = service.books.cases
+
+    def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
+        last = book.last(connection, match_id)
+        if not 1 <= case <= last:
+            raise Problem("no_such_case", last=last)
+        (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
+        return found.entries
+
+    entries = await service.books.ask_of(book, seen.id, seen.version, read)
+    drafted = await in_long_thread(_drafted, service, seen, entries, actor, viewer, language)
+    # A party sees what was ruled in this match, as any of its officials would find it.
+    official = viewer == "official"
+    holder, within = (token, None) if official else (seen.opened.official, seen.id)
+    earlier = await service.books.ask_of(
+        book,
+        seen.id,
+        seen.version,
+        lambda connection, match_id: book.earlier(
+            connection, holder, drafted.cited, viewer, match=within, but=(match_id, case)
+        ),
+    )
+    body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
+    headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
+    if as_page:
+        headers |= {"Content-Security-Policy": case_policy()}
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, body, tag, headers=headers, media_type=HTML if as_page else JSON)

@@ -1,0 +1,159 @@
+"""The cases that wait for an official, and those that are ruled on: of all matches in which the token is one's."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from litestar import get
+from litestar.params import QueryParameter
+
+from api.access.tokens import hash_of, required_token
+from api.http.asked import more
+from api.http.describe import TOKEN, described, link
+from api.http.headers import Req, held, tag_by
+from api.http.params import CURSOR, RULE_ID, RULESET_KEY
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, encode, not_modified
+from api.matches.cases import Came, Status
+from api.matches.shown import RulesetSeen
+from api.reading import long_reply
+from api.service import service_of
+from projections.cases import Listed
+from referee import told
+from referee.actors import Actor
+from referee.games import RULESETS
+from referee.store.desk import utc_now
+from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time, Value
+
+LIMIT_MAX = 200
+
+
+class CaseListed(Value):
+    """A case in the list of an official."""
+
+    match: told.MatchId
+    case: told.CaseNumber
+    event: EventNumber
+    """The number of its first event."""
+    opened_at: Time
+    """When."""
+    ruleset: RulesetSeen
+    status: Status
+    """Whether it can still change."""
+    kind: CaseKind
+    deal: told.DealNumber | None
+    """Which deal it is about; null: the one in which the referee ruled at once."""
+    by: Actor
+    """Who opened it: a seat, or an official."""
+    accused: Seat | None
+    """Who is said to have done wrong; null: nobody, for it is about a line of the protocol."""
+    offence: OffenceText | None
+    """What was found, and until then what is said; null: nothing is named."""
+    note: told.Text
+    verdict: Came
+    """What came of it; after several rulings, of the last one."""
+    rule: RuleId | None
+    """What the last ruling is based on; null: there is none yet."""
+    official: Actor | None
+    """Who ruled last; null: the referee, or nobody yet."""
+    appeal_until: Time | None
+    """Before this a party may appeal; null: not now."""
+
+
+class CasePage(Value):
+    """Some cases in the order in which they were opened."""
+
+    cases: Annotated[tuple[CaseListed, ...], told.at_most(LIMIT_MAX)]
+    """The cases."""
+    next: told.Cursor | None
+    """The `cursor` for more; null: these are the last."""
+    behind: told.Lag
+    """How many stored events the list has not taken in yet."""
+
+
+def _listed(one: Listed, at: datetime) -> CaseListed:
+    fields = one._asdict()
+    status, until = one.status, one.appeal_until
+    if status == "ruled" and until is not None and at >= until:
+        status = "final"
+    fields |= {
+        "status": status,
+        "match": str(one.match),
+        "verdict": one.verdict or ("withdrawn" if status == "withdrawn" else "pending"),
+        "appeal_until": until if status == "ruled" else None,
+    }
+    return CaseListed(**fields)
+
+
+@get(
+    "/cases",
+    operation_id="list_cases",
+    summary="The cases of an official",
+    description="A page of the cases of all matches in which the token is an official's, in the order in which they "
+    "were opened. Whoever gave the SHA-256 of one token of his own to several matches "
+    "(`adjudication.officials[].token_sha256`) has the cases of all of them; of any other token the list is empty. "
+    "`status=pending` and `status=appealed` are those that wait for a ruling; `rule` is that of the last ruling. To "
+    "go on, give `next` as `cursor` with the same filters. Answered at once with what the list has, and `behind` "
+    "tells how many events are still to come. With `fresh=true` it waits a few seconds for what was stored before it "
+    "was asked.",
+    tags=["Knocks"],
+    security=TOKEN,
+    operation_class=described(
+        gives=CasePage,
+        errors=(400, 422, 503),
+        links={
+            "file": link("get_case_file", match="$response.body#/cases/0/match", case="$response.body#/cases/0/case")
+        },
+    ),
+)
+async def list_cases(
+    request: Req,
+    status: Annotated[
+        Literal["pending", "ruled", "appealed", "withdrawn", "final", "any"],
+        QueryParameter(description="Only those that stand so now."),
+    ] = "any",
+    ruleset: Annotated[
+        str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)
+    ] = None,
+    rule: Annotated[
+        str | None,
+        QueryParameter(
+            description="Only those last ruled on by this rule.",
+            pattern=RULE_ID["pattern"],
+            max_length=RULE_ID["maxLength"],
+        ),
+    ] = None,
+    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
+    cursor: Annotated[
+        str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)
+    ] = None,
+    fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
+) -> Reply:
+    """The cases of an official."""
+    token = hash_of(required_token(request))
+    if ruleset is not None and ruleset not in RULESETS:
+        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
+    books, at = service_of(request).books, utc_now()
+    try:
+        (found, following), behind = await books.ask_of_all(
+            books.cases,
+            lambda connection: books.cases.page(
+                connection,
+                token,
+                at,
+                status=None if status == "any" else status,
+                ruleset=ruleset,
+                rule=rule,
+                after=cursor,
+                limit=limit,
+            ),
+            fresh=fresh,
+        )
+    except ValueError:
+        raise Problem("bad_cursor") from None
+    cases = tuple(_listed(one, at) for one in found)
+    page = encode(CasePage(cases=cases, next=following, behind=behind))
+    headers = PRIVATE | (more(request, cursor=following) if following else {})
+    tag = tag_by(page)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, page, tag, headers=headers)

@@ -1,0 +1,365 @@
+"""The file of a case over HTTP: what stands in it, for whom, and as a page."""
+
+import re
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.matches.case_files import WORDS
+from api.matches.case_pages import HTML, case_policy
+from referee.sentences import fields
+from tests.api.table import Table
+from tests.api.test_cases import ANNA, BERIT, CESAR, REVOKE, RULING, TWO, ask, attended, finish
+from tests.api.test_docket import MINE, NILS
+from tests.api.test_problem_pages import closed
+from tests.api.test_problems import problem
+from tests.api.test_security_headers import secure
+
+Client = TestClient[Litestar]
+DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
+
+
+def file(table: Table, number: int = 1, who: int | str = "official", **headers: str) -> dict[str, Any]:
+    answer = table.get(f"/knocks/{number}/file", who, **headers)
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def page(table: Table, number: int = 1, who: int | str = "official", language: str = "en") -> httpx.Response:
+    answer = table.get(f"/knocks/{number}/file", who, **{"Accept": HTML, "Accept-Language": language})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+@pytest.fixture
+def heard(client: Client) -> Table:
+    """Anna has knocked for a revoke by Berit."""
+    table = attended(client, NILS)
+    table.tokens["Nils"] = MINE
+    ask(table, "", ANNA, REVOKE)
+    return table
+
+
+class TestFacts:
+    def facts(self, table: Table) -> dict[str, list[tuple[str, list[Any], list[int]]]]:
+        return {
+            name: [(fact["text"], fact["said_by"], fact["denied_by"]) for fact in found]
+            for name, found in file(table)["facts"].items()
+        }
+
+    @pytest.mark.rule("J1", "J2")
+    def test_from_what_the_seats_said_last(self, heard: Table) -> None:
+        claim = "Berit revoked."
+        assert self.facts(heard) == {"agreed": [], "disputed": [], "unanswered": [(claim, [ANNA], [])]}
+        ask(heard, "/1/statements", BERIT, DENIED)
+        ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": True, "events": [1, 2]})
+        assert self.facts(heard) == {
+            "agreed": [("Event 2 bears on it.", [BERIT, CESAR], [])],
+            "disputed": [(claim, [ANNA, CESAR], [BERIT])],
+            "unanswered": [("Event 1 bears on it.", [CESAR], [])],
+        }
+        ask(heard, "/1/statements", ANNA, {"seat": ANNA, "agrees": False})
+        assert self.facts(heard)["disputed"] == [(claim, [CESAR], [ANNA, BERIT])]
+        ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": False})
+        ask(heard, "/1/statements", ANNA, {"seat": ANNA, "agrees": True})
+        ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": True})
+        ask(heard, "/1/statements", BERIT, {"seat": BERIT, "agrees": True})
+        agreed = self.facts(heard)["agreed"]
+        text, said, denied = agreed[0]
+        assert (text, sorted(said), denied) == (claim, [ANNA, BERIT, CESAR], [])
+        assert self.facts(heard)["disputed"] == self.facts(heard)["unanswered"] == []
+
+    @pytest.mark.rule("J2")
+    def test_on_a_line_all_others_must_agree(self, heard: Table) -> None:
+        finish(heard)
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}}
+        number = ask(heard, "", ANNA, wrong)["case"]
+        for seat, where in ((BERIT, "unanswered"), (None, "unanswered")):
+            facts = file(heard, number)["facts"]
+            assert [fact["text"] for fact in facts[where]] == ["The line of deal 1 is wrong."]
+            if seat is not None:
+                ask(heard, f"/{number}/statements", seat, {"seat": seat, "agrees": True})
+        ask(heard, f"/{number}/statements", CESAR, {"seat": CESAR, "agrees": False})
+        assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[CESAR]]
+
+
+class TestTimeline:
+    def test_the_deal_and_the_case_with_their_links(self, heard: Table) -> None:
+        ask(heard, "/1/statements", BERIT, DENIED)
+        told = file(heard)["timeline"]
+        events = heard.get("/events?after=1", "official").json()["events"]
+        proofs = ("digest", "prev", "hash", "request")
+        shown = [{name: value for name, value in one.items() if name not in proofs} for one in events]
+        assert [one["event"] for one in told] == shown
+        assert [one["of_case"] for one in told] == [False, True, True]
+        assert [one["named_by"] for one in told] == [[BERIT], [], []]
+        for one, event in zip(told, events, strict=True):
+            linked = heard.client.get(one["href"], headers=heard.bearer("official")).json()["events"]
+            assert [found["number"] for found in linked] == [event["number"]]
+            then = heard.client.get(one["replay"], headers=heard.bearer("official")).json()
+            assert then["version"] == event["number"]
+
+    def test_of_another_deal_only_the_case(self, heard: Table) -> None:
+        finish(heard)
+        end = heard.version()
+        heard.done("deal", heard.get().json()["dealer"], counts=[6, 6, 6])
+        ask(heard, "", ANNA, REVOKE)
+        late = ask(heard, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}})
+        scored = [one["event"]["number"] for one in file(heard, late["case"])["timeline"]]
+        assert scored == [*range(2, len(scored) + 1), late["event"]]
+        assert scored[-2] <= end
+        topics = [one["event"]["topic"] for one in file(heard, late["case"])["timeline"]]
+        assert topics[-2:] == ["deal/scored", "case/opened"]
+        second = file(heard, 2)["timeline"]
+        assert second[0]["event"]["number"] == scored[-2] + 1
+        assert "deal/scored" not in {one["event"]["topic"] for one in second}
+
+
+class TestRules:
+    def test_each_rule_that_is_cited_in_the_reader_s_language(self, heard: Table) -> None:
+        ask(heard, "/1/ruling", "official", RULING | {"rule": "B11"})
+        ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
+        for language in ("en", "sv"):
+            told = file(heard, **{"Accept-Language": language})
+            by_id = {rule["id"]: rule for rule in told["rules"]}
+            assert {"B11", "B42", "J3", "J4", "J7"} <= by_id.keys()
+            assert {price["rule"] for price in told["form"]["prices"]} <= by_id.keys()
+            for rule in told["rules"]:
+                read = heard.client.get(rule["href"], headers={"Accept-Language": language}).json()
+                assert read == {name: value for name, value in rule.items() if name != "href"}
+
+    def test_earlier_rulings_on_the_same_rule_are_of_the_official_s_matches(self, own_client: Client) -> None:
+        """On both stores."""
+        tables = [attended(own_client, NILS) for _ in range(3)]
+        for place, table in enumerate(tables):
+            table.tokens["Nils"] = MINE
+            ask(table, "", ANNA, REVOKE)
+            if place < 2:
+                reason = {"reason": f"Seen in match {place}"}
+                ask(table, "/1/ruling", "official", RULING | reason)
+        stranger = attended(own_client, TWO)
+        ask(stranger, "", ANNA, REVOKE)
+        ask(stranger, "/1/ruling", "official", RULING)
+        ask(tables[0], "", ANNA, REVOKE)
+        ask(tables[0], "/2/ruling", "Nils", RULING | {"rule": "B11"})
+
+        def earlier(table: Table, who: int | str, number: int = 1) -> list[tuple[str, int, str]]:
+            told = file(table, number, who)["precedents"]
+            assert all(one["rule"] in ("B42", "B11") and one["penalty"] == 5 for one in told)
+            return [(one["match"], one["case"], one["reason"]) for one in told]
+
+        both = [(table.id, 1, f"Seen in match {place}") for place, table in enumerate(tables[:2])][::-1]
+        assert earlier(tables[2], "Nils") == both
+        assert earlier(tables[2], "official") == [], "whose token is of this match alone"
+        assert earlier(tables[1], "Nils") == [both[1]], "without itself"
+        assert earlier(tables[2], ANNA) == []
+        for one in file(tables[2], 1, "Nils")["precedents"]:
+            assert own_client.get(one["href"], headers=tables[0].bearer("Nils")).status_code == 200
+
+    def test_a_party_has_those_of_its_match_as_it_may_see_them(self, heard: Table) -> None:
+        ask(heard, "/1/ruling", "official", RULING)
+        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "/2/ruling", "official", RULING | {"reason": "Once more"})
+        (told,) = file(heard, 2, BERIT)["precedents"]
+        assert (told["case"], told["reason"]) == (1, "")
+        finish(heard)
+        (told,) = file(heard, 2, BERIT)["precedents"]
+        assert (told["case"], told["reason"]) == (1, "Seen by Cesar")
+
+
+class TestForm:
+    @pytest.mark.rule("J3", "J6")
+    def test_what_is_priced_is_what_it_comes_to(self, heard: Table) -> None:
+        before = heard.version()
+        form = file(heard)["form"]
+        assert (form["yours"], form["action"]) == (True, f"{heard.path}/knocks/1/ruling")
+        upheld, dismissed = form["outcomes"]
+        assert (upheld["verdict"], upheld["payer"], upheld["penalty"]) == ("upheld", BERIT, 5)
+        assert (upheld["change"], dismissed["change"]) == ([0, 5, 0], [0, 0, 0])
+        assert heard.version() == before, "nothing is stored"
+        for price in form["prices"]:
+            asked = RULING | {"offence": price["offence"], "rule": price["rule"]}
+            would = heard.post("/knocks/1/ruling?preview=true", asked, "official").json()["case"]
+            assert (would["payer"], would["penalty"]) == (price["payer"], price["penalty"])
+        told = heard.client.post(form["action"], json=RULING, headers=heard.bearer("official")).json()
+        assert (told["payer"], told["penalty"]) == (upheld["payer"], upheld["penalty"])
+        assert heard.get().json()["penalties"] == upheld["change"]
+
+    @pytest.mark.rule("J7", "J10")
+    def test_it_is_there_while_a_ruling_is_awaited(self, heard: Table) -> None:
+        ask(heard, "/1/ruling", "official", RULING)
+        assert file(heard)["form"] is None
+        ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
+        mine, theirs = file(heard)["form"], file(heard, 1, "Nils")["form"]
+        assert (mine["yours"], theirs["yours"]) == (False, True)
+        assert mine["outcomes"] == theirs["outcomes"], "whoever rules, it costs the same"
+        assert [one["change"] for one in theirs["outcomes"]] == [[0, 0, 0], [0, -5, 0]]
+        ask(heard, "/1/ruling", "Nils", RULING | {"verdict": "dismissed"})
+        assert file(heard, 1, "Nils")["form"] is None
+
+    @pytest.mark.rule("J3")
+    def test_a_fault_that_falls_due_with_the_score_has_its_price(self, client: Client) -> None:
+        rams = Table(client, ruleset="rams-english", options={}, adjudication=TWO)
+        rams.done("deal", 0, counts=[5, 5, 5], turn_up="H7")
+        while rams.get().json()["phase"] == "declaring" or not rams.get().json()["bids"]:
+            seat = rams.get().json()["to_act"][0]
+            rams.done("bid", seat, bid="join")
+            if rams.get().json()["phase"] == "playing":
+                break
+        ask(rams, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "revoke"})
+        form = file(rams)["form"]
+        upheld, _ = form["outcomes"]
+        assert (upheld["payer"], upheld["change"]) == (BERIT, [0, 0, 0])
+        assert upheld["penalty"] == next(one["penalty"] for one in form["prices"] if one["offence"] == "revoke") > 0
+
+    def test_what_cannot_be_ruled_says_why(self, heard: Table) -> None:
+        finish(heard)
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"nonsense": 1}}
+        number = ask(heard, "", ANNA, wrong)["case"]
+        upheld, dismissed = file(heard, number)["form"]["outcomes"]
+        asked = RULING | {"rule": "J9", "remedy": {"result": {"nonsense": 1}}}
+        told = ask(heard, f"/{number}/ruling", "official", asked, upheld["refused"]["status"])
+        assert (upheld["refused"]["type"], upheld["refused"]["detail"]) == (told["type"], told["detail"])
+        assert dismissed["refused"] is None
+        assert file(heard, number)["form"]["prices"] == []
+
+
+class TestWho:
+    def test_officials_and_parties(self, heard: Table) -> None:
+        for who in ("official", "Nils", ANNA, BERIT):
+            assert file(heard, 1, who)["viewer"] == (who if isinstance(who, int) else "official")
+        problem(heard.get("/knocks/1/file", CESAR), 403, "for-parties")
+        problem(heard.get("/knocks/1/file"), 401, "token-missing")
+        heard.tokens["nobody"] = "nobody's"
+        problem(heard.get("/knocks/1/file", "nobody"), 401, "token-unknown")
+        problem(heard.get("/knocks/2/file", "official"), 404, "no-such-case")
+        problem(heard.get("/knocks/2/file", CESAR), 404, "no-such-case")
+        problem(heard.get("/knocks/1/file?min_version=999", ANNA), 409, "version-not-reached")
+        unknown = "/v1/matches/00000000-0000-4000-8000-000000000000/knocks/1/file"
+        problem(heard.client.get(unknown, headers=heard.bearer(ANNA)), 404, "no-such-match")
+
+    @pytest.mark.rule("J9")
+    def test_a_line_is_everybody_s_who_plays(self, heard: Table) -> None:
+        finish(heard)
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}}
+        number = ask(heard, "", ANNA, wrong)["case"]
+        assert file(heard, number, CESAR)["form"] is None
+        problem(heard.get(f"/knocks/{number}/file"), 401, "token-missing")
+
+    def test_texts_are_the_writer_s_and_the_officials_until_the_deal_is_over(self, heard: Table) -> None:
+        ask(heard, "/1/statements", BERIT, DENIED)
+        ask(heard, "/1/ruling", "official", RULING)
+        texts = {ANNA: REVOKE["note"], BERIT: DENIED["text"], "official": RULING["reason"]}
+
+        def read(who: int | str) -> set[Any]:
+            both = heard.get("/knocks/1/file", who).text, unescape(page(heard, 1, who).text)
+            found = [{text for text in texts.values() if text in one} for one in both]
+            assert found[0] == found[1]
+            return found[0]
+
+        assert read("official") == read("Nils") == set(texts.values())
+        assert read(ANNA) == {texts[ANNA]}
+        assert read(BERIT) == {texts[BERIT]}
+        finish(heard)
+        assert read(ANNA) == read(BERIT) == set(texts.values())
+
+    def test_a_party_is_told_of_the_case_what_the_case_tells_it(self, heard: Table) -> None:
+        ask(heard, "/1/statements", BERIT, DENIED)
+        for who in (ANNA, BERIT, "official"):
+            told = file(heard, 1, who)
+            assert told["case"] == heard.get("/knocks/1", who).json()
+            assert (told["form"] is None) == (who != "official")
+            events = {one["event"]["number"]: one["event"]["event"] for one in told["timeline"]}
+            for one in heard.get("/events?after=1", who).json()["events"]:
+                assert events[one["number"]] == one["event"]
+
+    def test_where_nobody_attends_the_referee_s_ruling_has_a_file(self, dealt: Table) -> None:
+        ask(dealt, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "fold_question"})
+        told = file(dealt)
+        assert (told["form"], told["officials"], told["precedents"]) == (None, [], [])
+        assert [one["of_case"] for one in told["timeline"]][-1] is True
+
+
+class TestPage:
+    NASTY = "<script>alert('1')</script></blockquote>\"&'<img src=x onerror=alert(1)>"
+
+    @pytest.fixture
+    def nasty(self, client: Client) -> Table:
+        """Whatever somebody can write is HTML."""
+        names = [{"name": f"<b>{name}</b><script>x()</script>"} for name in "ABC"]
+        officials = {"officials": [{"name": "<script>y()</script>"}, {"name": "Nils & Co"}]}
+        table = attended(client, officials, players=names)
+        ask(table, "", ANNA, REVOKE | {"note": self.NASTY})
+        ask(table, "/1/statements", BERIT, DENIED | {"text": self.NASTY})
+        ask(table, "/1/ruling", "official", RULING | {"reason": self.NASTY})
+        ask(table, "/1/appeal", BERIT, {"seat": BERIT, "text": self.NASTY})
+        ask(table, "", ANNA, REVOKE | {"note": self.NASTY})
+        return table
+
+    @pytest.mark.parametrize("language", ["en", "sv"])
+    def test_html_is_whole_and_has_nothing_but_text(self, nasty: Table, language: str) -> None:
+        answer = page(nasty, 1, "official:2", language)
+        assert answer.headers["content-type"].startswith(HTML)
+        assert answer.headers["content-language"] == language
+        assert {"Accept", "Accept-Language", "Authorization"} <= set(answer.headers["vary"].split(", "))
+        secure(answer, case_policy())
+        assert "'unsafe" not in case_policy()
+        text = answer.text
+        assert f'<html lang="{language}">' in text
+        assert not re.search(r"<(script|img|link|iframe|form|b)\b|\sstyle=", text)
+        assert not re.search(r"<[^>]*\s(on\w+=|(href|src)=\"(?!/v1/))", text)
+        assert text.count("<style>") == 1
+        assert unescape(text).count(self.NASTY) >= 5
+        assert text.count("<h1>") == 1
+        closed(text)
+
+    @pytest.mark.parametrize("language", ["en", "sv"])
+    def test_it_tells_what_the_file_tells(self, nasty: Table, language: str) -> None:
+        told = file(nasty, 1, "official:2", **{"Accept-Language": language})
+        text = unescape(page(nasty, 1, "official:2", language).text)
+        for rule in told["rules"]:
+            assert rule["text"] in text
+        for name in ("agreed", "disputed", "unanswered"):
+            assert WORDS.words[name].in_(language) in text  # type: ignore[arg-type]
+            assert all(fact["text"] in text for fact in told["facts"][name])
+        for one in told["timeline"]:
+            assert one["replay"] in text
+            assert one["href"] in text
+        for price in told["form"]["prices"]:
+            assert price["name"] in text
+            assert f"{price['penalty']:+d} ({price['rule']})" in text
+        assert told["case"]["why"] in text
+        for words in (WORDS.words, WORDS.verdicts, WORDS.standards):
+            for code in set(words) & {"form", "timeline", "precedents", *WORDS.verdicts, *WORDS.standards}:
+                assert words[code].in_(language) in text  # type: ignore[arg-type]
+
+    def test_one_who_asks_for_neither_gets_json(self, heard: Table) -> None:
+        for accept in ("*/*", "application/json", "text/*;q=0.1, application/json"):
+            answer = heard.get("/knocks/1/file", "official", Accept=accept)
+            assert answer.headers["content-type"] == "application/json"
+        problem(heard.get("/knocks/1/file", "official", Accept="image/png"), 406, "not-acceptable")
+
+    def test_who_has_it_is_told_so(self, heard: Table) -> None:
+        tags = set()
+        for accept in (HTML, "application/json"):
+            for language in ("en", "sv"):
+                asked = {"Accept": accept, "Accept-Language": language}
+                answer = heard.get("/knocks/1/file", "official", **asked)
+                tag = answer.headers["ETag"]
+                tags.add(tag)
+                assert heard.get("/knocks/1/file", "official", **asked, **{"If-None-Match": tag}).status_code == 304
+        assert len(tags) == 4
+        ask(heard, "/1/statements", BERIT, DENIED)
+        assert heard.get("/knocks/1/file", "official").headers["ETag"] not in tags
+
+    def test_every_word_is_in_both_languages(self) -> None:
+        for group in (WORDS.claims, WORDS.words, WORDS.statuses, WORDS.verdicts, WORDS.standards):
+            for text in group.values():
+                assert text.en.strip() == text.en != ""
+                assert text.sv.strip() == text.sv != ""
+                assert fields(text.en) == fields(text.sv)

@@ -1,0 +1,136 @@
+"""Lists: a page of an official's cases beside a page of matches, over HTTP, in a store of a hundred thousand cases.
+
+``python -m tests.benchmarks.lists [CASES]``. All matches have the same official, who has all their cases: one of ten
+waits for a ruling, and what was ruled on is final, but for the time of an appeal that has passed.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from hashlib import sha256
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from api.bookkeeping import Books
+from referee.acts import Appeal, Withdrawal
+from referee.store.rows import to_row
+from referee.store.store import construct
+from tests.api.serving import running
+from tests.benchmarks.books import Kept, fill
+from tests.benchmarks.measure import floor, side_by_side, table
+from tests.officials.hearing import Hearing
+from tests.stores import empty_database, running_postgres
+
+CASES = 100_000
+IN_A_MATCH = 10
+RARE = 1000
+"""So many cases to one that is ruled on by another rule."""
+TOKEN = "of the official of all of them"
+LIMIT = 50
+LEAST = 0.667
+
+
+def played(rule: str) -> list[Kept]:
+    """The rows of a match with ten cases: one waits, one is withdrawn, two are appealed, of which one is ruled on."""
+    hearing = Hearing().deal()
+    first = hearing.history[0]
+    hearing.history[0] = replace(
+        first,
+        event=replace(first.event, official=sha256(TOKEN.encode()).hexdigest()),
+    )
+    for number in range(1, IN_A_MATCH):
+        hearing.knock(number % 4, (number + 1) % 4, "revoke", "It was in the second trick, and all have seen it")
+        hearing.says((number + 1) % 4, False, number, text="I had no card of that suit any more")
+        if number == 1:
+            hearing.ask(Withdrawal(case=1, seat=1))
+            continue
+        hearing.rule("dismissed", number, rule=rule if number == 2 else "B42", reason="Nobody else has seen it")
+        if number in (3, 4):
+            hearing.ask(Appeal(case=number, seat=number % 4, text="They have"))
+    hearing.rule("upheld", 4, by="official:2", rule="B42")
+    hearing.knock(0, 1, "revoke", "Again")
+    rows = [to_row(one) for one in hearing.history]
+    return [(UUID(str(row.originator_id)), row.originator_version, row.topic, row.state) for row in rows]
+
+
+def rows_of(cases: int) -> Iterator[Kept]:
+    """The rows of so many cases: those of a match under other ids, in any order of the ids."""
+    usual, rare = played("B42"), played("B11")
+    for number in range(cases // IN_A_MATCH):
+        match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
+        for _, *rest in rare if number % (RARE // IN_A_MATCH) == 0 else usual:
+            yield match_id, *rest  # type: ignore[misc]
+
+
+def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
+    """A page."""
+    connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
+    answer = connection.getresponse()
+    said = answer.read()
+    assert answer.status == 200, said
+    told: dict[str, object] = msgspec.json.decode(said)
+    return told
+
+
+def measured(url: str) -> dict[str, float]:
+    """Pages a second of each list."""
+    with running(url) as process:
+        connection = HTTPConnection(urlsplit(process.address).netloc)
+        paths = {
+            "matches": f"/v1/matches?limit={LIMIT}",
+            "cases": f"/v1/cases?limit={LIMIT}",
+            "cases that wait": f"/v1/cases?limit={LIMIT}&status=pending",
+            "cases that may be appealed": f"/v1/cases?limit={LIMIT}&status=ruled",
+            "cases that are final": f"/v1/cases?limit={LIMIT}&status=final",
+            "cases by a rule": f"/v1/cases?limit={LIMIT}&rule=B11",
+        }
+        cursor = None
+        for _ in range(100):
+            page = ask(connection, f"/v1/cases?limit=200{f'&cursor={cursor}' if cursor else ''}")
+            cursor = page["next"]
+        paths["cases, later on"] = f"/v1/cases?limit={LIMIT}&cursor={cursor}"
+
+        def page_of(path: str) -> int:
+            ask(connection, path)
+            return 1
+
+        for name, path in paths.items():
+            told = ask(connection, path)
+            many = len(told["matches" if name == "matches" else "cases"])  # type: ignore[arg-type]
+            assert many == (0 if "appealed" in name else LIMIT), (name, many)
+        works: dict[str, Callable[[], int]] = {name: partial(page_of, path) for name, path in paths.items()}
+        rates = side_by_side(works)
+        connection.close()
+    return rates
+
+
+def main(cases: int = CASES) -> bool:
+    """Prints the figures; whether all floors are reached."""
+    reached = []
+    with tempfile.TemporaryDirectory() as place, running_postgres() as server, empty_database(server) as postgres:
+        for name, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):
+            fill(url, rows_of(cases))
+            with construct(url) as referee:
+                books = Books(referee, url)
+                books.prepare()
+                books.rebuild("cases", "matches")
+                if books.engine.dialect.name == "postgresql":
+                    with books.engine.begin() as connection:
+                        connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
+                books.close()
+            rates = measured(url)
+            beside = rates["matches"]
+            rows: list[tuple[object, ...]] = [(what, rate, rate / beside) for what, rate in rates.items()]
+            table(f"Pages of {LIMIT} in a store of {cases:,} cases, {name}", ("", "pages/s", "beside matches"), rows)
+            slowest = min(rates.values())
+            reached.append(floor(f"the slowest list of cases beside matches, {name}", slowest / beside, LEAST))
+    return all(reached)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main(*map(int, sys.argv[1:])) else 1)
