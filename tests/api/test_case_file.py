@@ -171,6 +171,18 @@ class TestRules:
         (told,) = file(heard, 2, BERIT)["precedents"]
         assert (told["case"], told["reason"]) == (1, "Seen by Cesar")
 
+    def test_a_party_learns_nothing_of_its_official_s_other_matches(self, client: Client) -> None:
+        """Though the first official has one token for all of them."""
+        first = {"officials": NILS["officials"][::-1]}
+        other, table = attended(client, first), attended(client, first)
+        for one in (other, table):
+            one.tokens["official"] = MINE
+            ask(one, "", ANNA, REVOKE)
+            ask(one, "/1/ruling", "official", RULING)
+        assert other.id in {one["match"] for one in file(table)["precedents"]}
+        assert file(table, 1, BERIT)["precedents"] == []
+        assert other.id not in page(table, 1, BERIT).text
+
 
 class TestForm:
     @pytest.mark.rule("J3", "J6")

@@ -290,4 +290,4 @@ class TestSettings:
 
 def test_static_files_are_part_of_the_package() -> None:
     files = {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()}
-    assert files == {"docs.html", "problem.html", *SCRIPTS}
+    assert files == {"case.html", "docs.html", "problem.html", *SCRIPTS}
