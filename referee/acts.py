@@ -453,7 +453,7 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
     void: bool = False
     """The deal under way counts for nothing and is dealt again."""
     result: Result | None = None
-    """What the deal came to, in place of what was written."""
+    """What the deal came to, in place of all that was played and knocked for in it since its cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
     """Deals whose lines are to be struck, where their end hung on the number."""
 

@@ -125,10 +125,10 @@ def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
     "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. An "
     "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
-    "wrong: `result` is what it came to, in the form of the act `result` of any tally, and where that does not add "
-    "up, `facts.at` in the problem is the place in it. When all others agree the line is corrected (J2, J9). "
-    "`misclick` says that the last act was not meant: when all others agree, or an official rules so, it is taken "
-    "back, if it is the last still (J11).",
+    "wrong: `result` is what it came to, with all its knocks, in the form of the act `result` of any tally, and "
+    "where that cannot be, `facts.at` in the problem is the place in it. When all others agree the line is corrected "
+    "(J2, J9). `misclick` says that the last act was not meant: when all others agree, or an official rules so, it "
+    "is taken back, if it is the last still (J11).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(

@@ -69,6 +69,8 @@ class Recast(Value):
     """The state in which a deal was begun, by deal, of those that count."""
     played: Mapping[int, Any]
     """The state in which a deal waited for its score, by deal, of those that count."""
+    whole: frozenset[int]
+    """Deals that count as a script tells them, and not as they were played."""
     begun: Mapping[int, int]
     """The number of the event with which a deal was begun as it was played: its cards were dealt, or it was entered
     whole."""
@@ -174,6 +176,7 @@ class _Walk:
         self.duel: tuple[int, ...] = ()
         self.before: dict[int, Any] = {}
         self.played: dict[int, Any] = {}
+        self.whole: set[int] = set()
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
         """What a result is read without."""
         self.dealers: dict[tuple[int, int], int] = {}
@@ -236,6 +239,7 @@ class _Walk:
             called=self.called,
             before=self.before,
             played=self.played,
+            whole=frozenset(self.whole),
             begun=self.begun,
         )
 
@@ -262,6 +266,7 @@ class _Walk:
             if isinstance(told[1][0], ResultEntered):
                 self.state = as_tally(self.state)
             self.evolved(told)
+            self.whole.add(deal)
             self.passing = self.told = True
         else:
             self.state = self.rules.evolve(self.state, event, number)

@@ -132,8 +132,8 @@ def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, 
     if remedy.result is not None:
         scripts = (told(rules, anew, deal, remedy.result, moment),)
         anew = recast(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
-        if due is not None and due.event > anew.begun[deal]:
-            due = None  # the result stands in place of all that was
+    if due is not None and deal in anew.whole and due.event > anew.begun[deal]:
+        due = None  # a result stands in place of all that was, its knocks too
     if ruled.verdict == "upheld" or deal in anew.played:
         points = in_points(rules, _of(anew.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()

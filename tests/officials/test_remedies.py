@@ -472,6 +472,19 @@ class TestAnOffence:
         assert len(correction(hearing).scripts) == 1, "it is paid for"
 
     @pytest.mark.rule("J9")
+    def test_nor_is_it_lifted_from_a_result_that_another_case_told(self) -> None:
+        hearing = Hearing().deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("upheld", rule="B42")
+        wrong(hearing.play(), X1)
+        all_agree(hearing, case=2)
+        assert points(hearing) == (11, 11, 8, 12), "a result tells the knocks, too"
+        hearing.ask(Appeal(case=1, seat=CESAR))
+        hearing.rule("dismissed", by="official:2", rule="J4")
+        assert topics(hearing) == ["case/ruled"]
+        assert points(hearing) == (11, 11, 8, 12)
+
+    @pytest.mark.rule("J9")
     def test_a_line_is_struck_and_the_price_stays_as_it_is(self) -> None:
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
