@@ -8,14 +8,15 @@ from io import TextIOWrapper
 
 from api.demo import books, sheet
 from api.demo.client import Client, Unexpected, expect
+from api.demo.club import Club
 from api.demo.service import running
 from api.demo.table import Table
 
 
 def play(url: str) -> None:
-    """The match, the books, and the winner."""
+    """The match, the books, and the winner; then a case at a club table."""
     with closing(Client(url)) as client:
-        table = Table(client)
+        table = Table(client, sheet.OPENING)
         print(f"A match of Rödskägg (Kortoxen 1949) at {url}{table.path}\n")
         for number, (title, deal) in enumerate(sheet.DEALS.items(), 1):
             print(f"Deal {number}: {title}")
@@ -27,6 +28,11 @@ def play(url: str) -> None:
         books.print_dispute(table)
         print()
         books.print_winner(table)
+        club = Club(client, sheet.CLUB)
+        print(f"\nA club table at {url}{club.path}, {' and '.join(sheet.OFFICIALS)} are its officials\n")
+        club.play(sheet.HEARD)
+        print()
+        books.print_corrected(club)
 
 
 def main() -> int:

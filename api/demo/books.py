@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from api.demo.client import ENGLISH, SWEDISH, expect
-from api.demo.sheet import DISPUTED, OPENING, PLAYERS
+from api.demo.sheet import CASE, CORRECTED, DISPUTED, OPENING, PLAYERS
 from api.demo.table import Table
 
 CELL = "{:>2} {:>4} {:>3} {:>3} {:>3}"
@@ -14,7 +14,7 @@ WON_BY = {"zero": "with exactly 0 points"}
 
 
 def print_protocol(table: Table) -> None:
-    """A line for each deal, and for each player tricks, answer, penalties, change and points."""
+    """A line for each deal, and for each player tricks, answer, penalties, change and points; what it was before."""
     protocol = table.get("/protocol")
     expect("the version of the protocol", protocol["version"], table.version)
     print("The protocol (tr: tricks, ans: answer to the question, pen: penalties, chg: change, =: points)\n")
@@ -28,6 +28,9 @@ def print_protocol(table: Table) -> None:
         before = line["points"]
         first = DEAL.format(line["deal"], PLAYERS[line["declarer"]], line["contract"])
         _print_row(first, (_of_player(line, seat) for seat in range(len(PLAYERS))))
+        for was in line["was"]:
+            first = DEAL.format("was", f"case {was['case']}", was["rule"])
+            _print_row(first, (_of_player(was["line"], seat) for seat in range(len(PLAYERS))))
     expect("the points of the protocol", before, protocol["points"])
 
 
@@ -44,6 +47,18 @@ def _of_player(line: dict[str, Any], seat: int) -> str:
         f"{change:+}" if change else "-",
         line["points"][seat],
     )
+
+
+def print_corrected(table: Table) -> None:
+    """The protocol of the club table: the line as it counts, what it was, and the event that corrected it."""
+    print_protocol(table)
+    protocol = table.get("/protocol")
+    (line,) = protocol["lines"]
+    expect("the cases that it was corrected in", [was["case"] for was in line["was"]], [CASE])
+    was = line["was"][0]
+    expect("the points as corrected", line["points"], list(CORRECTED))
+    expect("the corrections", protocol["corrected"], [was["event"]])
+    print(f"\n  corrected by event {was['event']}, case {was['case']} ({was['rule']}): “{was['reason']}”")
 
 
 def print_dispute(table: Table) -> None:

@@ -12,6 +12,14 @@ knock   player accused offence verdict      verdict: the rule, of upheld, or "-"
 score   points by seat                      after the deal is written into the protocol
 winner  player rule
 say     anything
+
+At a club table, where the hands stay closed and officials attend:
+
+closed  player                              deals; nobody tells the cards
+case    player accused offence note         a knock that the events cannot decide
+states  player agrees|denies text           what a player says about it
+rules   official verdict standard rule why  verdict: dismissed or upheld
+appeals player text
 """
 
 PLAYERS = ("Astrid", "Börje", "Cilla", "Dagny")
@@ -29,6 +37,14 @@ OPENING = {
 
 DISPUTED = 1
 """The case that is replayed."""
+
+OFFICIALS = ("Maja", "Nils")
+
+CLUB = OPENING | {
+    "options": {"deal_ritual": False},
+    "adjudication": {"officials": [{"name": name} for name in OFFICIALS]},
+}
+"""The same players in a match that officials attend."""
 
 DEALS = {
     "An ordinary deal": """
@@ -141,3 +157,30 @@ DEALS = {
         winner  Cilla B70
     """,
 }
+
+HEARD = """
+    closed  Dagny
+    bids    Astrid 1  Börje 3  Cilla pass  Dagny pass
+    trick   Börje   CA C4 D9 C8  Börje
+    case    Börje Dagny revoke She threw a diamond on my ace, and I saw a club in her hand.
+    states  Dagny denies I had no club.
+    states  Börje agrees It was the six of clubs.
+    rules   Maja dismissed undetermined J4 I have one word against another.
+    trick   Börje   SK S3 S7 SA  Astrid
+    trick   Astrid  D4 DQ DT D2  Börje
+    trick   Börje   HQ HK H3 H7  Cilla
+    ask     Dagny fold
+    say     Dagny throws in her last two cards, face down: no event will ever show them.
+    appeals Börje Cilla was not heard, and she picked up what Dagny threw in.
+    trick   Cilla   H9 HJ CT     Astrid
+    trick   Astrid  C9 CJ S8     Börje
+    score   10 9 11 12
+    rules   Nils upheld balance_of_probabilities B42 Cilla found the six of clubs among them.
+"""
+"""The appeal is ruled on when the deal is in the protocol."""
+
+CASE = 1
+"""Its number."""
+
+CORRECTED = (10, 9, 11, 17)
+"""The points after that, by seat."""

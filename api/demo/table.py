@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.demo.client import ENGLISH, NONE, SWEDISH, Client, expect
-from api.demo.sheet import OPENING, PLAYERS
+from api.demo.sheet import PLAYERS
 
 SEATS = {name: seat for seat, name in enumerate(PLAYERS)}
 
@@ -12,13 +12,14 @@ SEATS = {name: seat for seat, name in enumerate(PLAYERS)}
 class Table:
     """A match under way. What happens is printed."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, opening: Mapping[str, Any]) -> None:
         self.client = client
-        made = client.post("/v1/matches", OPENING)
+        made = client.post("/v1/matches", opening)
         self.path = f"/v1/matches/{made['id']}"
         self.version: int = made["version"]
         self.official: str = made["official_token"]
         self._tokens = [seat["token"] for seat in made["seats"]]
+        self._officials = {one["name"]: one["token"] for one in made["officials"]}
         self._hands: dict[str, list[str]] = {}
         self._in = list(PLAYERS)
         self._trick: list[str] = []

@@ -38,7 +38,7 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         COMMAND, cwd=ROOT, env=ENVIRONMENT, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(done.stdout.splitlines()) < 150
+    assert len(done.stdout.splitlines()) < 180
     for told in (
         "refused Dagny 3: A bid has to go above",
         "Astrid asks: Börje folds, Dagny goes along",
@@ -49,6 +49,14 @@ def test_it_plays_a_whole_match_with_a_service_of_its_own():
         'Cilla stands at 0 and knocks: "Knack för min utgång!"',
         "breaches fold_question by Dagny (B54, 5 points",
         "Cilla wins with exactly 0 points (B70)",
+        "Open: Börje says that Dagny revoked. Officials rule on it, or it is agreed (J1).",
+        "Dagny states: “I had no club.”",
+        "Börje states: “It was the six of clubs.”",
+        "Dismissed by Maja: it is not shown that Dagny revoked (J4). Börje knocked. Open to an appeal (J7).",
+        "Börje appeals (J7): “Cilla was not heard",
+        "Upheld by Nils: Dagny revoked (B42) and goes up five. Börje knocked. Final (J7).",
+        "scored anew (J9): 10, 9, 11, 12 becomes 10, 9, 11, 17",
+        "|  0 fold  +5  +5  17\n was case 1        B42 |",
     ):
         assert told in done.stdout
 
@@ -73,6 +81,11 @@ def test_it_plays_against_a_service_that_runs(
         ("out     Astrid", "out     Börje", "that the exit knock is valid"),
         ("score   1 15 3 16", "score   1 15 3 15", "the points"),
         ("winner  Cilla B70", "winner  Cilla B71", "the winner"),
+        ("Börje Dagny revoke", "Börje Dagny fold_question", "the case"),
+        ("Dagny denies", "Dagny agrees", "the status after a statement"),
+        ("rules   Nils", "rules   Maja", "403, but it should be 201"),
+        ("appeals Börje", "appeals Cilla", "403, but it should be 201"),
+        ("Nils upheld balance_of_probabilities B42", "Nils dismissed undetermined J4", "corrected in"),
     ],
 )
 def test_it_fails_when_the_service_does_otherwise(
@@ -83,7 +96,8 @@ def test_it_fails_when_the_service_does_otherwise(
     wrong: str,
     told: str,
 ):
-    assert any(right in deal for deal in sheet.DEALS.values())
+    assert any(right in deal for deal in (*sheet.DEALS.values(), sheet.HEARD))
+    monkeypatch.setattr(sheet, "HEARD", sheet.HEARD.replace(right, wrong))
     monkeypatch.setattr(sheet, "DEALS", {title: deal.replace(right, wrong) for title, deal in sheet.DEALS.items()})
     monkeypatch.setenv("KNACKA_URL", service)
     assert demo.main() == 1

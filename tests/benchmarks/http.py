@@ -1,4 +1,7 @@
-"""Acts a second over HTTP, beside the same app storing nothing, one ``save()`` a request, and pgbench."""
+"""Acts a second over HTTP, beside the same app storing nothing, one ``save()`` a request, and pgbench.
+
+Beside them whole deals of a tally.
+"""
 
 import json
 import shutil
@@ -22,6 +25,8 @@ from tests.benchmarks.replay import long_history
 from tests.stores import Postgres, empty_database, running_postgres
 
 CLIENTS = (1, 32, 128)
+TALLYING = 32
+"""So many clients enter whole deals."""
 SECONDS = 3.0
 ROUNDS = 3
 DURABLE = {"max_connections": "200"}
@@ -54,8 +59,8 @@ def served(variant: str, url: str) -> Iterator[int]:
 
 def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
     """One run of so many clients."""
-    with served("knacka" if variant == "keyed" else variant, url) as port:
-        how = {"route": ["bare"], "keyed": ["keyed"]}.get(variant, [])
+    with served("knacka" if variant in ("keyed", "tally") else variant, url) as port:
+        how = {"route": ["bare"], "keyed": ["keyed"], "tally": ["tally"]}.get(variant, [])
         command = [sys.executable, "-m", "tests.benchmarks.load", str(port), str(clients), str(SECONDS), *how]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         figures: dict[str, float] = json.loads(done.stdout)
@@ -89,6 +94,11 @@ def pgbench(server: Postgres, clients: int) -> float | None:
         return float(tps.split()[2])
 
 
+def _at_tallying(figure: object) -> list[object]:
+    """A row of the table in which only so many clients have a figure."""
+    return [figure if clients == TALLYING else None for clients in CLIENTS]
+
+
 def main() -> bool:
     """Prints the figures; whether all floors are reached."""
     runs: dict[tuple[str, str, int], list[dict[str, float]]] = {}
@@ -103,6 +113,7 @@ def main() -> bool:
                     ("PostgreSQL", "nothing"),
                     ("PostgreSQL", "save"),
                     ("no store", "route"),
+                    *([("SQLite", "tally"), ("PostgreSQL", "tally")] if clients == TALLYING else []),
                 ]:
                     with empty_database(server) as postgres_url:
                         sqlite_url = f"sqlite:///{place}/{turn}-{clients}.db"
@@ -133,13 +144,21 @@ def main() -> bool:
         rows.append(
             ("(c) pgbench, one such row", *[sorted(inserts[clients])[ROUNDS // 2] for clients in CLIENTS], "", "", "")
         )
+    tally_rows: list[tuple[object, ...]] = []
+    tally_ratios: list[tuple[object, ...]] = []
+    for store in ("SQLite", "PostgreSQL"):
+        deals, tail = (middle("tally", store, TALLYING, figure) for figure in ("acts", "p99_ms"))
+        name, ratio = f"deals of a tally, {store}", deals / middle("knacka", store, TALLYING)
+        tally_rows.append((name, *_at_tallying(deals), *_at_tallying(f"{tail:.1f}")))
+        tally_ratios.append((f"{name}, to acts", *_at_tallying(ratio)))
     header = ("clients", *map(str, CLIENTS), *[f"p99 ms {clients}" for clients in CLIENTS])
-    table(f"Acts/s over HTTP (median of {ROUNDS} runs of {SECONDS:.0f} s)", header, rows)
-    ratios = []
+    table(f"Acts/s over HTTP (median of {ROUNDS} runs of {SECONDS:.0f} s)", header, rows + tally_rows)
+    ratios: list[tuple[object, ...]] = []
     for name, rates in [(str(row[0]), row[1:4]) for row in rows[3:]]:
         ours = [middle("knacka", "PostgreSQL", clients) for clients in CLIENTS]
         ratios.append((f"to {name}", *[mine / float(str(rate)) for mine, rate in zip(ours, rates, strict=True)]))
     table("Knacka on PostgreSQL, as a ratio", ("clients", *map(str, CLIENTS)), ratios)
+    table("A deal entered whole, as a ratio", ("clients", *map(str, CLIENTS)), tally_ratios)
     ours = middle("knacka", "PostgreSQL", 32)
     return all(
         [

@@ -1,8 +1,9 @@
 """Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
 
 Each client has a connection and a match of its own at a real table and sends its next act when the last one is
-answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key. Prints one line
-of JSON: acts a second, median and 99th percentile of the answering time, and errors.
+answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``: only
+the tally is kept, and each act is the ``result`` of a whole deal. Prints one line of JSON: acts a second, median and
+99th percentile of the answering time, and errors.
 """
 
 import asyncio
@@ -18,11 +19,12 @@ import msgspec
 import uvloop
 
 from referee.acts import Deal
-from referee.events import Event
+from referee.events import DealScored, Event
 from referee.games import RULESETS
 from referee.ruleset import Moment
 from tests.benchmarks.playouts import NOW
 from tests.played import KORTOXEN, opening
+from tests.tallied import deals_of, sheet_of
 
 ACTS = 6000
 PLAYERS = 4
@@ -56,6 +58,23 @@ def game() -> Iterator[tuple[int, bytes, tuple[Event, ...]]]:
 def script() -> list[tuple[int, bytes]]:
     """Seat and body of the acts of a long match."""
     return [(seat, body) for seat, body, _ in islice(game(), 1, 1 + ACTS)]
+
+
+def sheets() -> list[tuple[int, bytes]]:
+    """The seat that writes and the body of a result for each deal of that match, over and over: the dealer after the
+    last is the dealer of the first."""
+    rules = RULESETS[KORTOXEN]
+    deals = [deal for deal, _ in deals_of([event for *_, events in islice(game(), 1, 1 + ACTS) for event in events])]
+    while _dealer(deals[-1]) != PLAYERS - 1:
+        deals.pop()
+    written = [(0, msgspec.json.encode(sheet_of(deal, rules))) for deal in deals]
+    return written * (ACTS // len(written))
+
+
+def _dealer(deal: list[Event]) -> int:
+    line = deal[-1]
+    assert isinstance(line, DealScored)
+    return line.dealer
 
 
 class Client(asyncio.Protocol):
@@ -118,7 +137,8 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
     if how != "bare":
-        status, body = await client.send(post("/v1/matches", json.dumps(OPENING).encode()))
+        asked = OPENING | ({"dealing": "tally"} if how == "tally" else {})
+        status, body = await client.send(post("/v1/matches", json.dumps(asked).encode()))
         assert status == 201, body
         opened = json.loads(body)
         tokens, match = [seat["token"] for seat in opened["seats"]], opened["id"]
@@ -140,7 +160,7 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
 
 async def run(port: int, clients: int, seconds: float, how: str) -> dict[str, float]:
     """All clients at once."""
-    acts, begin = script(), asyncio.Event()
+    acts, begin = sheets() if how == "tally" else script(), asyncio.Event()
     playing = [asyncio.create_task(one(port, acts, begin, seconds, how)) for _ in range(clients)]
     await asyncio.sleep(0.5 + clients / 100)
     begin.set()
