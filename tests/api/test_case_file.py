@@ -20,6 +20,7 @@ from tests.api.test_problems import problem
 from tests.api.test_security_headers import secure
 
 Client = TestClient[Litestar]
+SHEET = {"bids": [[1, 1], [2, "pass"], [0, "pass"]], "tricks": [1, 0, 2, 1, 0, 2]}
 DENIED = {"seat": BERIT, "agrees": False, "events": [2], "text": "I had none"}
 
 
@@ -77,7 +78,7 @@ class TestFacts:
     @pytest.mark.rule("J2")
     def test_on_a_line_all_others_must_agree(self, heard: Table) -> None:
         finish(heard)
-        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}}
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET}
         number = ask(heard, "", ANNA, wrong)["case"]
         for seat, where in ((BERIT, "unanswered"), (None, "unanswered")):
             facts = file(heard, number)["facts"]
@@ -109,7 +110,7 @@ class TestTimeline:
         end = heard.version()
         heard.done("deal", heard.get().json()["dealer"], counts=[6, 6, 6])
         ask(heard, "", ANNA, REVOKE)
-        late = ask(heard, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}})
+        late = ask(heard, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET})
         scored = [one["event"]["number"] for one in file(heard, late["case"])["timeline"]]
         assert scored == [*range(2, len(scored) + 1), late["event"]]
         assert scored[-2] <= end
@@ -231,10 +232,12 @@ class TestForm:
 
     def test_what_cannot_be_ruled_says_why(self, heard: Table) -> None:
         finish(heard)
-        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"nonsense": 1}}
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET}
         number = ask(heard, "", ANNA, wrong)["case"]
+        heard.done("deal", heard.get().json()["dealer"], counts=[6, 6, 6])
         upheld, dismissed = file(heard, number)["form"]["outcomes"]
-        asked = RULING | {"rule": "J9", "remedy": {"result": {"nonsense": 1}}}
+        assert upheld["refused"]["type"] == "/problems/deal-under-way"
+        asked = RULING | {"rule": "J9"}
         told = ask(heard, f"/{number}/ruling", "official", asked, upheld["refused"]["status"])
         assert (upheld["refused"]["type"], upheld["refused"]["detail"]) == (told["type"], told["detail"])
         assert dismissed["refused"] is None
@@ -258,7 +261,7 @@ class TestWho:
     @pytest.mark.rule("J9")
     def test_a_line_is_everybody_s_who_plays(self, heard: Table) -> None:
         finish(heard)
-        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": {"tricks": [0]}}
+        wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET}
         number = ask(heard, "", ANNA, wrong)["case"]
         assert file(heard, number, CESAR)["form"] is None
         problem(heard.get(f"/knocks/{number}/file"), 401, "token-missing")
