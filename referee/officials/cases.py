@@ -17,6 +17,7 @@ from referee.events import (
     KnockUpheld,
     PenaltyImposed,
     Reported,
+    seen,
 )
 from referee.offences import DISMISSED_MAX
 from referee.officials import remedies, takeback
@@ -306,8 +307,9 @@ def _reported(standing: Standing, docket: Docket, event: Reported, number: int) 
 
 
 def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
-    """A knock on which the referee ruled at once is a case, too."""
+    """A knock on which the referee ruled at once is a case, too: of what all may see, for rulings on it are told."""
     deal = phases.deal_of(standing.play)
+    event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
     case = Case(
         case=event.case,

@@ -102,27 +102,31 @@ def take_back(rules: Ruleset, standing: Standing, act: TakeBack, moment: Moment)
     with suppress(WrongPhase):
         rules.take(standing.play, act, moment)  # no game has this act; who may do nothing at all is refused first
     check_play(standing.docket)
-    last, seat = takeable(standing), act.seat
+    seat = act.seat
+    last = takeable(standing, seat)
     case = standing.play.table.ledger.next_case
     if standing.docket.takes_back == "alone":
         return (ActTakenBack(case=case, seat=seat, first=last.first, last=last.last),)
     if seat in last.asked:
         raise WrongPhase("take_back_asked", "J11", pending=awaited(standing))
-    if not last.asked and seat != last.actor:
-        raise WrongPhase("not_your_act", "J11", seat=last.actor)
     asked = TakeBackAsked(seat=seat, first=last.first, last=last.last)
     if set(awaited(standing)) <= {seat, last.actor}:
         return asked, ActTakenBack(case=case, seat=last.asked[0], first=last.first, last=last.last)
     return (asked,)
 
 
-def takeable(standing: Standing) -> LastAct:
-    """The last act, which can be taken back. Refuses where it cannot."""
-    if standing.docket.takes_back is None:
+def takeable(standing: Standing, by: Actor | None = None) -> LastAct:
+    """The last act, which can be taken back. Refuses where it cannot, and ``by`` whom nobody is asked yet: whether
+    somebody told the match which cards he threw away is not for the others to find out."""
+    takes_back = standing.docket.takes_back
+    if takes_back is None:
         raise WrongPhase("no_taking_back", "J11")
     last = standing.docket.last
     if last is None or not last.last:
         raise WrongPhase("nothing_to_take_back", "J11")
+    of_seats = isinstance(by, int) and isinstance(last.actor, int)
+    if takes_back == "agreed" and of_seats and not last.asked and by != last.actor:
+        raise WrongPhase("not_your_act", "J11", seat=last.actor)
     if last.seen:
         raise WrongPhase("seen_already", "J11")
     return last
@@ -138,7 +142,7 @@ def awaited(standing: Standing) -> tuple[int, ...]:
 def meant(standing: Standing, by: Actor) -> tuple[int, ...]:
     """J11: the events of the last act, of which an official or who did it says that it was a misclick. Refuses where
     it cannot be taken back."""
-    last = takeable(standing)
+    last = takeable(standing, by)
     if standing.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
         raise WrongPhase("not_your_act", "J11", seat=last.actor)
     return tuple(range(last.first, last.last + 1))

@@ -14,6 +14,7 @@ from referee.acts import (
     Knock,
     OpenCase,
     PickUp,
+    Play,
     RemedySent,
     Report,
     Result,
@@ -26,7 +27,7 @@ from referee.games.rams_english.states import FaultLifted
 from referee.officials.standing import status_at
 from referee.proceedings.cases import CaseOpened, CaseRuled, CaseStated
 from referee.value import EVENTS_MAX
-from tests.given import NOON
+from tests.given import NOON, deal
 from tests.officials.hearing import TWO, Hearing
 
 BERIT, CESAR, DAG, ANNA = range(4)
@@ -138,6 +139,26 @@ class TestWhatIsACase:
         hearing.play(20, until="trick/taken")
         hearing.play(20, until="trick/taken")
         assert hearing.knock(BERIT, CESAR, "exposed_card").status == "pending"
+
+    @pytest.mark.rule("J7")
+    def test_nor_does_an_appeal_tell_what_was_too_late(self) -> None:
+        """A knock that named nothing came too late for a revoke, and an official finds nothing either."""
+        hands = deal("SA SK SQ SJ ST S8 | S9 HK HQ HJ HT H9 | DA DK DQ DJ DT D9 | CA CK CQ CJ CT C9")
+        hearing = Hearing(knock_window="next_trick", enforcement="penalise").deal(hands=hands)
+        hearing.ask(Bid(seat=BERIT, bid=3))
+        for seat in (CESAR, DAG, ANNA):
+            hearing.ask(Bid(seat=seat, bid="pass"))
+        for cards in ("SA H9 D9 C9", "SK S9 DT CT"):
+            for seat, card in enumerate(cards.split()):
+                hearing.ask(Play(seat=seat, card=card))
+        hearing.knock(BERIT, CESAR)
+        (ruling,) = hearing.said
+        assert isinstance(ruling, KnockDismissed)
+        assert ruling.reason == "late"
+        hearing.ask(Appeal(case=1, seat=BERIT))
+        (ruled,) = hearing.rule("dismissed")
+        assert isinstance(ruled, CaseRuled)
+        assert ruled.offence is None
 
     @pytest.mark.parametrize("ruleset", ["rodskagg-alga", "kalabrias"])
     def test_a_game_without_offences_has_none_that_events_hide(self, ruleset: str) -> None:

@@ -13,6 +13,7 @@ from referee.acts import (
     Bid,
     Cut,
     Deal,
+    Discard,
     Entropy,
     Exchange,
     IssueToken,
@@ -22,6 +23,7 @@ from referee.acts import (
     OpenCase,
     PickUp,
     Report,
+    RequestCards,
     Statement,
     TakeBack,
     Void,
@@ -149,6 +151,16 @@ class TestWhatStands:
         (event,) = table.do(exchange[0])
         assert seen(event, event.seat, False) != seen(event, (event.seat + 1) % 3, False)
         table.refused(back(event.seat), "seen_already")
+
+    @pytest.mark.rule("C15")
+    @pytest.mark.parametrize("thrown", [(), ("S2",)], ids=["not told", "told"])
+    def test_whether_a_seat_told_what_it_threw_is_its_own(self, thrown: tuple[str, ...]) -> None:
+        """With closed hands it need not say; what others are answered does not tell whether it did."""
+        table = Attending(ruleset="rodskagg-catsatcards", dealing="table", deal_ritual=False)
+        table.do(Deal(seat=0, counts=(6, 6, 6, 6)), RequestCards(seat=1), Discard(seat=1, cards=thrown))
+        for asked in (back(2), OpenCase(kind="misclick", seat=2)):
+            table.refused(asked, "not_your_act")
+        assert (back(1) in table.match.legal(1)) == (not thrown)
 
     def test_hands_that_are_up(self) -> None:
         table = Attending(**HOUSE, dealing="table")
