@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from referee import events, proceedings
-from referee.actors import Actor, officials, place_of
+from referee.actors import Actor, place_of
 from referee.acts import (
     Act,
     Correct,
@@ -106,10 +106,14 @@ class Match(Aggregate):
 
     def holder(self, token: str) -> Actor | None:
         """Whose token this is the SHA-256 of; ``None``: nobody's. All are compared, whoever it is."""
-        found: Actor | None = None
-        for actor in (*officials(1 + len(self.opened.officials)), *range(len(self.opened.players))):
-            if compare_digest(token, self._known(actor)):
-                found = actor
+        opened = self.opened
+        found: Actor | None = "official" if compare_digest(token, opened.official) else None
+        for place, known in enumerate(opened.officials, 2):
+            if compare_digest(token, known):
+                found = f"official:{place}"
+        for seat, known in enumerate(self.state.table.tokens):
+            if compare_digest(token, known):
+                found = seat
         return found
 
     def whose(self, request: Request) -> Actor | None:
