@@ -14,11 +14,12 @@ refused.
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from referee.actors import Actor
 from referee.acts import (
     Act,
     Bid,
@@ -33,7 +34,7 @@ from referee.acts import (
     RequestCards,
 )
 from referee.cards import texts_of
-from referee.events import LAYS_OPEN, Dealt, Event, KnockUpheld, PlayEnded, Recorded, Viewer, seen
+from referee.events import LAYS_OPEN, Dealt, Event, KnockUpheld, MatchOpened, PlayEnded, Recorded, Viewer, seen
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
@@ -84,9 +85,13 @@ class Pair:
         chance = self.chance
         dealing = "house" if told == "house" else "table"
         tempting = {name: value for name, value in TEMPTING.items() if chance.random() < 0.7}
-        opened = some_match(chance, self.rules, dealing=dealing, enforcement=enforcement, tempting=tempting)
+        opened = self._opening(
+            some_match(chance, self.rules, dealing=dealing, enforcement=enforcement, tempting=tempting)
+        )
         self.left = Playout(self.rules, chance, Counter(), keep=True, opened=opened, closed=told == "counts")
-        self.right: Any = self.left.state
+        self.procedure: Any = self.rules
+        self.ours: Any = self.left.state
+        self.right: Any = self.ours
         self.watcher = chance.choice(self.left.seats)
         self.viewers: tuple[Viewer, ...] = (self.watcher, "spectator")
         self.swapped: dict[str, str] = {}
@@ -97,11 +102,33 @@ class Pair:
         self.histories: tuple[list[Recorded], list[Recorded]] = ([], [])
         self.seed = ""
         for recorded in self.left.kept or ():
-            self._record(recorded.event, recorded.event, None)
+            self._record((recorded.event, recorded.event))
         self.left.kept = None
 
     def __repr__(self) -> str:
         return self.name
+
+    # What another procedure does otherwise
+
+    def _opening(self, opened: MatchOpened) -> MatchOpened:
+        """How the match is opened."""
+        return opened
+
+    def _game(self, standing: Any) -> Any:
+        """The state of the game as a world stands."""
+        return standing
+
+    def _moment(self, standing: Any, act: Request) -> Moment:
+        """When it is tried in a world."""
+        return Moment(self.left.version, self.left.at, self.seed)
+
+    def _asked(self, standing: Any, act: Request) -> Any:
+        """A world as it stands before what comes of an act."""
+        return standing
+
+    def _fork(self) -> None:
+        """The two worlds part with the deal that comes."""
+        self.forked = True
 
     # Dealing in two ways
 
@@ -186,31 +213,37 @@ class Pair:
 
     # What happens
 
-    def _record(self, left: Event, right: Event, request: Request | None) -> None:
-        """Takes down one event of each world."""
-        raw = None if request is None else msgspec.Raw(msgspec.json.encode(request))
-        actor: Any = getattr(request, "seat", "official")
-        for history, event in zip(self.histories, (left, right), strict=True):
+    def _record(
+        self, events: tuple[Event, Event], asked: tuple[Request | None, Request | None] = (None, None)
+    ) -> None:
+        """Takes down one event of each world, and what was asked there."""
+        for history, event, request in zip(self.histories, events, asked, strict=True):
+            raw = None if request is None else msgspec.Raw(msgspec.json.encode(request))
+            actor = "official" if request is None else self._actor(request)
             history.append(Recorded(MATCH, len(history) + 1, self.left.at, actor, "~", "", "", event, raw))
+
+    def _actor(self, request: Request) -> Actor:
+        """Who asks."""
+        seat: int | None = getattr(request, "seat", None)
+        return "official" if seat is None else seat
 
     def _try(self, state: Any, act: Request) -> Answer:
         """What somebody's attempt comes to in a world."""
-        moment = Moment(self.left.version, self.left.at, self.seed)
         try:
-            events, after = self.rules.take(state, act, moment)
+            events, after = self.procedure.take(state, act, self._moment(state, act))
         except Refused as refused:
             return Answer((type(refused).__name__, refused.code, refused.rule, refused.facts), (), state)
         return Answer(None, events, after)
 
     def tried(self, act: Request) -> tuple[Answer, Answer]:
         """What an attempt comes to in either world; nothing has happened."""
-        return self._try(self.left.state, act), self._try(self.right, act)
+        return self._try(self.ours, act), self._try(self.right, act)
 
     def _folded(self, state: Any, events: tuple[Event, ...]) -> Any:
         number = self.left.version
         for event in events:
             number += 1
-            state = self.rules.evolve(state, event, number)
+            state = self.procedure.evolve(state, event, number)
         return state
 
     def step(self) -> bool:
@@ -228,13 +261,14 @@ class Pair:
         act = self._some_act()
         if act is None:
             return False
-        came = self._try(left.state, act)
+        came, twin = self._try(self.ours, act), act
         if came.refused is not None:
             return False
         if any(isinstance(event, Dealt) for event in came.events) and self._forks():
+            self._fork()
             events, others = self._deal(act, came.events)
-            self.forked = True
-            state, right = self._folded(left.state, events), self._folded(self.right, others)
+            state = self._folded(self._asked(self.ours, act), events)
+            right = self._folded(self._asked(self.right, act), others)
         elif not self.forked:
             events = others = came.events
             state = right = came.state
@@ -250,11 +284,12 @@ class Pair:
             self._compare_events(events, others, act)
         if self.over:
             return True
-        for one, other in zip(events, others, strict=True):
-            self._record(one, other, act)
-            act = None
-        left.stand(events, state)
-        self.right = right
+        asked: tuple[Request | None, Request | None] = act, twin
+        for both in zip(events, others, strict=True):
+            self._record(both, asked)
+            asked = None, None
+        left.stand(events, self._game(state))
+        self.ours, self.right = state, right
         if self.forked:
             self._compare_looks()
         return True
@@ -281,7 +316,7 @@ class Pair:
 
     def _unseen(self, seat: int, many: int) -> tuple[str, ...]:
         """Cards that a seat with closed hands may hold."""
-        return tuple(self.chance.sample(texts_of(hands_of(self.right)[seat]), many))
+        return tuple(self.chance.sample(texts_of(hands_of(self._game(self.right))[seat]), many))
 
     def _some_act(self) -> Request | None:
         """Mostly by the rules; where errors stand, often against them, and then somebody knocks."""
@@ -317,7 +352,7 @@ class Pair:
 
     def _compare_looks(self) -> None:
         """The match as it is shown, and what may be done."""
-        left, right, rules = self.left.state, self.right, self.rules
+        left, right, rules = self.left.state, self._game(self.right), self.rules
         self.differed += left != right
         for viewer in self.viewers:
             self._same(rules.view(left, viewer), rules.view(right, viewer), f"the view of {viewer}")
@@ -369,7 +404,7 @@ class Pair:
 
     # A whole pair
 
-    def play(self, steps: int = ACTS_MAX) -> "Pair":
+    def play(self, steps: int = ACTS_MAX) -> Self:
         """To where the two worlds part, or so many acts after they were dealt."""
         try:
             self._play(steps)

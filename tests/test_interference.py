@@ -5,6 +5,7 @@ Every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many
 
 import pytest
 
+from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 
 PAIRS = 2000
@@ -21,3 +22,21 @@ def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforceme
     different = sum(pair.differed > 0 for pair in pairs)
     assert different >= (len(pairs) // 10 if hidden else 0), "the two worlds are two"
     assert hidden or not different
+
+
+SILENT = {
+    one for one in COMBINATIONS if one[0] == "rodskagg-alga" or (one[0] == "rams-english" and one[2] == "refuse")
+}
+"""Here nobody knocks for anything: there is no case in which to write while a deal is under way."""
+
+
+@pytest.mark.rule("J1")
+@pytest.mark.parametrize(("key", "told", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
+def test_nor_what_others_wrote_or_the_house_committed_to(key: str, told: Told, enforcement: str) -> None:
+    one = key, told, enforcement
+    hidden = one not in NOTHING_HIDDEN
+    pairs = [AttendedPair(*one, number).play() for number in range(IN_EACH if hidden else ALIKE)]
+    assert sum(pair.looked for pair in pairs) > len(pairs) // 2, "the watcher has tried what it could"
+    different = sum(pair.differed > 0 for pair in pairs)
+    assert different >= (len(pairs) // 10 if hidden else 0), "the two worlds are two"
+    assert any(pair.written for pair in pairs) == (one not in SILENT), "other texts were written"

@@ -1,6 +1,7 @@
 """What nobody may know, over HTTP: two worlds that differ only in cards that a seat has not seen, call by call.
 
-The worlds are those of :mod:`tests.interference`, at a random moment; they lie in the store when the service starts.
+The worlds are those of :mod:`tests.interference` and :mod:`tests.hearings` in turn, at a random moment; they lie in
+the store when the service starts.
 """
 
 import asyncio
@@ -19,10 +20,23 @@ from msgspec.structs import replace
 from api.app import create_app
 from api.http.params import WAIT_MAX
 from api.settings import Settings
-from referee.acts import Knock, Request, act_name
+from referee.actors import officials
+from referee.acts import (
+    Appeal,
+    AppealSent,
+    Knock,
+    Proceeding,
+    Request,
+    Statement,
+    StatementSent,
+    Withdrawal,
+    act_name,
+)
 from referee.events import Recorded
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Referee, construct
+from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair
 
 PAIRS, PARTS = 200, 4
@@ -54,8 +68,11 @@ def stored(referee: Referee, match_id: UUID, history: list[Recorded]) -> None:
     tokens = tuple(sha256(token(seat).encode()).hexdigest() for seat, _ in enumerate(opened.players))
     prev, rows = FIRST, []
     for recorded in history:
-        official = sha256(token("official").encode()).hexdigest()
-        event = replace(opened, tokens=tokens, official=official) if recorded is history[0] else recorded.event
+        event = recorded.event
+        if recorded is history[0]:
+            names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
+            official, *others = (sha256(token(name).encode()).hexdigest() for name in names)
+            event = replace(opened, tokens=tokens, official=official, officials=tuple(others))
         row = to_row(replace(recorded, originator_id=match_id, prev=prev, event=event))
         prev = row_hash(row)
         rows.append(row)
@@ -65,7 +82,8 @@ def stored(referee: Referee, match_id: UUID, history: list[Recorded]) -> None:
 def some_worlds(referee: Referee, part: int) -> Iterator[Worlds]:
     """Pairs of every kind, each at a moment of its own."""
     for number in range(part, PAIRS, PARTS):
-        pair = Pair(*HIDING[number % len(HIDING)], f"over HTTP {number}")
+        kind = AttendedPair if number // len(HIDING) % 2 else Pair
+        pair = kind(*HIDING[number % len(HIDING)], f"over HTTP {number}")
         pair.play(pair.chance.randint(1, 30))
         ids = UUID(int=2 * number + 10), UUID(int=2 * number + 11)
         for match_id, history in zip(ids, pair.histories, strict=True):
@@ -147,6 +165,23 @@ def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
         yield None, "/deals/1", "text/plain"
     yield pair.watcher, "/knocks/1", "*/*"
     yield None, f"/replay?at={last + 1}", "*/*"
+    if isinstance(pair, AttendedPair):
+        for who in (pair.watcher, None):
+            yield from ((who, f"/knocks/{case + 1}", "*/*") for case in range(pair.heard))
+            yield who, f"/deals/{deals + 1}", "text/plain"
+            yield who, "/attempts", "*/*"
+
+
+def hearings(pair: Pair) -> Iterator[tuple[str, Proceeding]]:
+    """What the watcher says in the cases that there are, right or wrong."""
+    for act in pair.attempts():
+        match act:
+            case Statement(case=case):
+                yield f"/knocks/{case}/statements", StatementSent(seat=act.seat, agrees=act.agrees, text="It was not")
+            case Withdrawal(case=case):
+                yield f"/knocks/{case}/withdrawal", act
+            case Appeal(case=case):
+                yield f"/knocks/{case}/appeal", AppealSent(seat=act.seat, text="It was")
 
 
 def attempts(pair: Pair) -> Iterator[tuple[str, Request]]:
@@ -158,7 +193,7 @@ def attempts(pair: Pair) -> Iterator[tuple[str, Request]]:
             events = (*left.events, *right.events)
             if events and all(event.TOPIC != "knock/upheld" for event in events):
                 knocks.append(act)
-        elif left.refused is not None:
+        elif left.refused is not None and not isinstance(act, Proceeding):
             acts.append(act)
     for act in pair.chance.sample(acts, min(TRIED, len(acts))):
         yield "/acts", act
@@ -166,14 +201,25 @@ def attempts(pair: Pair) -> Iterator[tuple[str, Request]]:
         yield "/knocks", knock
 
 
+def commitments(pair: Pair) -> tuple[list[str], ...]:
+    """What the house committed to in either world, in order."""
+    return tuple(
+        [one.event.commitment for one in history if isinstance(one.event, ShuffleCommitted)]
+        for history in pair.histories
+    )
+
+
 async def compare(app: Litestar, worlds: Worlds) -> int:
     """Asks both matches of a pair the same, for as long as there is something to ask; how often."""
     pair, asked = worlds.pair, 0
+    said = commitments(pair)
 
     async def same(who: int | None, method: str, path: str, accept: str = "*/*", body: bytes = b"") -> str:
         left, right = await asyncio.gather(
             *[ask(app, method, f"/v1/matches/{match_id}{path}", who, body, accept) for match_id in worlds.ids]
         )
+        for number, (one, other) in enumerate(zip(*said, strict=True)):  # these have to differ, and nothing else
+            left, right = left.replace(one, f"COMMITMENT {number}"), right.replace(other, f"COMMITMENT {number}")
         assert left == right, f"{who} {method} {path} {body!r}"
         return left
 
@@ -189,6 +235,13 @@ async def compare(app: Litestar, worlds: Worlds) -> int:
         asked += 1
         if path == "/knocks":
             await waiting
+    heard = list(hearings(pair))
+    for path, sent in pair.chance.sample(heard, min(TRIED, len(heard))):
+        told = msgspec.to_builtins(sent)
+        body = msgspec.json.encode({name: told[name] for name in told if name not in ("act", "case")})
+        answer = await same(pair.watcher, "POST", path, body=body)
+        assert answer[:3] in ("201", "403", "409", "422"), answer
+        asked += 1
     waiting.cancel()  # where nothing has happened
     for who in (pair.watcher, None):
         await same(who, "GET", "/knocks")

@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from os import cpu_count
 
 from referee.games import RULESETS
+from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.playouts import play_out
 
@@ -52,8 +53,10 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
 
 
 def pairs_of(key: str, told: Told, enforcement: str, seeds: range) -> int:
-    """Plays these pairs; in how many of them the two worlds were two."""
-    return sum(Pair(key, told, enforcement, seed).play().differed > 0 for seed in seeds)
+    """Plays these pairs, half of them with officials; in how many of them the two worlds were two."""
+    return sum(
+        (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
+    )
 
 
 def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -> bool:

@@ -1,0 +1,213 @@
+"""Two worlds with officials: what a seat has not seen is also what others wrote, and what the house committed to.
+
+They are the worlds of :mod:`tests.interference`. While the deal is under way others knock, state, appeal and rule in
+both, with other texts in each: those are the writer's and the officials' until the deal is over. The note of a knock
+on which the referee rules at once is told at once, and is the same in both. Where the house commits to its shuffle,
+it has committed to another seed in the other world: the commitment is told and has to differ, and is the one thing
+that is left out when the two are compared.
+"""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.actors import Actor, officials
+from referee.acts import (
+    Appeal,
+    Entropy,
+    Knock,
+    OpenCase,
+    Request,
+    Ruling,
+    Statement,
+    TakeBack,
+    Void,
+    Withdrawal,
+)
+from referee.events import Adjudication, Dealt, Event, MatchOpened
+from referee.officials import asked, attended, shuffle, takeback
+from referee.officials.standing import Case
+from referee.proceedings.cases import CaseOpened
+from referee.proceedings.shuffle import ShuffleCommitted
+from referee.ruleset import Moment
+from referee.store.aggregate import fold
+from tests.interference import Pair, Told, told
+
+OFTEN = 0.3
+"""How often somebody turns to the officials."""
+WRITTEN = {Knock: "note", OpenCase: "note", Statement: "text", Appeal: "text", Ruling: "reason"}
+"""Where a text stands."""
+
+
+class AttendedPair(Pair):
+    """A match that officials attend to, in two worlds; ``ours`` and ``right`` are the game with its docket."""
+
+    def __init__(self, key: str, told: Told, enforcement: str, seed: object) -> None:
+        super().__init__(key, told, enforcement, f"attended {seed}")
+        self.name = f"AttendedPair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
+        self.procedure, self.seed = attended(self.rules), "begun"
+        self.official: Actor = "official"
+        self.written = self.heard = 0
+        opened, left = self.left.opened, self.left
+        standing = self.ours = self.procedure.start(opened)
+        left.version, self.histories = 1, ([], [])
+        self._record((opened, opened))
+        events = self.procedure.begin(standing, Moment(left.version, left.at, self.seed))
+        for event in events:
+            self._record((event, event))
+        self.ours = self.right = self._folded(standing, events)
+        left.stand(events, self._game(self.ours))
+
+    def _opening(self, opened: MatchOpened) -> MatchOpened:
+        chance, house = self.chance, opened.dealing == "house"
+        terms = Adjudication(
+            officials=("Maja", "Nils"),
+            appeal_minutes=chance.choice((0, 30, 600)),
+            pending="hold" if chance.random() < 0.1 else "play_on",
+            take_back=opened.enforcement == "refuse" and chance.random() < 0.5,
+        )
+        return replace(
+            opened,
+            adjudication=None if house and chance.random() < 0.3 else terms,
+            shuffle="committed" if house else None,
+            entropy_seconds=chance.choice((0, 60)) if house else 0,
+        )
+
+    def _game(self, standing: Any) -> Any:
+        return getattr(standing, "play", standing)  # while the pair is made, the game stands alone
+
+    def _moment(self, standing: Any, act: Request) -> Moment:
+        here = standing is self.ours or not self.forked
+        seed = self.seed if here or standing.docket.shuffle is None else f"another {self.seed}"
+        history = self.histories[0 if here else 1]
+        return Moment(self.left.version, self.left.at, seed, self._actor(act), history)
+
+    def _actor(self, request: Request) -> Actor:
+        seat: int | None = getattr(request, "seat", None)
+        return self.official if seat is None else seat
+
+    def _asked(self, standing: Any, act: Request) -> Any:
+        return asked(standing, act, self._actor(act), self.left.version + 1)
+
+    # What is otherwise in the other world
+
+    def _fork(self) -> None:
+        """The house has committed to another seed for this deal."""
+        parting = not self.forked
+        super()._fork()
+        if not parting or self.right.docket.shuffle is None:
+            return
+        history, seed = self.histories[1], shuffle.seed_of(f"another {self.seed}")
+        place = max(place for place, one in enumerate(history) if isinstance(one.event, ShuffleCommitted))
+        committed: Any = history[place].event
+        other = replace(committed, commitment=sha256(seed.encode()).hexdigest(), seed=seed)
+        assert other.commitment != committed.commitment, "it has to differ"
+        for viewer in (*self.viewers, "official"):
+            ours, theirs = (told(without_commitment((event,)), viewer) for event in (committed, other))
+            self._same(ours, theirs, f"what {viewer} is told of the seed")
+        history[place] = replace(history[place], event=other)
+        self.right = fold(None, history).standing
+
+    def _dealt_otherwise(self, event: Dealt) -> Dealt:
+        dealt = super()._dealt_otherwise(event)
+        if self.right.docket.shuffle is None:
+            return dealt
+        met = shuffle.chance(self.rules, self.right, None, self._moment(self.right, Void()))
+        return replace(dealt, seed=met.seed)
+
+    def _twin(self, act: Request) -> Request:
+        """With another text, where it is not for all to see at once."""
+        name, under_way = WRITTEN.get(type(act)), self.ours.docket.under_way
+        if name is None or self._actor(act) == self.watcher or not under_way:
+            return super()._twin(act)
+        if isinstance(act, Knock) and not isinstance(self._try(self.ours, act).events[0], CaseOpened):
+            return act
+        self.written += 1
+        return replace(act, **{name: self._text()})
+
+    def _text(self) -> str:
+        """Something that somebody writes, or nothing."""
+        return self.chance.choice(("", "So it was.", f"He had {self.chance.choice(self.rules.pack)}."))
+
+    # What is asked of the officials
+
+    def _some_act(self) -> Request | None:
+        docket, chance = self.ours.docket, self.chance
+        self.official = chance.choice(officials(2))
+        if docket.shuffle is not None and chance.random() < OFTEN and (seats := shuffle.awaited(self.ours)):
+            return Entropy(seat=chance.choice(seats), hex=chance.randbytes(16).hex())
+        if docket.terms is not None and chance.random() < OFTEN:
+            return self._hearing()
+        return super()._some_act()
+
+    def _hearing(self) -> Request:
+        """A knock for what may be a case, or something in one that there is."""
+        chance, rules, cases = self.chance, self.rules, self.ours.docket.cases
+        seat, other, dice = chance.choice(self.left.seats), chance.choice(self.left.seats), chance.random()
+        if not cases or dice < 0.3:
+            offence: Any = chance.choice((None, *rules.offences, *self._unseen_offences()))
+            if dice < 0.05 and offence is not None:
+                deal = chance.randint(1, self.left.deals + 1)
+                return OpenCase(kind="offence", accused=other, offence=offence, deal=deal, note=self._text())
+            return Knock(seat=seat, accused=other, offence=offence, note=self._text())
+        return self._in_case(chance.choice(cases), seat)
+
+    def _in_case(self, case: Case, seat: int) -> Request:
+        """Something that is said or ruled in a case."""
+        chance, number, dice = self.chance, case.case, self.chance.random()
+        if not case.is_open:
+            return Appeal(case=number, seat=seat if dice < 0.9 else None, text=self._text())
+        if dice < 0.45:
+            agrees = chance.random() < 0.2
+            return Statement(case=number, seat=seat, agrees=agrees, text=self._text())
+        if dice < 0.55:
+            return Withdrawal(case=number, seat=case.by if isinstance(case.by, int) else None)
+        return Ruling(
+            case=number,
+            verdict="upheld" if dice < 0.7 else "dismissed",
+            standard=chance.choice(("balance_of_probabilities", "agreed_facts")),
+            rule="J3",
+            reason=self._text(),
+        )
+
+    def _unseen_offences(self) -> tuple[str, ...]:
+        """What the events cannot show now."""
+        return () if self.rules.unseen is None else tuple(sorted(self.rules.unseen(self.left.state)))
+
+    # What is seen
+
+    def _compare_looks(self) -> None:
+        super()._compare_looks()
+        left, right = self.ours.docket, self.right.docket
+        self._same(left.cases, right.cases, "the cases")
+        ours, theirs = (takeback.offers(world, self.watcher) for world in (self.ours, self.right))
+        self._same(ours, theirs, "what may be taken back")
+        self._same(shuffle.awaited(self.ours), shuffle.awaited(self.right), "who may add to the shuffle")
+        self.heard = len(left.cases)
+
+    def _compare_events(
+        self, left: tuple[Event, ...], right: tuple[Event, ...], act: Any, tried: bool = False
+    ) -> None:
+        super()._compare_events(without_commitment(left), without_commitment(right), act, tried)
+
+    def attempts(self) -> Iterator[Request]:
+        yield from super().attempts()
+        seat, docket = self.watcher, self.ours.docket
+        for accused in self.left.seats:
+            for offence in self._unseen_offences():
+                yield Knock(seat=seat, accused=accused, offence=offence)
+        for case in docket.cases:
+            for agrees in (True, False):
+                yield Statement(case=case.case, seat=seat, agrees=agrees)
+            yield Withdrawal(case=case.case, seat=seat)
+            yield Appeal(case=case.case, seat=seat)
+        yield OpenCase(kind="misclick", seat=seat)
+        yield TakeBack(seat=seat)
+        yield Entropy(seat=seat, hex="5" * 32)
+
+
+def without_commitment(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """The same events without the one number that has to differ."""
+    return tuple(replace(one, commitment="") if isinstance(one, ShuffleCommitted) else one for one in events)
