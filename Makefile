@@ -33,6 +33,7 @@ check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/pytest -q tests/test_imports.py
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
 
+# Where Spectral holds examples against their schemas it goes deeper than the stack that Node has by itself.
 lint: $(NODE) ## openapi.json by Spectral, the rules of OWASP and Redocly: nothing may be found (needs Node.js)
 	cd tests/clients && node --stack-size=3500 node_modules/.bin/spectral lint --ruleset spectral.yaml --fail-severity hint ../../openapi/openapi.json
 	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
