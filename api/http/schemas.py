@@ -208,7 +208,11 @@ def _union(info: types.UnionType, scope: Scope) -> Plain:
     elif len(members) > 1 and len(numbers) == len(members):
         schema = {"type": "number"}
     elif len(members) > 1:
-        schema = {"oneOf": [_schema(member, scope) for member in members]}
+        parts = [_schema(member, scope) for member in members]
+        if all(part.keys() == {"type", "enum"} and part["type"] == "string" for part in parts):
+            schema = {"type": "string", "enum": sorted(word for part in parts for word in part["enum"])}
+        else:
+            schema = {"oneOf": parts}
     else:
         schema = _schema(members[0], scope)
     return _or_null(schema) if info.includes_none else schema

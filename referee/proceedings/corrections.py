@@ -62,7 +62,7 @@ class Ended(Value, omit_defaults=True):
         WonBy
         | Annotated[
             Literal["closed", "abandoned"],
-            Meta(title="EndedBy", description="How an official ended the match."),
+            Meta(title="OfficialEnd", description="How an official ended the match."),
         ]
     )
     """What made somebody the winner, or ended it."""

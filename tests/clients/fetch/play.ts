@@ -86,6 +86,7 @@ class Table {
     const spectator = new Caller(address);
     const made = await spectator.matches.openMatch({ openMatch: opening });
     const seats = made.seats.map((seat) => new Caller(address, seat.token));
+    if (made.officialToken === null) throw new Error("the official has brought no token");
     return new Table(opening, made.id, seats, new Caller(address, made.officialToken), spectator);
   }
 

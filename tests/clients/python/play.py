@@ -27,7 +27,7 @@ from knacka_client.models import (
     KalabriasOpenMatch,
     KalabriasOptions,
     Knock,
-    Offence,
+    Knocked,
     Opening,
     Player,
     Problem,
@@ -103,6 +103,7 @@ class Table:
         self.spectator = Client(address)
         made = open_match.sync(client=self.spectator, body=opening)
         assert not isinstance(made, Problem | None), made
+        assert made.official_token is not None, "the official has brought none"
         self.match: UUID = made.id
         self.seats = [AuthenticatedClient(address, token=seat.token) for seat in made.seats]
         self.official = AuthenticatedClient(address, token=made.official_token)
@@ -156,7 +157,7 @@ class Table:
     def knock(self) -> None:
         """A knock for nothing, where errors stand until there is one."""
         if isinstance(self.opening, RodskaggKortoxenOpenMatch):
-            knock = Knock(seat=0, accused=1, offence=Offence.REVOKE)
+            knock = Knock(seat=0, accused=1, offence=Knocked.REVOKE)
             case = send_knock.sync(self.match, client=self.seats[0], body=knock)
             assert not isinstance(case, Problem | None), case
             assert case.verdict == "dismissed"

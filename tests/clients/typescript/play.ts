@@ -73,6 +73,7 @@ class Table {
     const spectator = clientOf(address);
     const made = given(await spectator.POST("/v1/matches", { body: opening }));
     const seats = made.seats.map((seat) => clientOf(address, seat.token));
+    if (made.official_token === null) throw new Error("the official has brought no token");
     return new Table(opening, made.id, seats, clientOf(address, made.official_token), spectator);
   }
 
