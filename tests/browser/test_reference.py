@@ -108,7 +108,7 @@ class TestSearch:
     def test_by_keyboard(self, open_page: OpenPage) -> None:
         page = open_page(NARROW)
         page.keyboard.press("/")
-        page.keyboard.type("opens a match")
+        page.keyboard.type("open a match")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         expect(by_id(page, "open_match")).to_be_in_viewport()
