@@ -74,8 +74,9 @@ def corrected(
     deals = {one.deal for one in scripts} | set(strike)
     if unknown := deals - {line.deal for line in lines.values()}:
         raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
-    if replaces is not None:
-        deals.add(next(one.event.deal for one in history if one.originator_version == replaces))  # type: ignore[attr-defined]
+    for one in history:
+        if one.originator_version == replaces and isinstance(one.event, ProtocolCorrected):
+            deals.add(one.event.deal)
     if not deals:
         raise AgainstTheRules("no_such_line", "J9", deals=())
     anew = recast(rules, history, scripts, strike, number, replaces)

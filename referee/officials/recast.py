@@ -112,11 +112,11 @@ class _Orders:
 
     def take_all(self, history: Iterable[Recorded], replaced: int | None) -> None:
         """What is on record, but for what counts no more: ``replaced``, or another that a later one replaces."""
-        told = [one for one in history if type(one.event) is ProtocolCorrected]
-        out = {replaced, *(one.event.replaces for one in told)}  # type: ignore[attr-defined]  # which it is
-        for one in told:
-            if one.originator_version not in out:
-                self.take(one.originator_version, one.event.scripts, one.event.strike)  # type: ignore[attr-defined]
+        told = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
+        out = {replaced, *(event.replaces for event in told.values())}
+        for number, event in told.items():
+            if number not in out:
+                self.take(number, event.scripts, event.strike)
 
     def take(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
         """What event ``number`` says. A deal that was struck counts again when it is told anew later."""
@@ -372,8 +372,8 @@ class _Walk:
             self.hung = self.told = False
             return
         if event.points:
-            event = self.decided(Void(reason=event.reason), number, recorded)
-            self.lines[number], self.points = event, recorded.event.points  # type: ignore[attr-defined]
+            self.points = event.points
+            event = self.lines[number] = self.decided(Void(reason=event.reason), number, recorded)
         self.state = self.base = self.rules.evolve(self.state, event, number)
 
     def ended(self, number: int, event: MatchClosed | MatchAbandoned, recorded: Recorded) -> None:

@@ -340,7 +340,7 @@ class TestPage:
         for rule in told["rules"]:
             assert rule["text"] in text
         for name in ("agreed", "disputed", "unanswered"):
-            assert WORDS.words[name].in_(language) in text  # type: ignore[arg-type]
+            assert WORDS.words[name].in_(language) in text
             assert all(fact["text"] in text for fact in told["facts"][name])
         for one in told["timeline"]:
             assert one["replay"] in text
@@ -351,7 +351,7 @@ class TestPage:
         assert told["case"]["why"] in text
         for words in (WORDS.words, WORDS.verdicts, WORDS.standards):
             for code in set(words) & {"form", "timeline", "precedents", *WORDS.verdicts, *WORDS.standards}:
-                assert words[code].in_(language) in text  # type: ignore[arg-type]
+                assert words[code].in_(language) in text
 
     def test_one_who_asks_for_neither_gets_json(self, heard: Table) -> None:
         for accept in ("*/*", "application/json", "text/*;q=0.1, application/json"):

@@ -49,7 +49,7 @@ class Shuffled(Table):
         body = {"act": "entropy", "seat": seat, "hex": secrets.token_hex(16) if hex is None else hex}
         return self.post("/acts", body, seat if who is None else who)
 
-    def play(self, deals: int = DEALS) -> None:  # type: ignore[override]
+    def play(self, deals: int = DEALS) -> None:
         """To the end of so many deals, or of the match; what is bid low keeps it going."""
         while True:
             now = self.get().json()
@@ -379,7 +379,7 @@ def everything(table: Table, who: int | str | None) -> Iterator[str]:
     for page in (*pages, "/replay?at=2"):
         answer = table.get(page, who)
         yield answer.text + str(answer.headers)
-    yield "\n".join(table.lines(who))  # type: ignore[attr-defined]
+    yield "\n".join(table.lines(who))
 
 
 class TestTheSeed:

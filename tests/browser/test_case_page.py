@@ -37,14 +37,14 @@ def test_it_fits_and_axe_finds_nothing(
 ) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 844},
-        color_scheme=scheme,  # type: ignore[arg-type]
+        color_scheme=scheme,
         bypass_csp=True,  # for axe alone
         extra_http_headers={"Accept": HTML, "Accept-Language": language, **case.bearer("official:2")},
     )
     page, asked = context.new_page(), list[str]()
     page.on("request", lambda request: asked.append(request.url))
     address = f"{service.address}{case.path}/knocks/1/file"
-    assert page.goto(address).status == 200  # type: ignore[union-attr]
+    assert page.goto(address).status == 200
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
     assert page.locator("html").get_attribute("lang") == language
     assert page.title() != "no"
