@@ -26,6 +26,8 @@ from api.service import match_of, service_of
 from referee import told
 from referee.actors import Actor, is_official
 from referee.acts import Knock, Note, NumberSent, Offence, OpenCase, Result
+from referee.events import KnockDismissed, KnockUpheld
+from referee.proceedings.cases import CaseOpened
 from referee.store.desk import Command, utc_now
 from referee.value import CaseKind, SeatSent, Value
 
@@ -150,7 +152,9 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     asked = asked_by(actor, sent, tally=opened.opened.dealing == "tally")
     outcome = await service.do(Command(id=match, actor=actor, request=asked, key=key, expected=expected, token=held))
     language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
-    number: int = outcome.events[0].event.case  # type: ignore[attr-defined]  # a knock makes a case
+    first = outcome.events[0].event
+    assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened), "a knock makes a case"
+    number = first.case
     entries = entries_of(outcome.events, number, seen_as(actor))
     case = case_of(match_of(outcome.aggregate), entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}

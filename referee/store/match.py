@@ -120,8 +120,9 @@ class Match(Aggregate):
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
         if isinstance(request, SeatAct | Knock):
             return None if self.opened.dealing == "tally" else request.seat
-        if isinstance(request, Proceeding) and (seat := getattr(request, "seat", None)) is not None:
-            return seat  # type: ignore[no-any-return]  # a seat speaks for itself
+        seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
+        if seat is not None:  # who speaks for itself
+            return seat
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:

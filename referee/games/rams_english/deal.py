@@ -260,7 +260,8 @@ def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, 
 
 def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Playing | Played:
     """The state without the last fault of the kind by this seat."""
-    return with_ledger(state, state.table.ledger.without(event.fault, event.accused))  # type: ignore[no-any-return]
+    lifted: Playing | Played = with_ledger(state, state.table.ledger.without(event.fault, event.accused))
+    return lifted
 
 
 def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:

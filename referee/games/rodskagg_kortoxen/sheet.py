@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from referee.events import DealScored
 from referee.games._rodskagg import tally
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games.rodskagg_kortoxen import play, scoring
@@ -31,8 +32,9 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
         return "B68"
     if isinstance(state, Playing):
         return None
-    points = scoring.scored(state.table, state.outcome)[0].points  # type: ignore[attr-defined]  # its line
-    home = [seat for seat in state.table.active if not points[seat] and state.outcome.tricks[seat]]
+    line = scoring.scored(state.table, state.outcome)[0]
+    assert isinstance(line, DealScored), "the line comes first"
+    home = [seat for seat in state.table.active if not line.points[seat] and state.outcome.tricks[seat]]
     return "B-O12" if len(home) > 1 else None
 
 
