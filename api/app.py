@@ -14,6 +14,7 @@ from api.access.tokens import RefusedTokens
 from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
+from api.cases import attempts, docket, file, hearings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
@@ -21,21 +22,7 @@ from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS, Told
 from api.http.routes import routed
 from api.hub import Hub
-from api.matches import (
-    acts,
-    attempts,
-    case_file,
-    docket,
-    events,
-    hearings,
-    knocks,
-    listing,
-    match,
-    openings,
-    replays,
-    tickets,
-    tokens,
-)
+from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -112,7 +99,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             knocks.list_knocks,
             knocks.get_knock,
             docket.list_cases,
-            case_file.get_case_file,
+            file.get_case_file,
             hearings.state_in_case,
             hearings.withdraw_case,
             hearings.appeal_ruling,

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from api.matches.cases import entries_of
+from api.cases.case import entries_of
 from projections.cases import Case
 from referee import notation
 from referee.acts import AnyAct

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import msgspec
 from litestar import get
 
+from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
-from api.matches.cases import Case, appealable, case_of
 from api.matches.shown import EventSeen, event_seen
 from api.reading import long_reply
 from api.service import Service, match_of, service_of

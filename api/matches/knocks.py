@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.tokens import must_be_seat, required_token, seen_as
 from api.access.tried import tries
+from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -20,7 +21,6 @@ from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.cases import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told

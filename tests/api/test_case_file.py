@@ -9,8 +9,8 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.matches.case_files import WORDS
-from api.matches.case_pages import HTML, case_policy
+from api.cases.documents import WORDS
+from api.cases.pages import HTML, case_policy
 from referee.sentences import fields
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, REVOKE, RULING, TWO, ask, attended, finish

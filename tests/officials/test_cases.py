@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from api.matches.cases import entries_of, status_of
+from api.cases.case import entries_of, status_of
 from referee.acts import (
     Abandon,
     Appeal,

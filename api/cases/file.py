@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from sqlalchemy import Connection
 
 from api.access.tokens import hash_of, required_token
+from api.cases.case import Case, case_of, in_language
+from api.cases.documents import CaseFile, Draft, draft, file_of
+from api.cases.pages import HTML, case_policy, page_of
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_by
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import JSON, Reply, encode, not_modified
-from api.matches.case_files import CaseFile, Draft, draft, file_of
-from api.matches.case_pages import HTML, case_policy, page_of
-from api.matches.cases import Case, case_of, in_language
 from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from api.cases.case import Case
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.problems import Document, document_of_refusal, rule_page
-from api.matches.cases import Case
 from api.matches.shown import EventSeen, RulesetSeen, Seated, event_seen, seated
 from projections.cases import Listed
 from referee import rulebook, sentences, told

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from api.cases.case import RulingMade
+from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
 from api.docs.pages import policy_of, static
 from api.http.replies import encode
-from api.matches.case_files import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
-from api.matches.cases import RulingMade
 from api.matches.shown import EventSeen
 from referee import rulebook, sentences
 from referee.actors import Actor, is_official, place_of

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
 from api.access.tried import tries
+from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of, tag_in
@@ -15,7 +16,6 @@ from api.http.params import CaseNumber, MatchId
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.matches.cases import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, match_of, service_of
 from api.threads import in_thread

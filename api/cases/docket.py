@@ -7,13 +7,13 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.access.tokens import hash_of, required_token
+from api.cases.case import Came, Status
 from api.http.asked import more
 from api.http.describe import TOKEN, described, link
 from api.http.headers import Req, held, tag_by
 from api.http.params import CURSOR, RULE_ID, RULESET_KEY
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, not_modified
-from api.matches.cases import Came, Status
 from api.matches.shown import RulesetSeen
 from api.reading import long_reply
 from api.service import service_of
