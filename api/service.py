@@ -21,6 +21,7 @@ from referee.events import Recorded
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
+from referee.store.club import Club
 from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome, utc_now
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
@@ -78,7 +79,12 @@ class Service:
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
         match = match_of(self.desk.cached(match_id) or await self._loaded(match_id))
-        return match if match.version >= min_version else await self._later(match_id, min_version)
+        return match if match.version >= min_version else match_of(await self._later(match, min_version))
+
+    async def club(self, club_id: UUID, min_version: int = 0) -> Club:
+        """The club, likewise. Raises ``UnknownAggregate``."""
+        club = club_of(self.desk.cached(club_id) or await self._loaded(club_id))
+        return club if club.version >= min_version else club_of(await self._later(club, min_version))
 
     async def opened(self, match_id: UUID) -> Match:
         """The match for what its opening tells; otherwise perhaps as it was. Raises ``UnknownAggregate``."""
@@ -97,18 +103,19 @@ class Service:
             if self._loading.get(match_id) is loading:
                 del self._loading[match_id]
 
-    async def _later(self, match_id: UUID, min_version: int) -> Match:
+    async def _later(self, aggregate: Aggregate, min_version: int) -> Aggregate:
+        aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
-        with self.hub.waiting(match_id) as changed:
+        with self.hub.waiting(aggregate_id) as changed:
             # Once from the store, for another process may have been there; after that we are told of it.
-            match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
-            while match.version < min_version:
+            now = await in_thread(self.desk.get, aggregate_id, min_version=min_version)
+            while now.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0 or self.hub.closed or not await set_within(changed, left):
-                    raise Problem("version_not_reached", version=match.version, min_version=min_version)
-                found = self.desk.cached(match_id)
-                match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
-            return match
+                    raise Problem("version_not_reached", version=now.version, min_version=min_version)
+                found = self.desk.cached(aggregate_id)
+                now = await in_thread(self.desk.get, aggregate_id) if found is None else found
+            return now
 
     async def case_in(self, match_id: UUID, case: int) -> Match:
         """The match, which has a case of this number. 404."""
@@ -121,7 +128,14 @@ class Service:
 
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
-        return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
+        return match_of(await self._stored(match))
+
+    async def newest_club(self, club: Club) -> Club:
+        """The club likewise."""
+        return club_of(await self._stored(club))
+
+    async def _stored(self, aggregate: Aggregate) -> Aggregate:
+        return await in_thread(self.desk.get, aggregate.id, min_version=aggregate.version + 1)
 
     async def later(
         self, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
@@ -229,6 +243,13 @@ def is_over(match: Match) -> bool:
 def match_of(aggregate: Aggregate) -> Match:
     """The aggregate as a match. Raises ``UnknownAggregate`` where it is something else."""
     if not isinstance(aggregate, Match):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate
+
+
+def club_of(aggregate: Aggregate) -> Club:
+    """The aggregate as a club. Raises ``UnknownAggregate`` where it is something else."""
+    if not isinstance(aggregate, Club):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate
 

@@ -88,10 +88,15 @@ def uses(file: str, source: str) -> set[str]:
     return found
 
 
-ACCESS = {"api.access.access", "api.access.caller"}
+ACCESS = {"api.access.access", "api.access.caller", "api.access.clubs"}
 """Of ``api/access/`` what calls ask; the rest is for it alone."""
 BESIDE_ACCESS = {
-    "api/app.py": {"api.access.limits.Limits", "api.access.tokens.RefusedTokens", "api.access.tried.tried_in"},
+    "api/app.py": {
+        "api.access.limits.Limits",
+        "api.access.tokens.WRONG",
+        "api.access.tokens.RefusedTokens",
+        "api.access.tried.tried_in",
+    },
     "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
     "api/matches/openings.py": {
         "api.access.derived.Derived",

@@ -3,9 +3,10 @@
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from hashlib import sha256
 
-from api.http.headers import Req, header
+from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
 from referee.actors import Actor, is_official
 from referee.acts import Request
@@ -19,8 +20,12 @@ TOLD_MAX = 20
 """Nor of more addresses in that time: one who guesses may have many."""
 
 
+WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
+"""What is said of a token or key that is not good."""
+
+
 class RefusedTokens:
-    """Tells the log who gives tokens that are not of the match, and how often; never the token."""
+    """Tells the log who gives tokens and keys that are not good, and how often; never the token."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -51,15 +56,18 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def token_of(request: Req) -> str | None:
+def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
     """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
-    no token, also where none is needed: whoever sends it means to be somebody."""
-    given = header(request, b"authorization")
-    if given is None:
+    no token, also where none is needed: whoever sends it means to be somebody. 400 for two of them, or nobody could
+    say who is meant. ``missing``, ``challenge``: how it is refused."""
+    given = [value for name, value in request.scope["headers"] if name == b"authorization"]
+    if not given:
         return None
-    scheme, _, token = given.partition(" ")
+    if len(given) > 1:
+        raise Problem("two_authorizations")
+    scheme, _, token = given[0].decode("latin-1").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise Problem("token_missing", headers=CHALLENGE)
+        raise Problem(missing, headers=challenge)
     return token.strip()
 
 
