@@ -6,8 +6,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
+from api.access.access import Access
+from api.access.caller import Caller
 from api.access.tickets import Tickets
-from api.access.tokens import actor_of, hash_of, held_by, seen_as, viewer_of
 from api.access.tried import Tried
 from api.bookkeeping import Books
 from api.http.headers import Req
@@ -16,8 +17,7 @@ from api.hub import Hub, set_within
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
-from referee.actors import Actor
-from referee.events import Recorded, Viewer
+from referee.events import Recorded
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
@@ -55,6 +55,7 @@ class Service:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.attempts = attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
+        self.access = Access(self, self.tickets, in_thread)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:
@@ -109,48 +110,22 @@ class Service:
                 match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
             return match
 
-    async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
-        """The match, and who is asking. 404, 401."""
-        held, match = held_by(request), await self.match(match_id)
-        viewer: Viewer = "spectator"
-        if held is not None:
-            match, actor = await self._known(match, held)
-            viewer = seen_as(actor)
-        if match.version < min_version:
-            match = await self.match(match_id, min_version)
-            viewer = viewer_of(match, held)
-        return match, viewer
-
-    async def holder(self, match_id: UUID, token: str) -> tuple[Match, Actor, str]:
-        """The match, who wants to act, and what the desk shall know the token by: here the match may be as it was.
-        404, 401."""
-        held = hash_of(token)
-        match, actor = await self._known(await self.opened(match_id), held)
-        return match, actor, held
-
     async def case_in(self, match_id: UUID, case: int) -> Match:
         """The match, which has a case of this number. 404."""
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
-            match = await self._newest(match)
+            match = await self.newest(match)
         if not 1 <= case <= (last := match.state.table.ledger.cases):
             raise Problem("no_such_case", last=last)
         return match
 
-    async def _known(self, match: Match, held: str) -> tuple[Match, Actor]:
-        """The match and whose token it is; 401. One that is unknown may just have been made by another process: then
-        the match is as it is stored."""
-        actor = match.holder(held)
-        if actor is None:
-            match = await self._newest(match)
-            actor = actor_of(match, held)
-        return match, actor
-
-    async def _newest(self, match: Match) -> Match:
+    async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
         return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
 
-    async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
+    async def later(
+        self, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
+    ) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many
         seconds. Does not wait for what cannot come, nor for a caller who has gone. Raises
         :class:`~referee.store.desk.Busy` when too many wait."""
@@ -166,7 +141,7 @@ class Service:
                         break
             finally:
                 gone.cancel()
-        viewer_of(match, held_by(request))  # whose token has been replaced meanwhile learns nothing more
+        self.access.must_still(match, caller)  # whose token has been replaced meanwhile learns nothing more
         return match
 
     def refused(self, tried: Tried, told: Told) -> None:

@@ -1,4 +1,4 @@
-"""Who is asking: a seat, the official, or anybody else. Tokens are kept as SHA-256 and compared in constant time."""
+"""Tokens, and whose an act is. Tokens are kept as SHA-256 and compared in constant time."""
 
 import logging
 import secrets
@@ -9,7 +9,6 @@ from api.http.headers import Req, header
 from api.http.problems import CHALLENGE, Problem
 from referee.actors import Actor, is_official
 from referee.acts import Request
-from referee.events import Viewer
 from referee.store.match import Match
 
 log = logging.getLogger(__name__)
@@ -52,12 +51,6 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def held_by(request: Req) -> str | None:
-    """What is kept of the token that came with the request, or ``None`` where none came."""
-    token = token_of(request)
-    return None if token is None else hash_of(token)
-
-
 def token_of(request: Req) -> str | None:
     """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
     no token, also where none is needed: whoever sends it means to be somebody."""
@@ -70,30 +63,6 @@ def token_of(request: Req) -> str | None:
     return token.strip()
 
 
-def required_token(request: Req) -> str:
-    """The bearer token; 401 without one."""
-    token = token_of(request)
-    if token is None:
-        raise Problem("token_missing", headers=CHALLENGE)
-    return token
-
-
-def viewer_of(match: Match, held: str | None) -> Viewer:
-    """Whose token it is, by what is kept of it; a spectator has none. 401 for one that is not of this match."""
-    found = holder_of(match, held)
-    if found is None:
-        raise Problem("token_unknown", headers=CHALLENGE)
-    return found
-
-
-def holder_of(match: Match, held: str | None) -> Viewer | None:
-    """Whose token it is as the match stands; ``None`` where it is nobody's."""
-    if held is None:
-        return "spectator"
-    actor = match.holder(held)
-    return None if actor is None else seen_as(actor)
-
-
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
     whose = match.whose(request)
@@ -101,19 +70,6 @@ def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
         must_be_seat(actor, whose)
     elif whose is not None:
         must_be_official(actor)
-
-
-def seen_as(actor: Actor) -> Viewer:
-    """As whom an actor sees the match: all officials see what the first does."""
-    return actor if isinstance(actor, int) else "official"
-
-
-def actor_of(match: Match, held: str) -> Actor:
-    """Who acts with this token, by what is kept of it. 401 for one that is not of this match."""
-    actor = match.holder(held)
-    if actor is None:
-        raise Problem("token_unknown", headers=CHALLENGE)
-    return actor
 
 
 def must_be_seat(actor: Actor, seat: int) -> None:

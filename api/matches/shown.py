@@ -5,6 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from api.access.caller import Caller
 from api.http.headers import tag_of
 from api.http.schemas import phases_of
 from referee import told
@@ -190,10 +191,11 @@ class EventSeen(Value, omit_defaults=True):
     request: AskedSeen | None = None
 
 
-def event_seen(recorded: Recorded, viewer: Viewer, public: bool, hashed: str | None = None) -> dict[str, Any]:
-    """An event as the viewer may see it, ready to encode. ``public``: its deal is over."""
+def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | None = None) -> dict[str, Any]:
+    """An event as the caller may see it, ready to encode. ``public``: its deal is over."""
+    viewer = caller.sees_as(public)
     official = viewer == "official"
-    mine = official or recorded.actor == viewer
+    mine = official or recorded.actor == caller.actor
     told = {
         "number": recorded.originator_version,
         "at": recorded.at,

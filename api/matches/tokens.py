@@ -6,8 +6,7 @@ from uuid import UUID
 from litestar import post
 from msgspec import Meta
 
-from api.access.tokens import hash_of, must_be_official, new_token, required_token
-from api.access.tried import tries
+from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.headers import Req
@@ -17,7 +16,6 @@ from api.http.writes import expected_by
 from api.service import service_of
 from referee import told
 from referee.acts import IssueToken, Role
-from referee.store.desk import Command
 from referee.value import Seat, SeatSent, Value, Version
 
 
@@ -65,13 +63,12 @@ LOST: Body[TokenLost] = Body(TokenLost)
 )
 async def issue_token(request: Req, match: MatchId) -> Reply:
     """Replaces a lost token."""
-    service, mine = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
-    _, actor, held = await service.holder(match, mine)
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
-    tries(request, match, actor, asked)
-    must_be_official(actor)
-    outcome = await service.do(Command(id=match, actor=actor, request=asked, expected=expected, token=held))
+    _, caller = await service.access.acts(request, match, shown, asked)
+    outcome = await service.do(caller.command(match, asked, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)
     return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})
