@@ -23,7 +23,7 @@ from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.desk import Command, KeyReused
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
@@ -38,6 +38,8 @@ class SeatGiven(Value):
     seat: Seat
     name: told.Name
     token: told.Token
+    member: told.MemberNumber | None
+    """Which member of the club; null: it is no club's match."""
 
 
 class OfficialGiven(Value):
@@ -70,6 +72,14 @@ class MatchMade(Value):
     """How officials attend to the match; null: nobody rules on what events cannot decide."""
     officials: Annotated[tuple[OfficialGiven, ...], told.at_most(told.OFFICIALS_MAX)]
     """The officials in the order in which they were named; the first has `official_token`."""
+    club: UUID | None
+    """Whose match it is; null: nobody's."""
+    evening: told.EveningNumber | None
+    """On which of the club's evenings it is played."""
+    table: told.TableNumber | None
+    """At which table of that evening."""
+    visibility: Visibility
+    """Who may see it."""
     opened_at: Time
 
 
@@ -135,8 +145,9 @@ async def open_match(request: Req) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    opened = opened_by(body, tokens, hashes)
+    opened = opened_by(body, tuple(map(hash_of, tokens)), hashes)
     match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
+    members = match.opened.members
     made = MatchMade(
         id=match_id,
         version=version,
@@ -148,12 +159,16 @@ async def open_match(request: Req) -> Reply:
         shuffle=match.opened.shuffle,
         entropy_seconds=match.opened.entropy_seconds,
         seats=tuple(
-            SeatGiven(seat=seat, name=name, token=token)
+            SeatGiven(seat=seat, name=name, token=token, member=members[seat] if members else None)
             for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
         ),
         official_token=given[0].token,
         adjudication=match.opened.adjudication,
         officials=() if match.opened.adjudication is None else given,
+        club=match.opened.club,
+        evening=match.opened.evening,
+        table=match.opened.table,
+        visibility=match.opened.visibility,
         opened_at=match.opened_at,
     )
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}

@@ -2,18 +2,21 @@
 
 from itertools import islice
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
 
-from api.access.tokens import hash_of
 from api.docs.options import options_schema
 from api.http.faults import FAULTS_MAX, faults_in, type_of
 from api.http.problems import Problem
 from api.http.strict import told_apart
 from api.matches.shown import RulesetSeen
 from referee import told
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes
+from referee.clubs.asked import EveningSent, MemberSent
+from referee.clubs.rules import evening_open, members_here
+from referee.clubs.standing import Club
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes, Visibility
 from referee.games import RULESETS
 from referee.officials import takeback
 from referee.ruleset import Ruleset
@@ -27,9 +30,12 @@ ENTROPY_SECONDS = 30
 
 
 class Player(Value, forbid_unknown_fields=True):
-    """Somebody who plays."""
+    """Somebody who plays: in a club's match a member of it, else a name."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=told.NAME)]
+    name: Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=told.NAME)] | None = None
+    """It stays on record for ever. Left out: a member."""
+    member: MemberSent | None = None
+    """The number of a member of the club; left out: it is no club's match."""
 
 
 class StakesSet(Value, forbid_unknown_fields=True):
@@ -98,6 +104,14 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=told.ENTROPY_SECONDS_MAX)] | None = None
     """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
+    club: UUID | None = None
+    """Whose match it is, by a key of the club with `open`; left out: nobody's."""
+    evening: EveningSent | None = None
+    """In a club's match: on which of its evenings."""
+    table: Annotated[int, Meta(ge=1, le=999)] | None = None
+    """At which table of that evening."""
+    visibility: Visibility | None = None
+    """Left out: `club` in a club's match, else `public`."""
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
@@ -130,33 +144,59 @@ def terms_of(body: OpenMatch) -> AdjudicationSet | None:
     return body.adjudication
 
 
-def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...]) -> MatchOpened:
-    """The first event of a match; ``hashes``: of the officials' tokens. Raises
+def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
+    """The members who play, by seat; nobody where it is no club's match. Raises
+    :class:`~api.http.problems.Problem` or ``Refused``."""
+    if club is None:
+        if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
+            raise Problem("no_club_named", fields=given)
+        if body.visibility == "club":
+            raise Problem("no_club_named", fields=["visibility"])
+        if unnamed := [seat for seat, player in enumerate(body.players) if player.name is None or player.member]:
+            raise Problem("players_by_name", seat=unnamed[0])
+        return ()
+    members = tuple(player.member for player in body.players if player.member is not None and player.name is None)
+    if len(members) < len(body.players):
+        raise Problem("players_by_member")
+    if body.evening is None:
+        raise Problem("evening_needed")
+    members_here(club, members)
+    evening_open(club, body.evening)
+    return members
+
+
+def opened_by(
+    body: OpenMatch, seats: tuple[str, ...], attending: tuple[str, ...], club: Club | None = None
+) -> MatchOpened:
+    """The first event of a match, with the SHA-256 of the tokens of its seats, and of the officials who attend to it;
+    ``club``: whose match it is. Raises
     :class:`~api.http.problems.Problem` or ``Refused``."""
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
-    options, seats = options_of(rules, body.options), len(body.players)
-    if not rules.players_min <= seats <= rules.players_max:
+    options, count = options_of(rules, body.options), len(body.players)
+    if not rules.players_min <= count <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
-    told_apart([player.name for player in body.players])
-    if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
-        raise Problem("no_such_first_dealer", last=seats - 1)
+    members = members_of(body, club)
+    players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
+    told_apart(list(players))
+    if body.first_dealer is not None and not 0 <= body.first_dealer < count:
+        raise Problem("no_such_first_dealer", last=count - 1)
     tally = body.dealing == "tally"
     if tally and rules.script is None:
         raise Problem("no_tally", ruleset=rules.key)
     if tally and body.enforcement == "refuse":
         raise Problem("tally_penalises")
     if tally and body.first_dealer is None:
-        raise Problem("tally_needs_first_dealer", last=seats - 1)
-    points, pot = (rules.start_points,) * seats, 0
+        raise Problem("tally_needs_first_dealer", last=count - 1)
+    points, pot = (rules.start_points,) * count, 0
     if body.opening is not None:
         if body.opening.pot is not None and not rules.has_pot:
             raise Problem("no_pot", ruleset=rules.key)
         points, pot = body.opening.points, body.opening.pot or 0
-        if len(points) != seats:
-            raise Problem("opening_points_count", players=seats)
-    if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
+        if len(points) != count:
+            raise Problem("opening_points_count", players=count)
+    if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)
     if body.shuffle is not None and body.dealing != "house":
@@ -168,7 +208,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
         ruleset=rules.key,
         edition=rules.edition,
         options=options,
-        players=tuple(player.name for player in body.players),
+        players=players,
         dealing=body.dealing,
         enforcement=body.enforcement or ("penalise" if tally else "refuse"),
         points=points,
@@ -176,12 +216,17 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
         taken_over=body.opening is not None,
         first_dealer=body.first_dealer,
         stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
-        tokens=tuple(map(hash_of, tokens)),
-        official=hashes[0],
-        officials=hashes[1:],
+        tokens=seats,
+        official=attending[0],
+        officials=attending[1:],
         adjudication=None if terms is None else _attending(terms),
         shuffle=body.shuffle,
         entropy_seconds=seconds if body.shuffle is not None else 0,
+        club=body.club,
+        evening=body.evening,
+        table=body.table,
+        members=members,
+        visibility=body.visibility or ("public" if club is None else "club"),
     )
     rules.opening(opened)
     takeback.check_opening(opened)
