@@ -23,11 +23,11 @@ class Sight(Value):
     """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""
 
     @property
-    def official(self) -> str:
-        """By what the matches are found in which he is an official."""
+    def official(self) -> str | None:
+        """By what the matches are found in which he is an official; ``None``: there are none."""
         if self.club is not None:
-            return of_club(self.club) if self.officiates else ""
-        return self.held or ""
+            return of_club(self.club) if self.officiates else None
+        return self.held
 
 
 NOBODY = Sight()
