@@ -200,10 +200,9 @@ class Desk:
 
     def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:
         """The aggregate, if it is at hand; ``as_it_was``: also where something is known to have come after it."""
-        if self._cache.is_behind(aggregate_id) and not as_it_was:
+        if not as_it_was and self._cache.is_behind(aggregate_id):
             return None
-        loaded = self._cache.get(aggregate_id)
-        self._cache.used(aggregate_id)
+        loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
