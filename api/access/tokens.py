@@ -97,9 +97,11 @@ def holder_of(match: Match, held: str | None) -> Viewer | None:
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
     whose = match.whose(request)
+    if whose is None or whose == actor:
+        return
     if isinstance(whose, int):
         must_be_seat(actor, whose)
-    elif whose is not None:
+    else:
         must_be_official(actor)
 
 

@@ -33,6 +33,9 @@ from referee.phases import Over
 from referee.ruleset import Ruleset
 from referee.store.aggregate import Aggregate, Rules
 
+OF_A_SEAT = (SeatAct, Knock)
+"""Requests that always name the seat that asks."""
+
 
 def _facts() -> tuple[type[Event], ...]:
     """Those that all games have, those of the officials, and then those of each game."""
@@ -96,13 +99,9 @@ class Match(Aggregate):
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
-        return compare_digest(self._known(actor), token)
-
-    def _known(self, actor: Actor) -> str:
-        """The SHA-256 of the token that an actor has now."""
-        if not isinstance(actor, str):
-            return str(self.state.table.tokens[actor])
-        return (self.opened.official, *self.opened.officials)[place_of(actor)]
+        if isinstance(actor, int):
+            return compare_digest(self.state.table.tokens[actor], token)
+        return compare_digest((self.opened.official, *self.opened.officials)[place_of(actor)], token)
 
     def holder(self, token: str) -> Actor | None:
         """Whose token this is the SHA-256 of; ``None``: nobody's. All are compared, whoever it is."""
@@ -118,7 +117,7 @@ class Match(Aggregate):
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
-        if isinstance(request, SeatAct | Knock):
+        if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
         if seat is not None:  # who speaks for itself
