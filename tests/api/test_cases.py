@@ -9,6 +9,7 @@ from litestar.testing import TestClient
 
 from tests.api.conftest import client_of
 from tests.api.table import Table
+from tests.conformance.described import Description
 from tests.edited import said
 
 ANNA, BERIT, CESAR = range(3)
@@ -21,6 +22,7 @@ RULING: dict[str, Any] = {
     "events": [2, 3],
     "reason": "Seen by Cesar",
 }
+DESCRIBED = Description()
 
 
 def attended(client: Any, adjudication: Any = TWO, **opening: Any) -> Table:
@@ -45,6 +47,7 @@ def case(table: Table, number: int = 1, who: int | str | None = None, **headers:
 def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201, **headers: str) -> dict[str, Any]:
     answer = table.post(f"/knocks{call}", body, who, **headers)
     assert answer.status_code == status, answer.text
+    DESCRIBED.answered("POST", f"{table.path}/knocks{call}", status, answer.headers, answer.content)
     told: dict[str, Any] = answer.json()
     return told
 
