@@ -108,6 +108,25 @@ class TestOpening:
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/same-official-token")
 
     @pytest.mark.parametrize(
+        ("names", "code", "facts"),
+        [
+            (("Maja", "maja "), "same-official-name", {"name": "maja ", "places": [0, 1]}),
+            (("Maja", "\u200b"), "unseen-official-name", {"place": 1}),
+        ],
+    )
+    def test_rulings_name_officials_who_can_be_told_apart(
+        self, client: TestClient[Litestar], names: tuple[str, ...], code: str, facts: Any
+    ) -> None:
+        body = {
+            "ruleset": "rodskagg-kortoxen",
+            "players": [{"name": name} for name in ("Maja", "Berit", "Cesar")],
+            "adjudication": {"officials": [{"name": name} for name in names]},
+        }
+        answer = client.post("/v1/matches", json=body)
+        assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{code}")
+        assert answer.json()["facts"] == facts
+
+    @pytest.mark.parametrize(
         "wrong",
         [
             {"officials": []},
