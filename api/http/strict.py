@@ -34,7 +34,7 @@ def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     if b"\\" in body or b"\x7f" in body or not body.isascii():
         for place, text in _texts(msgspec.json.decode(body), ""):
             if found := _HARMFUL.search(text):
-                name = unicodedata.name(found[0], "a control character")
+                name = unicodedata.name(found[0], "<control>")  # as Unicode calls those without a name
                 raise Problem(
                     "harmful_character",
                     field=place,
