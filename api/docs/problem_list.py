@@ -75,6 +75,7 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "already_announced": {"allowed": ("join", "widow")},
     "dealer_must_choose": {"allowed": ("H", "D", "C", "redeal")},
     "last_must_join": {"allowed": ("join", "widow", "generalrams")},
+    "missing_in_the_result": {"at": "/bids"},
     "must_beat_trump": {"allowed": ("S9", "SJ")},
     "must_follow_suit": {"allowed": ("H2", "H7")},
     "must_head": {"allowed": ("HQ", "HA")},
@@ -91,6 +92,7 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "only_turned_up_suit": {"allowed": ("take", "S", "pass", "redeal")},
     "second_needed": {"allowed": (0, 1, 3), "at": "/second/3"},
     "single_pot": {"allowed": ("join", "widow", "generalrams")},
+    "told_otherwise": {"at": "/taken"},
     "widow_taken": {"allowed": ("join", "lie_down", "generalrams")},
 }
 """Where a code has facts of another kind."""
