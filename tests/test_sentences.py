@@ -155,6 +155,14 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("code", "facts", "en", "sv"),
         [
+            (
+                "line_hangs",
+                {"deals": (2,)},
+                "The end of deal 2, or that it was played at all, came of the number that is corrected. It cannot "
+                "stand: name it in strike, and it counts for nothing.",
+                "Att giv 2 slutade som den gjorde, eller alls spelades, kom av siffran som rättas. Den kan inte stå "
+                "kvar: ange den i strike, så räknas den inte.",
+            ),
             ("out_of_turn", {"turn": 2}, "It is seat 2's turn.", "Det är plats 2 som är i tur."),
             ("out_of_turn", {"turn": 0}, "It is seat 0's turn.", "Det är plats 0 som är i tur."),
             ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),
