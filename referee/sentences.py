@@ -5,6 +5,7 @@ The texts are data (``sentences.toml``), for a translator to read and change. Im
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -123,6 +124,8 @@ def _shown(name: str, fact: Any, language: Language) -> str:
         return f"{_SEAT.in_(language)} {fact}"
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
+    if isinstance(fact, datetime):
+        return str(msgspec.to_builtins(fact))  # as the interface tells times
     word = _WORDS.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 

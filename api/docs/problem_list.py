@@ -7,6 +7,7 @@ of the referee, where each refusal is made, so that the page cannot forget one.
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -65,7 +66,7 @@ EXAMPLES: dict[str, Any] = {
     "trick": 4,
     "turn": 2,
     "verdict": "dismissed",
-    "until": "2025-01-01T20:15:05+00:00",
+    "until": datetime(2025, 1, 1, 20, 15, 5, tzinfo=UTC),
     "widow": 5,
     "winner": 3,
 }
