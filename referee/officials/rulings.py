@@ -82,6 +82,8 @@ def check_may_rule(case: Case, moment: Moment) -> None:
         raise WrongPhase("case_decided", "J7", status=status)
     if moment.actor in case.ruled_by and not (case.reopened and status == "appealed"):
         raise NotYours("ruled_by_you", "J7")
+    if status == "final" and case.instance > 1:
+        raise WrongPhase("case_decided", "J7", status=status)
     if status == "final":
         raise WrongPhase("window_closed", "J7")
     if status == "ruled":

@@ -345,6 +345,8 @@ class TestAppeals:
         assert lifted == PenaltyImposed(seat=CESAR, points=-5, rule="B42", case=1)
         assert (dealt.status(), dealt.up) == ("final", (0, 0, 0, 0))
         dealt.refused(Appeal(case=1, seat=BERIT), "appealed_already", "J7")
+        third = dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official:3")
+        assert third.facts == {"status": "final"}, "no time is over that he could have kept"
 
     @pytest.mark.rule("J7")
     @pytest.mark.parametrize(("seconds", "status"), [(-1, "ruled"), (0, "final"), (1, "final")])
