@@ -209,11 +209,12 @@ def case(
     official: Actor | None = None,
     payer: int | None = None,
     penalty: int = 0,
+    into_pot: bool = False,
 ) -> str:
     """How a case stands that the events do not decide: who says what of whom, and who has ruled how.
 
     ``players`` are the names by seat, ``officials`` those of the officials; ``official`` is who ruled, ``None`` the
-    referee.
+    referee. ``into_pot``: what is paid goes into a pot (D70), and does not count against whoever pays.
     """
 
     def name(actor: Actor) -> str:
@@ -226,7 +227,7 @@ def case(
     if accused is not None and offence is not None:
         facts |= {"accused": name(accused), "did": TEXTS.offences[offence].did.in_(language)}
     if penalty:
-        facts["penalty"] = _points(penalty, language)
+        facts["paid" if into_pot else "penalty"] = _points(penalty, language)
     if payer is not None and payer != accused:
         facts["payer"] = name(payer)
     return sentence(TEXTS.rulings[code].in_(language), facts)
