@@ -157,6 +157,18 @@ class TestRefusals:
         ("code", "facts", "en", "sv"),
         [
             (
+                "deal_not_scored",
+                {"deal": 2},
+                "The protocol has no line of deal 2 yet that could be corrected.",
+                "Protokollet har ännu ingen rad för giv 2 som kan rättas.",
+            ),
+            (
+                "deal_not_scored",
+                {},
+                "The last deal has to be written into the protocol first, by the act score.",
+                "Den senaste given måste först föras in i protokollet, med handlingen score.",
+            ),
+            (
                 "line_hangs",
                 {"deals": (2,)},
                 "The end of deal 2, or that it was played at all, came of the number that is corrected. It cannot "

@@ -161,7 +161,7 @@ def with_consequences(
     if remedy.void and not remedies.in_its_deal(standing, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)
     if (remedy.result is not None or remedy.strike) and not written:
-        raise WrongPhase("deal_not_scored", "J9")
+        raise WrongPhase("deal_not_scored", "J9", deal=case.deal)
     after = later(moment, (ruled,))
     if written:
         events = remedies.corrected(rules, standing, case, ruled, after)

@@ -507,7 +507,8 @@ class TestRams:
 class TestEntries:
     @pytest.mark.rule("J9")
     def test_only_of_a_deal_that_is_written(self, dealt: Hearing) -> None:
-        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET), "deal_not_scored", "J9")
+        early = dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET), "deal_not_scored", "J9")
+        assert early.facts == {"deal": 1}
         dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=2, result=SHEET), "deal_to_come", "J1")
         dealt.play()
         dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET))
