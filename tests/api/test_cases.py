@@ -391,7 +391,10 @@ class TestRefusals:
         answer = table.send("bid", BERIT, bid=1)
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/held")
         assert answer.json()["facts"] == {"cases": [1]}
+        assert table.get("/legal-acts", BERIT).json() == []
+        assert table.get().json()["to_act"] == [], "nobody is awaited but officials"
         ask(table, "/1/withdrawal", ANNA, {"seat": ANNA})
+        assert table.get().json()["to_act"] == [BERIT]
         table.done("bid", BERIT, bid=1)
 
 
