@@ -133,7 +133,8 @@ class Service:
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
             match = await self._newest(match)
-        if not 1 <= case <= (last := match.state.table.ledger.cases):
+        last = match.state.table.ledger.cases
+        if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         return match
 

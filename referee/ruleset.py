@@ -69,7 +69,7 @@ class Shown(Value):
     deal: told.DealNumber
     dealer: Seat | None
     to_act: told.Seats
-    """Seats that are awaited now."""
+    """Seats that are awaited now; while play is held for a case, none."""
     active: told.Seats
     """Seats that are still in the match."""
     points: told.BySeat[Points]

@@ -69,7 +69,7 @@ ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
 WRITES: dict[str, Any] = {
     "gives": Case,
     "status": 201,
-    "headers": ("ETag", "Content-Language", "Idempotency-Replayed"),
+    "headers": ("ETag", "Link", "Content-Language", "Idempotency-Replayed"),
     "takes": (IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
     "errors": ERRORS,
 }

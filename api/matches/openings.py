@@ -201,7 +201,7 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
     options, seats = options_of(rules, body.options), len(body.players)
     if not rules.players_min <= seats <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
-    told_apart([player.name for player in body.players])
+    told_apart(player.name for player in body.players)
     if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
         raise Problem("no_such_first_dealer", last=seats - 1)
     tally = body.dealing == "tally"
@@ -221,6 +221,8 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
     if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)
+    if terms is not None:
+        told_apart((one.name for one in terms.officials), officials=True)
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:

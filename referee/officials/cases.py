@@ -141,7 +141,7 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
         return opening(standing, by=by, kind="misclick", deal=now, events=meant, text=request.note)
     if request.kind == "entry":
         if deal > docket.scored:
-            raise WrongPhase("deal_not_scored", "J9")
+            raise WrongPhase("deal_not_scored", "J9", deal=deal)
         assert request.result is not None, "who says that a line is wrong says what is right"
         remedies.check_told(rules, deal, request.result, moment)
         return opening(standing, by=by, kind="entry", deal=deal, result=request.result, text=request.note)

@@ -125,7 +125,7 @@ def check_time(
     if not (isinstance(play, Over) or rules.between_deals(play)):
         raise WrongPhase("deal_under_way", "J9")
     if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
-        raise WrongPhase("window_closed", "J8", until=until.isoformat())
+        raise WrongPhase("window_closed", "J8", until=until)
 
 
 def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:

@@ -82,6 +82,8 @@ def check_may_rule(case: Case, moment: Moment) -> None:
         raise WrongPhase("case_decided", "J7", status=status)
     if moment.actor in case.ruled_by and not (case.reopened and status == "appealed"):
         raise NotYours("ruled_by_you", "J7")
+    if status == "final" and case.instance > 1:
+        raise WrongPhase("case_decided", "J7", status=status)
     if status == "final":
         raise WrongPhase("window_closed", "J7")
     if status == "ruled":
@@ -159,7 +161,7 @@ def with_consequences(
     if remedy.void and not remedies.in_its_deal(standing, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)
     if (remedy.result is not None or remedy.strike) and not written:
-        raise WrongPhase("deal_not_scored", "J9")
+        raise WrongPhase("deal_not_scored", "J9", deal=case.deal)
     after = later(moment, (ruled,))
     if written:
         events = remedies.corrected(rules, standing, case, ruled, after)

@@ -112,7 +112,7 @@ def chance(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> 
     if isinstance(request, Deal) and request.seat == standing.play.table.dealer:  # of others the game says more
         until = commitment.until
         if until is not None and moment.at < until and (missing := awaited(standing)):
-            raise WrongPhase("entropy_awaited", None, awaited=missing, until=until.isoformat())
+            raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
     return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
 
 

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from referee import events, proceedings
 from referee.actors import Actor, place_of
@@ -30,7 +31,7 @@ from referee.officials import asked, attended, attends, corrections, takeback
 from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
-from referee.ruleset import Ruleset
+from referee.ruleset import Ruleset, Shown
 from referee.store.aggregate import Aggregate, Rules
 
 OF_A_SEAT = (SeatAct, Knock)
@@ -134,6 +135,11 @@ class Match(Aggregate):
             return ()
         acts = self.rules.legal(standing.play, viewer)
         return acts + takeback.offers(standing, viewer) if isinstance(viewer, int) else acts
+
+    def shown(self, viewer: Viewer) -> Shown:
+        """The match as somebody may see it. While play is held for a case nobody is awaited (J5)."""
+        shown, docket = self.rules.view(self.state, viewer), self.docket
+        return shown if docket is None or not holding(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
         """J8: whether it is over, and what it came to may still change."""

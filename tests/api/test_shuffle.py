@@ -352,7 +352,8 @@ class TestEntropy:
         told = answer.json()
         assert (answer.status_code, told["type"]) == (409, "/problems/entropy-awaited")
         assert told["facts"]["awaited"] == [0, 2]
-        assert told["facts"]["until"].startswith(table.get().json()["shuffling"]["until"][:19])
+        assert told["facts"]["until"] == table.get().json()["shuffling"]["until"]
+        assert f"until {told['facts']['until']} " in told["detail"]
         assert table.version() == 3
         table.entropy(0)
         table.entropy(2)

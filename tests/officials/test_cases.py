@@ -345,6 +345,8 @@ class TestAppeals:
         assert lifted == PenaltyImposed(seat=CESAR, points=-5, rule="B42", case=1)
         assert (dealt.status(), dealt.up) == ("final", (0, 0, 0, 0))
         dealt.refused(Appeal(case=1, seat=BERIT), "appealed_already", "J7")
+        third = dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official:3")
+        assert third.facts == {"status": "final"}, "no time is over that he could have kept"
 
     @pytest.mark.rule("J7")
     @pytest.mark.parametrize(("seconds", "status"), [(-1, "ruled"), (0, "final"), (1, "final")])
@@ -505,7 +507,8 @@ class TestRams:
 class TestEntries:
     @pytest.mark.rule("J9")
     def test_only_of_a_deal_that_is_written(self, dealt: Hearing) -> None:
-        dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET), "deal_not_scored", "J9")
+        early = dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET), "deal_not_scored", "J9")
+        assert early.facts == {"deal": 1}
         dealt.refused(OpenCase(kind="entry", seat=BERIT, deal=2, result=SHEET), "deal_to_come", "J1")
         dealt.play()
         dealt.ask(OpenCase(kind="entry", seat=BERIT, deal=1, result=SHEET))

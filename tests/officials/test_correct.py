@@ -235,7 +235,7 @@ class TestWhenItMayBe:
         refusal = refused(t, five(P2, 1))
         assert (refusal.code, refusal.rule) == ("window_closed", "J8")
         ended = next(one.at for one in t.history if isinstance(one.event, MatchWon))
-        assert refusal.facts == {"until": (ended + timedelta(minutes=30)).isoformat()}
+        assert refusal.facts == {"until": ended + timedelta(minutes=30)}
         corrected(t, five(P2, 1), beyond_doubt=True)
 
     def test_the_time_does_not_begin_again_with_a_correction(self):

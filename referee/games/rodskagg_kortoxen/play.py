@@ -87,7 +87,7 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
             raise AgainstTheRules("question_owed", "B48", asker=who)
         grace = state.question.grace_until
         if seat != who and grace is not None and moment.at < grace:
-            raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace.isoformat())
+            raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace)
         forgotten = (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
     return forgotten + out  # B-O32: in the order of their rules
 
