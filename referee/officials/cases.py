@@ -56,7 +56,8 @@ def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) ->
         payer = _payer(rules, standing, ruling.named, request.accused)
         if payer is not None:
             return _opened(standing, request, offence=ruling.named, payer=payer)
-    return replace(ruling, appeal_until=appeal_until(standing, moment.at)), *events[1:]
+    until = appeal_until(standing, moment.at)
+    return replace(ruling, appeal_until=until, note_kept=standing.docket.under_way), *events[1:]
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
