@@ -34,6 +34,7 @@ from referee.acts import (
     Withdrawal,
 )
 from referee.events import Recorded
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.store.desk import Busy, Command, Stale, utc_now
 from referee.store.match import Match
@@ -55,7 +56,7 @@ class Preview(Value):
     case: Case
     """The case as it would be."""
     events: told.Many[EventSeen]
-    """What would happen, in order."""
+    """What would happen, in order; what is left to chance is not told before it has happened."""
     protocol: Protocol
     """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the
     points, and who would have won."""
@@ -248,6 +249,7 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
+        if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await _entries(service, match, asked.case, match.version, actor)
     told_entries = entries_of(made, asked.case, seen_as(actor), match.version + len(made))
