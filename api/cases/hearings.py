@@ -26,6 +26,7 @@ from referee.actors import Actor, is_official
 from referee.acts import (
     Appeal,
     AppealSent,
+    PrecedentSent,
     Proceeding,
     Ruling,
     RulingSent,
@@ -220,6 +221,7 @@ async def rule_on_case(
     must_be_official(actor)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
+    await _must_be_ruled(service, sent.precedents)
     if preview:
         return await _preview(request, service, seen, actor, asked)
     return await _heard(request, service, match, case, actor, held, asked)
@@ -231,6 +233,13 @@ def _must_be_rule(match: Match, rule: str) -> None:
         if any(entry.id == rule for entry in rulebook.load(book).entries):
             return
     raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+
+
+async def _must_be_ruled(service: Service, precedents: tuple[PrecedentSent, ...]) -> None:
+    """422 for an earlier ruling that there is not."""
+    for place, one in enumerate(precedents):
+        if not await service.has_ruled(UUID(one.match), one.case):
+            raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _foreseen(recorded: Recorded, actor: Actor) -> dict[str, Any]:
