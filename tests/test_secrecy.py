@@ -111,8 +111,9 @@ knock/dismissed         all        case seat accused rule named appeal_until not
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
-case/opened             all        case by kind deal offence accused payer events result within_deal
+case/opened             all        case by kind deal offence accused payer events within_deal
                         to_writer  text
+                        without_notes result
 case/stated             all        case seat agrees events within_deal
                         to_writer  text
 case/withdrawn          all        case
@@ -265,6 +266,9 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
             return (6, 6, 0, 6) if event.each else value
         case "to_writer":
             return value if viewer == HOLDER or not event.within_deal else nothing
+        case "without_notes":
+            bare = replace(value, knocks=tuple(replace(knock, note="") for knock in value.knocks))
+            return value if viewer == HOLDER or not event.within_deal else bare
         case "to_knocker":
             return value if viewer == HOLDER or not event.note_kept else nothing
         case "after_deal":
