@@ -138,6 +138,16 @@ class Service:
             raise Problem("no_such_case", last=last)
         return match
 
+    async def has_ruled(self, match_id: UUID, case: int) -> bool:
+        """Whether there is such a match with such a case, and it has been ruled on."""
+        try:
+            match = await self.match(match_id)
+        except UnknownAggregate:
+            return False
+        if not 1 <= case <= match.state.table.ledger.cases:
+            return False
+        return match.docket is None or match.docket.case(case).verdict is not None
+
     async def _known(self, match: Match, held: str) -> tuple[Match, Actor]:
         """The match and whose token it is; 401. One that is unknown may just have been made by another process: then
         the match is as it is stored."""

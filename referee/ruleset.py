@@ -17,8 +17,9 @@ from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceTex
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance, who
-    asks, where a request rests on it what has happened so far, and the id of the match."""
+    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance (empty
+    where it is only looked at what would follow), who asks, where a request rests on it what has happened so far, and
+    the id of the match."""
 
     version: int
     at: datetime

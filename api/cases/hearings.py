@@ -26,6 +26,7 @@ from referee.actors import Actor, is_official
 from referee.acts import (
     Appeal,
     AppealSent,
+    PrecedentSent,
     Proceeding,
     Ruling,
     RulingSent,
@@ -34,6 +35,7 @@ from referee.acts import (
     Withdrawal,
 )
 from referee.events import Recorded
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.store.desk import Busy, Command, Stale, utc_now
 from referee.store.match import Match
@@ -55,7 +57,7 @@ class Preview(Value):
     case: Case
     """The case as it would be."""
     events: told.Many[EventSeen]
-    """What would happen, in order."""
+    """What would happen, in order; what is left to chance is not told before it has happened."""
     protocol: Protocol
     """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the
     points, and who would have won."""
@@ -219,6 +221,7 @@ async def rule_on_case(
     must_be_official(actor)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
+    await _must_be_ruled(service, sent.precedents)
     if preview:
         return await _preview(request, service, seen, actor, asked)
     return await _heard(request, service, match, case, actor, held, asked)
@@ -230,6 +233,13 @@ def _must_be_rule(match: Match, rule: str) -> None:
         if any(entry.id == rule for entry in rulebook.load(book).entries):
             return
     raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+
+
+async def _must_be_ruled(service: Service, precedents: tuple[PrecedentSent, ...]) -> None:
+    """422 for an earlier ruling that there is not."""
+    for place, one in enumerate(precedents):
+        if not await service.has_ruled(UUID(one.match), one.case):
+            raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _foreseen(recorded: Recorded, actor: Actor) -> dict[str, Any]:
@@ -248,6 +258,7 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
+        if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await _entries(service, match, asked.case, match.version, actor)
     told_entries = entries_of(made, asked.case, seen_as(actor), match.version + len(made))

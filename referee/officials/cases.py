@@ -7,7 +7,19 @@ from msgspec.structs import replace
 
 from referee import phases
 from referee.actors import Actor, is_official, officials
-from referee.acts import Abandon, Appeal, Close, IssueToken, Knock, OpenCase, Report, Statement, Void, Withdrawal
+from referee.acts import (
+    Abandon,
+    Appeal,
+    Close,
+    IssueToken,
+    Knock,
+    OpenCase,
+    Report,
+    Result,
+    Statement,
+    Void,
+    Withdrawal,
+)
 from referee.events import (
     LAYS_OPEN,
     DealScored,
@@ -56,7 +68,8 @@ def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) ->
         payer = _payer(rules, standing, ruling.named, request.accused)
         if payer is not None:
             return _opened(standing, request, offence=ruling.named, payer=payer)
-    return replace(ruling, appeal_until=appeal_until(standing, moment.at)), *events[1:]
+    until = appeal_until(standing, moment.at)
+    return replace(ruling, appeal_until=until, note_kept=standing.docket.under_way), *events[1:]
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
@@ -124,6 +137,16 @@ def report(
     deal = phases.deal_of(standing.play)
     told = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
     return opening(standing, by=request.seat, kind="offence", deal=deal, **told)
+
+
+def entered(
+    rules: Ruleset, standing: Standing, request: Result, events: tuple[Event, ...], moment: Moment
+) -> tuple[Event, ...]:
+    """J7: what a score sheet says of a knock stands until a party appeals, as any ruling of the referee does."""
+    until = appeal_until(standing, moment.at)
+    return tuple(
+        [replace(one, appeal_until=until) if isinstance(one, KnockUpheld | KnockDismissed) else one for one in events]
+    )
 
 
 def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Moment) -> tuple[Event, ...]:

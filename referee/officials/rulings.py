@@ -122,8 +122,10 @@ def _is_agreed(standing: Standing, case: Case) -> bool:
 
 
 def waits(standing: Standing) -> bool:
-    """J2: whether something agreed waits to be ruled, which may be about a deal that is over."""
-    return any(case.is_open and _is_agreed(standing, case) for case in standing.docket.cases)
+    """J2: whether something agreed waits to be ruled which may be about a deal that is over: no misclick ever is."""
+    return any(
+        case.is_open and case.kind != "misclick" and _is_agreed(standing, case) for case in standing.docket.cases
+    )
 
 
 def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
@@ -138,7 +140,7 @@ def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment
         within_deal=standing.docket.under_way,
         remedy=Remedy(result=case.result),
     )
-    written = case.deal <= standing.docket.scored
+    written = case.kind != "misclick" and case.deal <= standing.docket.scored
     if written:
         remedies.check_correctable(rules, standing, ruled, moment)  # which is soon known
     if case.offence is not None and case.accused is not None and (written or remedies.in_its_deal(standing, case)):

@@ -249,6 +249,25 @@ class TestACase:
         assert told[0] == told[1]
         assert told[0]["type"] == "/problems/undetermined-dismisses"
 
+    def test_what_it_follows_has_been_ruled(self, heard: Table, client: TestClient[Litestar]) -> None:
+        """Here or in another match, by officials or by the referee at once; what waits is no ruling yet."""
+        other = attended(client)
+        for table in (heard, other):
+            ask(table, "", ANNA, REVOKE)
+        ask(other, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "fold_question"})
+        nowhere = {"match": "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c", "case": 1}
+        known, before = {"match": other.id, "case": 2}, heard.version()
+        for strange in (nowhere, {"match": other.id, "case": 1}, {"match": other.id, "case": 3}):
+            for query in ("", "?preview=true"):
+                told = ask(heard, f"/1/ruling{query}", "official", RULING | {"precedents": [known, strange]}, 422)
+                assert told["type"] == "/problems/no-such-precedent"
+                assert told["facts"] == {"at": "/precedents/1"} | strange
+        assert heard.version() == before
+        ask(other, "/1/ruling", "official", RULING)
+        follows = [known, {"match": other.id, "case": 1}]
+        ruled = ask(heard, "/1/ruling", "official", RULING | {"precedents": follows})
+        assert ruled["rulings"][0]["precedents"] == follows
+
     def test_a_repeat_is_answered_and_not_done_twice(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         key = {"Idempotency-Key": "once"}

@@ -74,6 +74,21 @@ class TestWhatIsACase:
         hearing.rule("dismissed", case=1)
         assert hearing.up == (5, 0, 0, 0)
 
+    @pytest.mark.rule("J1")
+    @pytest.mark.parametrize("offence", ["revoke", "fold_question"])
+    def test_what_was_written_with_a_knock_is_kept_alike(self, dealt: Hearing, offence: str) -> None:
+        """Whether it opens a case or is ruled at once: who writes cannot know that before."""
+        dealt.knock(BERIT, CESAR, offence, "He had a heart")
+        (event,) = dealt.said
+        told = {viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")}
+        assert told == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
+        assert "He had a heart" in str(seen(event, "spectator", True)), "the deal is over"
+
+    @pytest.mark.rule("J1")
+    def test_between_two_deals_it_is_told_at_once(self, dealt: Hearing) -> None:
+        dealt.play().knock(CESAR, BERIT, "fold_question", "Nobody asked")
+        assert "Nobody asked" in str(seen(dealt.said[0], "spectator", False))
+
     @pytest.mark.parametrize("offence", ["fold_question", "exit_knock", None])
     def test_what_the_acts_tell_is_ruled_at_once(self, dealt: Hearing, offence: str | None) -> None:
         dealt.knock(BERIT, CESAR, offence)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from referee.acts import Abandon, Close, Correct, Cut, Draw, Play, Score, Void
+from referee.cards import shuffled
 from referee.events import (
     Adjudication,
     CardDrawn,
@@ -25,7 +26,10 @@ from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials import attended as attended_by
 from referee.officials.corrections import amended, as_they_count
 from referee.officials.recast import recast, script
+from referee.officials.shuffle import key_of
+from referee.officials.standing import Docket, Shuffle
 from referee.proceedings.corrections import ProtocolCorrected, Script, Why
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
 from tests import given
@@ -480,6 +484,39 @@ class TestBeforeADuel:
         assert {type(card) for card in cards} == {CardDrawn}
         assert {card.seat for card in cards} == {P2, P3}
         assert isinstance(lead, LeadDrawn)
+
+    def committed(self, seed: str, docket: Docket | None = None) -> tuple[tuple[Event, ...], Docket]:
+        """The same where the house commits to its shuffle, with such a seed from outside; the docket then."""
+        t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
+        request = Correct(why=Why(rule="C26"), scripts=(told_by(other),))
+        table = msgspec.structs.replace(t.state.table, house=True)
+        play = msgspec.structs.replace(t.state, table=table)
+        docket = docket or msgspec.structs.replace(t.match.standing.docket, shuffle=Shuffle(seconds=0))
+        house = msgspec.structs.replace(t.match.standing, play=play, docket=docket)
+        moment = Moment(t.version, t.at, seed, "official", tuple(t.history))
+        events, after = t.match.procedure.take(house, request, moment)
+        return events, after.docket
+
+    def test_as_the_house_has_committed_to(self):
+        """Which seed comes from outside then changes nothing: the house cannot choose who leads."""
+        (event, committed, *cards, lead), docket = self.committed("seed")
+        assert (type(event), type(committed), type(lead)) == (ProtocolCorrected, ShuffleCommitted, LeadDrawn)
+        commitment = docket.shuffle.commitment
+        t = self.played("1 1 2 3 | 2 2")
+        number = t.version + 2
+        key = key_of(Moment(number, t.at, ""), commitment)
+        order = shuffled(f"2:{number}:{key}")
+        assert tuple(card.card for card in cards) == order[: len(cards)]
+        drawn = {
+            tuple(one for one in self.committed(seed, docket)[0] if isinstance(one, CardDrawn | LeadDrawn))
+            for seed in ("seed", "another", "a third")
+        }
+        assert len(drawn) == 1
+        assert drawn != {()}
+
+    def test_but_not_where_it_is_only_looked_at(self):
+        """An official could look until a lead suits him."""
+        assert not [one for one in self.committed("")[0] if isinstance(one, CardDrawn | LeadDrawn)]
 
     def test_anew_where_it_was_called_off_and_is_called_again(self):
         t, other = self.played("1 1 2 3 | 2 3"), self.played("1 1 2 3 | 2 2")

@@ -1,6 +1,6 @@
 """What a ruling changes in a line that stands: the price of an offence, or the deal as it was (J2, J8-J10)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -523,6 +523,37 @@ class TestAnOffence:
         hearing.knock(BERIT, CESAR, "revoke")
         for remedy in (RemedySent(result=result(X1)), RemedySent(strike=(1,))):
             hearing.refused(hearing.ruling("upheld", remedy=remedy), "deal_not_scored", "J9", "official")
+
+
+@pytest.mark.rule("J7", "B-O40")
+class TestAKnockOfTheSheet:
+    """What the table is said to have agreed on stands until a party contests it."""
+
+    REVOKE: ClassVar[Body] = {"seat": 0, "accused": 1, "offence": "revoke", "after": 5}
+
+    def test_who_pays_appeals_and_it_is_lifted(self) -> None:
+        hearing = entered("rodskagg-kortoxen", {**X1, "knocks": [self.REVOKE]})
+        assert (hearing.status(), points(hearing)) == ("ruled", (11, 16, 8, 12))
+        hearing.ask(Appeal(case=1, seat=1, text="We never agreed on that"))
+        hearing.rule("dismissed")
+        assert topics(hearing) == CORRECTED
+        assert points(hearing) == SHEETS["rodskagg-kortoxen"].points
+        folds(hearing)
+
+    def test_who_knocked_in_vain_appeals_and_the_other_pays(self) -> None:
+        sheet = {**X1, "knocks": [{**self.REVOKE, "upheld": False}]}
+        hearing = entered("rodskagg-kortoxen", sheet, false_knock_penalty=5)
+        assert points(hearing) == (16, 11, 8, 12)
+        hearing.ask(Appeal(case=1, seat=0))
+        hearing.rule("upheld", rule="B42")
+        assert points(hearing) == (11, 16, 8, 12)
+        folds(hearing)
+
+    def test_in_time(self) -> None:
+        hearing = entered("rodskagg-kortoxen", {**X1, "knocks": [self.REVOKE]})
+        hearing.wait(30)
+        assert hearing.status() == "final"
+        hearing.refused(Appeal(case=1, seat=1), "window_closed", "J7")
 
 
 class TestCards:

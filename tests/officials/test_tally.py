@@ -30,7 +30,7 @@ from referee.acts import (
     request_of,
 )
 from referee.events import DealScored, KnockUpheld, PenaltyImposed, TrickTaken, seen
-from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
+from referee.games._rodskagg.facts import DuelCalled, KnockedOut, LeadDrawn
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from tests.conformance.replay import Direct
@@ -561,6 +561,27 @@ def test_a_knock_that_the_table_found_wrong_may_cost_a_fine():
     knock = {"seat": 0, "accused": 1, "offence": "revoke", "upheld": False}
     assert points_after(tally(), **X1, knocks=[knock]) == (11, 11, 8, 12)
     assert points_after(tally(false_knock_penalty=5), **X1, knocks=[knock]) == (16, 11, 8, 12)
+
+
+@pytest.mark.rule("B-O27", "B-O31")
+@pytest.mark.parametrize("fine", [0, 5])
+def test_who_knocked_for_his_exit_in_vain_is_told_as_a_knock_for_himself(fine: int):
+    knock = {"seat": 0, "accused": 0, "offence": "exit_knock", "after": 4, "upheld": False}
+    match = tally(false_knock_penalty=fine)
+    events = match.do(result(**X1, knocks=[knock]))
+    assert KnockedOut(seat=0, valid=False) in events
+    assert match.state.table.points == (11 + fine, 11, 8, 12)
+
+
+@pytest.mark.rule("B67", "B-O31")
+def test_but_not_who_stood_at_zero():
+    told = {"bids": [[0, 2], *PASSED[1:]], "tricks": [1, 1, 0, 0, 3, 2], "answers": [[2, "play"], [3, "play"]]}
+    knock = {"seat": 1, "accused": 1, "offence": "exit_knock", "after": 2, "upheld": False}
+    match = tally(points=(9, 2, 8, 8))
+    refusal = refused(match, result(**told, knocks=[knock]))
+    assert (refusal.code, refusal.rule, refusal.facts["at"]) == ("ruling_differs", "B67", "/knocks/0")
+    refusal = refused(match, result(**told, knocks=[knock | {"upheld": True}]))
+    assert (refusal.code, refusal.facts["at"]) == ("knocks_on_oneself", "/knocks/0")
 
 
 @pytest.mark.rule("B54", "B-O40")

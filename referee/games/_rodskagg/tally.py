@@ -299,8 +299,20 @@ def _kept_from_zero(state: State, seat: int, sheet: Sheet) -> int:
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """A knock as the table agreed on it: what the tally does not show is reported before."""
+    """A knock as the table agreed on it: what the tally does not show is reported before. Who accuses himself has
+    knocked for his own exit in vain (B-O31)."""
     at, told = placed.at, placed.told
+    if (
+        sheet.owed_total is not None
+        and told.offence == "exit_knock"
+        and told.seat == told.accused
+        and not told.upheld
+    ):
+        in_vain = _kept_from_zero(state, told.seat, sheet)
+        state = yield at, KnockOut(seat=told.seat)
+        if not in_vain:
+            raise AgainstTheRules("ruling_differs", "B67", at=at, verdict="upheld")
+        return state
     offence: Offence = "misdeal" if told.offence in MISDEAL else told.offence
     if told.upheld and offence not in SHOWN:
         state = yield at, Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence))
