@@ -1,9 +1,9 @@
 """The examples of the description, taken from conformance matches played over HTTP.
 
 ``python -m tests.conformance.examples`` writes them anew into ``api/http/examples.json``: by operation what was sent
-(``request``) and what was answered, by status and media type, each by a name. Long lists are cut short. What is new
-each time that a match is played, its id, tokens, times and hashes, is replaced by what follows from which match it
-is: as long as the same goes over HTTP, the file stays the same.
+(``request``) and what was answered, by status and media type, each by a name; and each problem once for all. Long
+lists are cut short. What is new each time that a match is played, its id, tokens, times and hashes, is replaced by
+what follows from which match it is: as long as the same goes over HTTP, the file stays the same.
 """
 
 import json
@@ -21,7 +21,7 @@ from uuid import UUID
 import msgspec
 
 from api.access.tickets import TICKET_SECONDS
-from api.http.problems import MEDIA_TYPE, Problem, as_sent
+from api.http.problems import Problem, as_sent
 from tests.api.serving import ROOT, served
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
@@ -36,6 +36,17 @@ OPERATIONS = {
 NAMES = ("Anna", "Berit", "Cesar", "David", "Elsa", "Folke", "Greta", "Hugo")
 LISTS_MAX = 2
 """So many of a list are shown."""
+LONG = 2000
+"""One thing of a list that is longer than this, in characters, is shown alone."""
+ENOUGH = {
+    "get_protocol": RULESETS,
+    "list_legal_acts": ("kalabrias", "rodskagg-kortoxen"),
+    "open_match": ("rodskagg-kortoxen",),
+    "replay_match": ("rodskagg-kortoxen",),
+    "send_act": ("bid", "close", "deal", "play", "score"),
+    "send_knock": ("any offence", "led_out_of_turn"),
+}
+"""Of what is answered there as JSON, the names that are kept: what the others had is made of the same fields."""
 LOOK_AFTER = 12
 """Acts after which a match is looked at while it goes on."""
 JSON = "application/json"
@@ -63,7 +74,7 @@ def token(name: str) -> str:
 def short(value: Any) -> Any:
     """The same with its long lists cut: what a caller lists, and what stands in pages."""
     if isinstance(value, list):
-        return value[:LISTS_MAX]
+        return value[: 1 if len(json.dumps(value[:1])) > LONG else LISTS_MAX]
     if isinstance(value, dict):
         lists = ("cases", "events", "facts", "lines", "matches", "prices", "readings", "rules", "timeline", "tricks")
         return {
@@ -81,6 +92,8 @@ class Kept:
     def __init__(self) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
         self.answers: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+        self.named: dict[str, dict[str, str]] = {}
+        self.problems: dict[str, dict[str, Any]] = {}
 
     def request(self, operation: str, name: str, body: Any) -> bool:
         """Keeps the first of a name; whether this is it."""
@@ -89,8 +102,16 @@ class Kept:
 
     def answer(self, operation: str, status: int, media_type: str, name: str, body: Any) -> None:
         """Keeps the first of a name."""
+        if media_type == JSON and name not in ENOUGH.get(operation, (name,)):
+            return
         by_status = self.answers.setdefault(operation, {}).setdefault(str(status), {})
         by_status.setdefault(media_type, {}).setdefault(name, body)
+
+    def problem(self, operation: str, told: dict[str, Any]) -> None:
+        """Keeps the first of a type, and that this operation answered it."""
+        name = told["type"].rpartition("/")[2]
+        self.named.setdefault(operation, {})[str(told["status"])] = name
+        self.problems.setdefault(name, told)
 
 
 class Recording(Client):
@@ -407,8 +428,8 @@ SAID = {
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, int, Any]]:
-    """By operation and status, each problem that the description names, made to happen where it can be."""
+def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, Any]]:
+    """By operation, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
         going = heard if "/knocks/{case}/" in template else usual
         path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
@@ -424,7 +445,7 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> 
             if not isinstance(told, dict) or told.get("status") != status:
                 print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
                 continue
-            yield operation["operationId"], status, told
+            yield operation["operationId"], told
 
 
 def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
@@ -512,10 +533,17 @@ def examples() -> str:
             match.replace_what_is_fresh()
         client.close()
     kept = client.kept
-    for operation, status, told in problems:
-        kept.answer(operation, status, MEDIA_TYPE, told["type"].rpartition("/")[2], told)
-    names = sorted({*kept.requests, *kept.answers})
-    told = {name: {"request": kept.requests.get(name, {}), "answers": kept.answers.get(name, {})} for name in names}
+    for operation, told in problems:
+        kept.problem(operation, told)
+    operations = {
+        name: {
+            "request": kept.requests.get(name, {}),
+            "answers": kept.answers.get(name, {}),
+            "problems": kept.named.get(name, {}),
+        }
+        for name in sorted({*kept.requests, *kept.answers, *kept.named})
+    }
+    told = {"operations": operations, "problems": kept.problems}
     text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     others = dict.fromkeys(one for one in FRESH.findall(text) if one not in client.stand_ins)
     for place, time in enumerate(sorted(one for one in others if one[10:11] == "T")):
