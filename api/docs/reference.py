@@ -133,7 +133,7 @@ async def script(request: Req) -> Reply:
 
 def page_policy() -> str:
     """What the page may load, all of it from here."""
-    return policy_of("docs.html", "script-src 'self'", "connect-src 'self'")
+    return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'")
 
 
 def config() -> OpenAPIConfig:
