@@ -1,6 +1,5 @@
 """The file of a case as a page to be read or printed: HTML without a script, in which every text is only text."""
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
@@ -8,7 +7,7 @@ from typing import Any
 
 from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
-from api.docs.pages import policy_of, static
+from api.docs.pages import framed, policy_of_framed
 from api.http.replies import encode
 from api.matches.shown import EventSeen
 from referee import rulebook, sentences
@@ -17,20 +16,17 @@ from referee.games import RULESETS
 from referee.sentences import Language, Text
 
 HTML = "text/html"
-PAGE = "case.html"
 
 
 def case_policy() -> str:
     """What a page may load: nothing but its style."""
-    return policy_of(PAGE)
+    return policy_of_framed("case")
 
 
 def page_of(file: CaseFile, language: Language) -> bytes:
     """The page of a file."""
     page = _Page(file, language)
-    parts = {"language": language, "title": escape(page.title), "body": "\n".join(page.parts())}
-    frame = static(PAGE).decode()
-    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], frame).encode()
+    return framed("case", language, page.title, "\n".join(page.parts()))
 
 
 def _in(name: str, inner: str, **attributes: str) -> str:

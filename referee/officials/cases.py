@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import phases
+from referee import offences, phases
 from referee.actors import Actor, is_official, officials
 from referee.acts import (
     Abandon,
@@ -276,7 +276,7 @@ def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -
         events=event.events,
         result=event.result,
     )
-    play = phases.taken_up(play, event.case, event.accused, event.offence, event.events)
+    play = offences.taken_up(play, event.case, event.accused, event.offence, event.events)
     return replace(standing, play=play, docket=standing.docket.with_case(case))
 
 
@@ -294,7 +294,7 @@ def stated(rules: Ruleset, standing: Standing, event: CaseStated, number: int) -
 def withdrawn(rules: Ruleset, standing: Standing, event: CaseWithdrawn, number: int) -> Standing:
     """The case is closed, and what it rested on stands as before."""
     case = standing.docket.case(event.case)
-    play = phases.let_go(standing.play, case.accused, case.offence, case.events)
+    play = offences.let_go(standing.play, case.accused, case.offence, case.events)
     return _changed(replace(standing, play=play), event.case, status="withdrawn")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
 
-from referee import phases
+from referee import offences, phases
 from referee.acts import (
     KNOCKS_MAX,
     TRICKS_MAX,
@@ -111,7 +111,7 @@ def led(state: P, event: TrickTaken, number: int, passed_over: Callable[[P, int]
     """The state when the lead to a trick has been made that nobody saw."""
     if not state.table.tally:
         return state
-    return passed_over(phases.noted(state, event.breaches, number), number)
+    return passed_over(offences.noted(state, event.breaches, number), number)
 
 
 # A whole deal

@@ -15,7 +15,7 @@ from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
 from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
-from referee.phases import imposed
+from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
