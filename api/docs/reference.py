@@ -29,7 +29,7 @@ ABOUT = (
 TOKEN = SecurityScheme(
     type="http",
     scheme="bearer",
-    description="The token of a seat or an official of the match, from the answer that opened it, or a key of its club.",
+    description="The token of a seat or an official, from the answer that opened the match, or a key of its club.",
 )
 SCRIPTS = ("code.js", "page.js", "parts.js", "search.js", "tryit.js")
 TAGS = {
