@@ -55,6 +55,14 @@ Shuffling = Annotated[
         "anybody can check the shuffle when the deal is over.",
     ),
 ]
+Visibility = Annotated[
+    Literal["public", "club", "private"],
+    Meta(
+        title="Visibility",
+        description="Who may see a match. `public`: anybody. `club`: who holds a key of its club, or a token of the "
+        "match. `private`: who plays or officiates in it, and who opens or audits matches for its club.",
+    ),
+]
 Viewer = Annotated[
     Seat
     | Annotated[
@@ -255,6 +263,16 @@ class MatchOpened(Event):
     """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
     entropy_seconds: told.EntropySeconds = 0
     """So long after the commitment a deal waits for what the seats add to the shuffle."""
+    club: UUID | None = None
+    """Whose match it is; null: nobody's. In a club's match ``players`` are ``M5`` and so on, by ``members``."""
+    evening: told.EveningNumber | None = None
+    """Of the club's evenings the one on which it is played."""
+    table: told.TableNumber | None = None
+    """At which table of that evening."""
+    members: told.BySeat[told.MemberNumber] = ()
+    """The members who play, by seat; empty where it is no club's."""
+    visibility: Visibility = "public"
+    """Who may see it."""
 
 
 class TokenEnded(Event):

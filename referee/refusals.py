@@ -55,3 +55,19 @@ class NoSuchCard(Refused):
 
 class AgainstTheRules(Refused):
     """A rule of the game forbids it."""
+
+
+class ClubState(Refused):
+    """The club is in no state for it."""
+
+    status = "state"
+
+
+class NotGranted(Refused):
+    """It is for somebody with other keys."""
+
+    status = "who"
+
+
+class AgainstTheClub(Refused):
+    """It names what the club has not, or what no club may have."""

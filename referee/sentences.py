@@ -58,7 +58,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
-_ALL_OF = {"awaited", "cards", "cases", "deals", "pending"}
+_ALL_OF = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
 """Facts that are lists of all and not choices of one."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")

@@ -48,7 +48,14 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
         # The books lie beside the events: where that is, and how one gets there, is said once.
-        known = {"referee.actors", "referee.events", "referee.proceedings", "referee.store.reach", "referee.told"}
+        known = {
+            "referee.actors",
+            "referee.clubs.facts",
+            "referee.events",
+            "referee.proceedings",
+            "referee.store.reach",
+            "referee.told",
+        }
         return WEB | {"api", "referee"}, known | {"referee.value"}
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}

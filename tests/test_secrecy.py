@@ -4,9 +4,10 @@ An event or a field that is not in the table fails here, before anybody has seen
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -14,12 +15,14 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.events import LAYS_OPEN, Event, Viewer, seen
+from referee.store.club import Club
 from referee.store.match import Match
 from tests.sixth.high_card import RULESET as SIXTH
 
 TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes adjudication shuffle entropy_seconds
+                        all        club evening table members visibility
                         nobody     tokens official officials
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
@@ -125,6 +128,21 @@ protocol/corrected      all        case deal why lines struck points eliminated 
 act/take-back-asked     all        seat first last
 act/taken-back          all        case first last seat
 
+club/founded            all        name currencies timezone founder expires_at
+                        nobody     hash
+club/set                all        name currencies timezone payout_limit keep_years sie
+member/joined           all        member name
+member/named            all        member name
+member/left             all        member on
+member/erased           all        member balances
+key/issued              all        key scopes expires_at member app
+                        nobody     hash
+key/rotated             all        key until
+                        nobody     hash
+key/revoked             all        key
+evening/opened          all        evening on season
+evening/closed          all        evening
+
 high-card/compared      all        highest
 """
 
@@ -146,7 +164,7 @@ def audiences() -> dict[str, dict[str, str]]:
 
 
 AUDIENCES = audiences()
-TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *SIXTH.events)}
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Club.FACTS, *SIXTH.events)}
 SEATS = range(4)
 HOLDER = 1
 VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")
@@ -185,6 +203,10 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
             return f"value {next(numbers)}"
         case inspect.DateTimeType():
             return datetime(2000 + next(numbers), 1, 1, tzinfo=UTC)
+        case inspect.UUIDType():
+            return UUID(int=next(numbers))
+        case inspect.DateType():
+            return date(2000 + next(numbers), 1, 1)
         case inspect.LiteralType(values=values):
             return values[-1]
         case inspect.UnionType(types=types):

@@ -145,8 +145,10 @@ class TestRefusals:
             "awaited",
             "cards",
             "cases",
+            "currencies",
             "deals",
             "pending",
+            "scopes",
             "status",
             "verdict",
         }:

@@ -1,0 +1,350 @@
+"""What may be done in a club, and what comes of it."""
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.actors import Actor
+from referee.clubs import asked, facts
+from referee.clubs.currencies import DECIMALS
+from referee.clubs.facts import SCOPES, Scope
+from referee.clubs.standing import Club, Evening, Key, Member
+from referee.events import Event
+from referee.refusals import AgainstTheClub, ClubState, NotGranted
+from referee.ruleset import Moment
+from referee.told import MEMBERS_MAX
+
+KEY_DAYS_MAX = 400
+"""How far ahead a key may end."""
+KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
+
+Events = tuple[Event, ...]
+
+
+class ClubRules:
+    """The same for all clubs."""
+
+    state = Club
+
+    def start(self, opened: facts.ClubFounded) -> Club:
+        """The club without anybody in it."""
+        return Club(
+            name=opened.name,
+            currencies=opened.currencies,
+            timezone=opened.timezone,
+            founder=opened.founder,
+            founder_hash=opened.hash,
+            founder_expires=opened.expires_at,
+        )
+
+    def begin(self, club: Club, moment: Moment) -> Events:
+        """The founder joins, and has a key with all scopes."""
+        first = facts.KeyIssued(
+            key="k1", scopes=SCOPES, hash=club.founder_hash, expires_at=club.founder_expires, member=1
+        )
+        return facts.MemberJoined(member=1, name=club.founder), first
+
+    def take(self, club: Club, request: asked.ClubRequest, moment: Moment) -> tuple[Events, Club]:
+        """The events that a request makes, and the club after them. Raises
+        :class:`~referee.refusals.Refused`."""
+        events = DECIDE[type(request)](club, request, moment)
+        for number, event in enumerate(events, moment.version + 1):
+            club = self.evolve(club, event, number)
+        return events, club
+
+    def evolve(self, club: Club, event: Event, number: int) -> Club:
+        """The club after an event."""
+        return EVOLVE[type(event)](club, event)
+
+
+RULES = ClubRules()
+
+
+def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
+    """The scope that a holder needs to ask this of the club; ``None``: any key of his own will do."""
+    match request:
+        case asked.Rename(member=member) | asked.Leave(member=member) if member == _member_of(club, actor):
+            return None
+        case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if _is_own(club, actor, name):
+            return None
+        case asked.OpenEvening() | asked.CloseEvening():
+            return "open"
+    return "keys"
+
+
+def granted(club: Club, actor: Actor) -> tuple[Scope, ...]:
+    """What somebody may grant: whoever runs the service all, a key what it has itself."""
+    key = _key_of(club, actor)
+    return SCOPES if actor == "operator" else () if key is None else key.scopes
+
+
+# Decisions
+
+
+def _join(club: Club, request: asked.Join, moment: Moment) -> Events:
+    member = len(club.members) + 1
+    if member > MEMBERS_MAX:
+        raise ClubState("club_full", None, most=MEMBERS_MAX)
+    return (facts.MemberJoined(member=member, name=request.name),)
+
+
+def _rename(club: Club, request: asked.Rename, moment: Moment) -> Events:
+    _here(club, request.member)
+    return (facts.MemberNamed(member=request.member, name=request.name),)
+
+
+def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
+    _here(club, request.member)
+    theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
+    revoked = [facts.KeyRevoked(key=key) for key in theirs]
+    return (*revoked, facts.MemberLeft(member=request.member, on=moment.at.date()))
+
+
+def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
+    member = _member(club, request.member)
+    if member.left is None:
+        raise ClubState("member_here", None, member=request.member)
+    if member.erased:
+        raise ClubState("member_erased", None, member=request.member)
+    if any(request.balances):
+        raise ClubState("balance_left", None, member=request.member)
+    until = _years_after(member.left, club.keep_years)
+    if club.keep_years and moment.at.date() < until:
+        raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
+    return (facts.MemberErased(member=request.member, balances=request.balances),)
+
+
+def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
+    if (request.member is None) == (request.app is None):
+        raise AgainstTheClub("member_or_app", None)
+    if request.member is not None:
+        _here(club, request.member)
+    if len(club.keys) == MEMBERS_MAX:
+        raise ClubState("club_full", None, most=MEMBERS_MAX)
+    if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
+        raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
+    _may_grant(club, moment.actor, request.scopes)
+    scopes = tuple(scope for scope in SCOPES if scope in request.scopes)
+    return (
+        facts.KeyIssued(
+            key=f"k{len(club.keys) + 1}",
+            scopes=scopes,
+            hash=request.hash,
+            expires_at=request.expires_at,
+            member=request.member,
+            app=request.app,
+        ),
+    )
+
+
+def _rotate_key(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
+    key = _good_key(club, request.key, moment.at)
+    if not _is_own(club, moment.actor, request.key):
+        _may_grant(club, moment.actor, key.scopes)
+    until = moment.at + timedelta(seconds=request.overlap_seconds)
+    return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
+
+
+def _revoke_key(club: Club, request: asked.RevokeKey, moment: Moment) -> Events:
+    if _key(club, request.key).revoked:
+        raise ClubState("key_ended", None, key=request.key)
+    return (facts.KeyRevoked(key=request.key),)
+
+
+def _set(club: Club, request: asked.Set, moment: Moment) -> Events:
+    given = {name: getattr(request, name) for name in request.__struct_fields__}
+    changes = {name: value for name, value in given.items() if value is not None and value != getattr(club, name)}
+    if not changes:
+        raise AgainstTheClub("nothing_to_set", None)
+    if request.currencies is not None:
+        check_currencies(request.currencies)
+        if gone := [one for one in club.currencies if one not in request.currencies]:
+            raise AgainstTheClub("currency_kept", None, currencies=tuple(gone))
+    return (facts.ClubSet(**changes),)
+
+
+def check_currencies(currencies: tuple[str, ...]) -> None:
+    """Raises :class:`~referee.refusals.AgainstTheClub` unless all are known, each once, and have hundredths."""
+    for currency in currencies:
+        if currency not in DECIMALS:
+            raise AgainstTheClub("unknown_currency", None, currency=currency)
+        if (decimals := DECIMALS[currency]) != 2:
+            raise AgainstTheClub("currency_decimals", None, currency=currency, decimals=decimals)
+    if twice := sorted({one for one in currencies if currencies.count(one) > 1}):
+        raise AgainstTheClub("currency_twice", None, currency=twice[0])
+
+
+def _open_evening(club: Club, request: asked.OpenEvening, moment: Moment) -> Events:
+    evening = len(club.evenings) + 1
+    if evening > MEMBERS_MAX:
+        raise ClubState("club_full", None, most=MEMBERS_MAX)
+    return (facts.EveningOpened(evening=evening, on=request.on, season=request.season),)
+
+
+def _close_evening(club: Club, request: asked.CloseEvening, moment: Moment) -> Events:
+    evening_open(club, request.evening)
+    return (facts.EveningClosed(evening=request.evening),)
+
+
+def evening_open(club: Club, number: int) -> Evening:
+    """The evening, which goes on. Raises :class:`~referee.refusals.Refused`."""
+    evening = club.evening(number)
+    if evening is None:
+        raise AgainstTheClub("no_such_evening", None, evening=number, last=len(club.evenings))
+    if evening.closed:
+        raise ClubState("evening_closed", None, evening=number)
+    return evening
+
+
+def _member(club: Club, number: int) -> Member:
+    member = club.member(number)
+    if member is None:
+        raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
+    return member
+
+
+def _here(club: Club, number: int) -> Member:
+    member = _member(club, number)
+    if member.left is not None:
+        raise ClubState("member_left", None, member=number)
+    return member
+
+
+def members_here(club: Club, numbers: tuple[int, ...]) -> None:
+    """Raises :class:`~referee.refusals.Refused` unless all are members now, each named once."""
+    for number in numbers:
+        _here(club, number)
+    if twice := [number for number in numbers if numbers.count(number) > 1]:
+        raise AgainstTheClub("member_twice", None, member=twice[0])
+
+
+def _key(club: Club, name: str) -> Key:
+    key = club.key(name)
+    if key is None:
+        raise AgainstTheClub("no_such_key", None, key=name)
+    return key
+
+
+def _good_key(club: Club, name: str, at: datetime) -> Key:
+    key = _key(club, name)
+    if key.revoked or key.expires_at <= at:
+        raise ClubState("key_ended", None, key=name)
+    return key
+
+
+def _key_of(club: Club, actor: Actor) -> Key | None:
+    """The key that somebody acts with."""
+    return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
+
+
+def _member_of(club: Club, actor: Actor) -> int | None:
+    key = _key_of(club, actor)
+    return None if key is None else key.member
+
+
+def _is_own(club: Club, actor: Actor, name: str) -> bool:
+    """Whether a key is the one that somebody acts with, or another of the same member's."""
+    key, member = club.key(name), _member_of(club, actor)
+    return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
+
+
+def _may_grant(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
+    mine = granted(club, actor)
+    if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
+        raise NotGranted("scopes_not_yours", None, scopes=lacking)
+
+
+def _years_after(left: date, years: int) -> date:
+    """The first day on which so many whole years have gone by since the year of that day ended."""
+    return date(left.year + years + 1, 1, 1)
+
+
+DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
+    asked.Join: _join,
+    asked.Rename: _rename,
+    asked.Leave: _leave,
+    asked.Erase: _erase,
+    asked.IssueKey: _issue_key,
+    asked.RotateKey: _rotate_key,
+    asked.RevokeKey: _revoke_key,
+    asked.Set: _set,
+    asked.OpenEvening: _open_evening,
+    asked.CloseEvening: _close_evening,
+}
+
+
+# What comes of an event
+
+
+def _changed_member(club: Club, number: int, **changes: Any) -> Club:
+    place = number - 1
+    member = replace(club.members[place], **changes)
+    return replace(club, members=(*club.members[:place], member, *club.members[place + 1 :]))
+
+
+def _changed_key(club: Club, name: str, **changes: Any) -> Club:
+    place = int(name[1:]) - 1
+    key = replace(club.keys[place], **changes)
+    return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
+
+
+def _on_set(club: Club, event: facts.ClubSet) -> Club:
+    given = {name: getattr(event, name) for name in event.__struct_fields__}
+    return replace(club, **{name: value for name, value in given.items() if value is not None})
+
+
+def _on_joined(club: Club, event: facts.MemberJoined) -> Club:
+    return replace(club, members=(*club.members, Member(name=event.name, names=(event.name,))))
+
+
+def _on_named(club: Club, event: facts.MemberNamed) -> Club:
+    names = club.members[event.member - 1].names
+    return _changed_member(club, event.member, name=event.name, names=(*names, event.name))
+
+
+def _on_left(club: Club, event: facts.MemberLeft) -> Club:
+    return _changed_member(club, event.member, left=event.on)
+
+
+def _on_erased(club: Club, event: facts.MemberErased) -> Club:
+    return _changed_member(club, event.member, erased=True)
+
+
+def _on_issued(club: Club, event: facts.KeyIssued) -> Club:
+    key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
+    return replace(club, keys=(*club.keys, key))
+
+
+def _on_rotated(club: Club, event: facts.KeyRotated) -> Club:
+    before = club.keys[int(event.key[1:]) - 1].hash
+    return _changed_key(club, event.key, hash=event.hash, before=before, until=event.until)
+
+
+def _on_revoked(club: Club, event: facts.KeyRevoked) -> Club:
+    return _changed_key(club, event.key, revoked=True)
+
+
+def _on_opened(club: Club, event: facts.EveningOpened) -> Club:
+    return replace(club, evenings=(*club.evenings, Evening(on=event.on, season=event.season)))
+
+
+def _on_closed(club: Club, event: facts.EveningClosed) -> Club:
+    place = event.evening - 1
+    evening = replace(club.evenings[place], closed=True)
+    return replace(club, evenings=(*club.evenings[:place], evening, *club.evenings[place + 1 :]))
+
+
+EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
+    facts.ClubSet: _on_set,
+    facts.MemberJoined: _on_joined,
+    facts.MemberNamed: _on_named,
+    facts.MemberLeft: _on_left,
+    facts.MemberErased: _on_erased,
+    facts.KeyIssued: _on_issued,
+    facts.KeyRotated: _on_rotated,
+    facts.KeyRevoked: _on_revoked,
+    facts.EveningOpened: _on_opened,
+    facts.EveningClosed: _on_closed,
+}

@@ -1,0 +1,73 @@
+"""How a club stands."""
+
+from datetime import date, datetime
+
+from referee.clubs.facts import AppName, Currencies, KeyId, Ref, Scopes, Season, SieAccounts, Zone
+from referee.value import Value
+
+
+class Member(Value):
+    """A member, or who was one. ``name``: the text that he goes by, ``names``: all that he has gone by."""
+
+    name: Ref
+    names: tuple[Ref, ...]
+    left: date | None = None
+    """On which day."""
+    erased: bool = False
+
+
+class Key(Value):
+    """A key: whose it is and what it is good for. ``hash``: of its text, ``before``: of the one before it, which is
+    good until ``until``."""
+
+    scopes: Scopes
+    hash: str
+    expires_at: datetime
+    member: int | None = None
+    app: AppName | None = None
+    before: str | None = None
+    until: datetime | None = None
+    revoked: bool = False
+
+
+class Evening(Value):
+    """An evening."""
+
+    on: date
+    season: Season
+    closed: bool = False
+
+
+class Club(Value):
+    """All that is decided on. Members, keys and evenings are numbered from 1 in their order."""
+
+    name: str
+    currencies: Currencies
+    timezone: Zone
+    founder: Ref
+    founder_hash: str
+    founder_expires: datetime
+    payout_limit: int | None = None
+    keep_years: int = 0
+    sie: SieAccounts = SieAccounts()
+    members: tuple[Member, ...] = ()
+    keys: tuple[Key, ...] = ()
+    evenings: tuple[Evening, ...] = ()
+
+    def member(self, number: int) -> Member | None:
+        """The member of this number, if there was ever one."""
+        return self.members[number - 1] if 1 <= number <= len(self.members) else None
+
+    def is_member(self, number: int) -> bool:
+        """Whether somebody has this number and has not left."""
+        member = self.member(number)
+        return member is not None and member.left is None
+
+    def key(self, key: KeyId) -> Key | None:
+        """The key of this id, good or not."""
+        number = int(key[1:])
+        return self.keys[number - 1] if 1 <= number <= len(self.keys) else None
+
+    def evening(self, number: int) -> Evening | None:
+        """The evening of this number."""
+        return self.evenings[number - 1] if 1 <= number <= len(self.evenings) else None

@@ -1,0 +1,40 @@
+"""A club: the aggregate that begins with its founding."""
+
+from collections.abc import Callable
+from hmac import compare_digest
+from typing import Any, ClassVar
+
+from referee.actors import Actor
+from referee.clubs import facts, standing
+from referee.clubs.asked import ClubRequest, club_request_of
+from referee.clubs.rules import EVOLVE, RULES
+from referee.events import Event
+from referee.store.aggregate import Aggregate, Rules
+
+
+class Club(Aggregate):
+    """A club as it stands after event number ``version``."""
+
+    opened: facts.ClubFounded
+    standing: standing.Club
+
+    OPENING: ClassVar[type[Event]] = facts.ClubFounded
+    FACTS: ClassVar[tuple[type[Event], ...]] = (facts.ClubFounded, *EVOLVE)
+    REQUEST_OF: ClassVar[Callable[[bytes], ClubRequest]] = club_request_of
+
+    @classmethod
+    def rules_for(cls, opened: facts.ClubFounded) -> Rules:
+        """One set of rules for all clubs."""
+        return RULES
+
+    def held(self, actor: Actor, token: str) -> bool:
+        """Whether this is the SHA-256 of the key that the actor acts with, or of the one before it, and it is not
+        revoked; whoever asks has looked at the time."""
+        key = self.standing.key(str(actor).removeprefix("key:"))
+        if key is None or key.revoked:
+            return False
+        return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
+
+    def whose(self, request: Any) -> Actor | None:
+        """By scope, not by actor (:func:`referee.clubs.rules.needs`)."""
+        return None

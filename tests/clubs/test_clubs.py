@@ -1,0 +1,238 @@
+"""A club's members, keys and evenings: what may be done, and what comes of it."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, get_args
+
+import pytest
+
+from referee.actors import Actor
+from referee.clubs import asked, facts
+from referee.clubs.rules import DECIDE, EVOLVE, RULES, needs
+from referee.clubs.standing import Club
+from referee.events import Event
+from referee.refusals import Refused
+from referee.ruleset import Moment
+
+NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
+LATER = NOW + timedelta(days=30)
+
+
+def ref(digit: str) -> str:
+    return f"hmac:{digit * 64}"
+
+
+class Room:
+    """A club just founded, and whoever acts in it."""
+
+    def __init__(self, **founded: Any) -> None:
+        opened = facts.ClubFounded(
+            **{
+                "name": "Knackarna",
+                "currencies": ("SEK",),
+                "timezone": "Europe/Stockholm",
+                "founder": ref("a"),
+                "hash": "1" * 64,
+                "expires_at": LATER,
+                **founded,
+            }
+        )
+        self.club: Club = RULES.start(opened)
+        self.version, self.at = 1, NOW
+        for event in RULES.begin(self.club, self._moment("operator")):
+            self.version += 1
+            self.club = RULES.evolve(self.club, event, self.version)
+
+    def _moment(self, actor: Actor) -> Moment:
+        return Moment(self.version, self.at, "", actor)
+
+    def do(self, request: Any, by: Actor = "key:k1") -> tuple[Event, ...]:
+        events, after = RULES.take(self.club, request, self._moment(by))
+        folded = self.club
+        for number, event in enumerate(events, self.version + 1):
+            folded = RULES.evolve(folded, event, number)
+        assert folded == after, "what is decided is what is folded"
+        self.club, self.version = after, self.version + len(events)
+        return events
+
+    def refused(self, request: Any, by: Actor = "key:k1") -> tuple[str, dict[str, Any]]:
+        with pytest.raises(Refused) as refused:
+            RULES.take(self.club, request, self._moment(by))
+        return refused.value.code, refused.value.facts
+
+    def key(self, *scopes: Any, by: Actor = "key:k1", **whose: Any) -> str:
+        whose = whose or {"app": "Board"}
+        request = asked.IssueKey(scopes=scopes, expires_at=LATER, hash="2" * 64, **whose)
+        (issued,) = self.do(request, by)
+        assert isinstance(issued, facts.KeyIssued)
+        return issued.key
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room()
+
+
+def test_every_request_is_decided_and_every_event_has_its_place():
+    assert DECIDE.keys() == set(get_args(asked.ClubRequest))
+    assert {*EVOLVE, facts.ClubFounded} == {kind for kind in vars(facts).values() if _is_fact(kind)}
+
+
+def _is_fact(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+
+
+class TestFounding:
+    def test_the_founder_is_member_1_and_has_a_key_with_all_scopes(self, room: Room):
+        assert [member.name for member in room.club.members] == [ref("a")]
+        (key,) = room.club.keys
+        assert (key.member, key.scopes, key.hash, key.expires_at) == (1, facts.SCOPES, "1" * 64, LATER)
+
+
+class TestMembers:
+    def test_a_number_is_never_given_twice(self, room: Room):
+        assert room.do(asked.Join(name=ref("b"))) == (facts.MemberJoined(member=2, name=ref("b")),)
+        room.do(asked.Leave(member=2))
+        assert room.do(asked.Join(name=ref("b"))) == (facts.MemberJoined(member=3, name=ref("b")),)
+
+    def test_who_leaves_has_no_key_any_more(self, room: Room):
+        room.do(asked.Join(name=ref("b")))
+        theirs, other = room.key("play", member=2), room.key("read")
+        assert room.do(asked.Leave(member=2)) == (
+            facts.KeyRevoked(key=theirs),
+            facts.MemberLeft(member=2, on=date(2026, 11, 22)),
+        )
+        assert [bool(key.revoked) for key in room.club.keys] == [False, True, False]
+        assert other == "k3"
+
+    def test_all_names_are_known_until_they_are_erased(self, room: Room):
+        room.do(asked.Rename(member=1, name=ref("c")))
+        assert (room.club.members[0].name, room.club.members[0].names) == (ref("c"), (ref("a"), ref("c")))
+
+    @pytest.mark.parametrize(
+        "request_of", [asked.Leave, asked.EraseSent, lambda member: asked.Rename(member=member, name=ref("b"))]
+    )
+    def test_nobody_has_a_number_that_was_not_given(self, room: Room, request_of: Any):
+        request = request_of(member=2)
+        request = asked.Erase(member=2) if isinstance(request, asked.EraseSent) else request
+        assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
+
+    def test_who_has_left_is_no_member(self, room: Room):
+        room.do(asked.Leave(member=1))
+        for request in (asked.Leave(member=1), asked.Rename(member=1, name=ref("b"))):
+            assert room.refused(request, "operator") == ("member_left", {"member": 1})
+
+
+class TestErasing:
+    def test_only_who_has_left(self, room: Room):
+        assert room.refused(asked.Erase(member=1)) == ("member_here", {"member": 1})
+
+    def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
+        room.do(asked.Leave(member=1))
+        assert room.refused(asked.Erase(member=1, balances=(0, -5)), "operator") == ("balance_left", {"member": 1})
+        assert room.do(asked.Erase(member=1, balances=(0,)), "operator") == (
+            facts.MemberErased(member=1, balances=(0,)),
+        )
+        assert room.refused(asked.Erase(member=1), "operator") == ("member_erased", {"member": 1})
+
+    def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
+        """Seven years from the end of the year on in which he left."""
+        room.do(asked.Set(keep_years=7))
+        room.do(asked.Leave(member=1))
+        room.at = datetime(2033, 12, 31, 23, 59, tzinfo=UTC)
+        refused = room.refused(asked.Erase(member=1), "operator")
+        assert refused == ("books_kept", {"member": 1, "until": "2034-01-01"})
+        room.at = datetime(2034, 1, 1, tzinfo=UTC)
+        assert room.do(asked.Erase(member=1), "operator")
+
+
+class TestKeys:
+    def test_a_key_is_a_members_or_a_programs(self, room: Room):
+        request = asked.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64)
+        assert room.refused(request)[0] == "member_or_app"
+        request = asked.IssueKey(scopes=("read",), expires_at=LATER, hash="2" * 64, member=1, app="Board")
+        assert room.refused(request)[0] == "member_or_app"
+
+    def test_its_scopes_are_kept_in_their_order_and_once(self, room: Room):
+        key = room.key("read", "open", "read")
+        issued = room.club.key(key)
+        assert issued is not None
+        assert issued.scopes == ("open", "read")
+
+    @pytest.mark.parametrize("days", [-1, 0, 400.01])
+    def test_it_ends_after_now_and_within_400_days(self, room: Room, days: float):
+        request = asked.IssueKey(scopes=("read",), expires_at=NOW + timedelta(days=days), hash="2" * 64, app="Board")
+        assert room.refused(request) == ("key_expiry", {"most": 400})
+
+    def test_nobody_grants_what_he_has_not(self, room: Room):
+        secretary = room.key("keys", "read")
+        request = asked.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
+        assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("open", "treasury")})
+        assert room.key("read", by=f"key:{secretary}")
+        assert room.key("treasury", by="operator")
+
+    def test_rotated_it_has_another_secret_and_both_are_good_for_a_while(self, room: Room):
+        key = room.key("read")
+        room.do(asked.RotateKey(key=key, overlap_seconds=60, hash="3" * 64))
+        now = room.club.key(key)
+        assert now is not None
+        assert (now.hash, now.before, now.until) == ("3" * 64, "2" * 64, NOW + timedelta(seconds=60))
+        assert now.expires_at == LATER, "who holds a key cannot make it last"
+
+    def test_nobody_rotates_into_his_hand_what_he_has_not(self, room: Room):
+        treasurer, secretary = room.key("treasury"), room.key("keys")
+        request = asked.RotateKey(key=treasurer, hash="3" * 64)
+        assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
+        assert room.do(request, f"key:{treasurer}"), "his own he may"
+
+    def test_what_is_revoked_or_has_expired_is_not_rotated(self, room: Room):
+        key = room.key("read")
+        room.at = LATER
+        assert room.refused(asked.RotateKey(key=key, hash="3" * 64))[0] == "key_ended"
+        room.at = NOW
+        room.do(asked.RevokeKey(key=key))
+        assert room.refused(asked.RotateKey(key=key, hash="3" * 64)) == ("key_ended", {"key": key})
+        assert room.refused(asked.RevokeKey(key=key)) == ("key_ended", {"key": key})
+        assert room.refused(asked.RevokeKey(key="k9")) == ("no_such_key", {"key": "k9"})
+
+    def test_what_each_act_needs(self, room: Room):
+        room.do(asked.Join(name=ref("b")))
+        own, others = room.key("play", member=2), room.key("read", member=1)
+        by = f"key:{own}"
+        assert needs(room.club, asked.RevokeKey(key=own), by) is None
+        assert needs(room.club, asked.RevokeKey(key=others), by) == "keys"
+        assert needs(room.club, asked.Rename(member=2, name=ref("c")), by) is None
+        assert needs(room.club, asked.Rename(member=1, name=ref("c")), by) == "keys"
+        assert needs(room.club, asked.Leave(member=2), by) is None
+        assert needs(room.club, asked.Join(name=ref("c")), by) == "keys"
+        assert needs(room.club, asked.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
+
+
+class TestSettings:
+    def test_only_what_changes_is_told(self, room: Room):
+        assert room.do(asked.Set(name="Knackarna", payout_limit=50000)) == (facts.ClubSet(payout_limit=50000),)
+        assert room.club.payout_limit == 50000
+        assert room.refused(asked.Set(name="Knackarna")) == ("nothing_to_set", {})
+        assert room.refused(asked.Set()) == ("nothing_to_set", {})
+
+    @pytest.mark.parametrize(
+        ("currencies", "code"),
+        [
+            (("SEK", "SOL"), "unknown_currency"),
+            (("SEK", "JPY"), "currency_decimals"),
+            (("SEK", "KWD"), "currency_decimals"),
+            (("SEK", "EUR", "SEK"), "currency_twice"),
+            (("EUR",), "currency_kept"),
+        ],
+    )
+    def test_its_currencies_count_hundredths_and_stay(self, room: Room, currencies: tuple[str, ...], code: str):
+        assert room.refused(asked.Set(currencies=currencies))[0] == code
+        room.do(asked.Set(currencies=("SEK", "EUR")))
+
+
+class TestEvenings:
+    def test_they_are_numbered_and_closed_once(self, room: Room):
+        opened = room.do(asked.OpenEvening(on=date(2026, 11, 22), season="2026/27"))
+        assert opened == (facts.EveningOpened(evening=1, on=date(2026, 11, 22), season="2026/27"),)
+        room.do(asked.CloseEvening(evening=1))
+        assert room.refused(asked.CloseEvening(evening=1)) == ("evening_closed", {"evening": 1})
+        assert room.refused(asked.CloseEvening(evening=2)) == ("no_such_evening", {"evening": 2, "last": 1})
