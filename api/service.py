@@ -14,6 +14,7 @@ from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
+from api.names import Names
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
@@ -49,12 +50,13 @@ class Service:
         desk: Desk,
         hub: Hub,
         books: Books,
+        names: Names,
         attempts: Attempts,
         metrics: Metrics,
         wait_seconds: float,
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.attempts = attempts
+        self.names, self.attempts = names, attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
