@@ -15,6 +15,8 @@ from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.cases import attempts, docket, file, hearings
+from api.clubs import acts as club_acts
+from api.clubs import club, evenings, foundings, keys, members
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
@@ -23,6 +25,7 @@ from api.http.problems import HANDLERS, Told
 from api.http.routes import routed
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
+from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -50,15 +53,29 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.push_async_callback(asyncio.to_thread, referee.close)
             kept = Books(referee, settings.database_url, lambda page: service.followed(page))
             open_parts.push_async_callback(asyncio.to_thread, kept.close)
+            names = Names(settings.database_url, kept.engine)
+            open_parts.push_async_callback(asyncio.to_thread, names.close)
             cache_bytes = settings.cache_megabytes * MEGABYTE
             desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
             open_parts.push_async_callback(asyncio.to_thread, desk.close)
             open_parts.callback(hub.close)
             tried = Attempts(referee.tried, metrics.attempts)
             open_parts.push_async_callback(asyncio.to_thread, tried.close)
-            app.state.service = service = Service(referee, desk, hub, kept, tried, metrics, wait_seconds)
+            app.state.service = service = Service(
+                referee,
+                desk,
+                hub,
+                kept,
+                names,
+                tried,
+                metrics,
+                wait_seconds,
+                settings.operator_key_sha256,
+                settings.anybody_founds,
+            )
             await asyncio.to_thread(kept.start)
             await asyncio.to_thread(service.tickets.prepare)
+            await asyncio.to_thread(names.prepare)
             if settings.metrics_port:
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
@@ -114,6 +131,13 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             deals.get_deal,
             protocol.get_protocol,
             pot.get_pot,
+            foundings.found_club,
+            club.get_club,
+            club_acts.send_club_act,
+            members.list_members,
+            evenings.list_evenings,
+            keys.list_keys,
+            keys.get_key,
         ],
     )
     return Litestar(

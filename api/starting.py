@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from api.bookkeeping import Books
 from api.http.problems import REASON_MAX, STORE_FAILURES
+from api.names import Names, names_file
 from projections.follow.engine import books_file
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
@@ -52,7 +53,7 @@ def open_once(url: str) -> None:
     """All that a start needs of a store: that it can be opened and written, and has its tables."""
     place = place_of(url)
     if isinstance(place, SqliteFile):
-        for file in (place.path, books_file(url)):
+        for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
                 # Tables that are there already need no writing, and a transaction begins on what may only be read.
                 connection.execute("BEGIN IMMEDIATE")
@@ -60,9 +61,12 @@ def open_once(url: str) -> None:
                 connection.rollback()
     with construct(url) as referee:
         books = Books(referee, url)
+        names = Names(url, books.engine)
         try:
             books.prepare()
+            names.prepare()
         finally:
+            names.close()
             books.close()
 
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from api.names import names_file
 from projections.follow.engine import books_file
 from referee.store.reach import SqliteFile, place_of
 
@@ -20,5 +21,5 @@ def open_to_others(url: str) -> list[Path]:
     place = place_of(url)
     if not isinstance(place, SqliteFile):
         return []
-    files = (Path(place.path), books_file(url))
+    files = (Path(place.path), books_file(url), names_file(url))
     return [file for file in files if file.exists() and file.stat().st_mode & OWNER_ALONE]

@@ -1,9 +1,10 @@
 """Where the books are kept: beside the events, on SQLite or PostgreSQL, by one set of statements.
 
 On SQLite the books have a file of their own, so that writers of events never wait for them. On PostgreSQL they
-are tables of the same database, all named ``book_…``.
+are tables of the same database, all named ``book_…``. What else lies beside the events is reached in the same way.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,37 +23,50 @@ IDLE_SECONDS = 10
 """When PostgreSQL gives up a transaction of somebody who says nothing more: others wait for what he holds."""
 
 
-def books_file(url: str) -> Path:
-    """The SQLite file of the books, beside that of the events: ``knacka-books.db`` for ``knacka.db``."""
+BOOKS = "books"
+BOOKS_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
+
+
+def file_beside(url: str, what: str) -> Path:
+    """A SQLite file beside that of the events: ``knacka-books.db`` for ``knacka.db``."""
     place = place_of(url)
     if not isinstance(place, SqliteFile) or place.path == ":memory:":
-        raise ValueError("books need a file: sqlite:///knacka.db")
+        raise ValueError(f"{what} need a file: sqlite:///knacka.db")
     events = Path(place.path)
-    return events.with_name(f"{events.stem}-books{events.suffix}")
+    return events.with_name(f"{events.stem}-{what}{events.suffix}")
 
 
-def engine_for(url: str, silence: float = SILENCE_SECONDS) -> Engine:
-    """The engine over the books of the store at ``url``. Raises ``ValueError`` for a URL that names none.
+def books_file(url: str) -> Path:
+    """The SQLite file of the books."""
+    return file_beside(url, BOOKS)
+
+
+def engine_for(
+    url: str, silence: float = SILENCE_SECONDS, *, what: str = BOOKS, pragmas: Sequence[str] = BOOKS_PRAGMAS
+) -> Engine:
+    """The engine over what lies beside the events of the store at ``url``. Raises ``ValueError`` for a URL that names
+    no store.
 
     ``silence``: how long PostgreSQL may say nothing when it was asked something, before its connection is given up.
+    ``pragmas``: how SQLite keeps the file. What is stored is told by no error.
     """
     place = place_of(url)
-    return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(books_file(url))
+    return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
 
 
 def writer(engine: Engine) -> Engine:
-    """The same engine for those who change the books."""
+    """The same engine for those who change what is kept."""
     return engine.execution_options(changes_books=True)
 
 
-def _sqlite(file: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": LOCK_SECONDS})
+def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
+    engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin below, not when the driver thinks fit
-        connection.execute("PRAGMA journal_mode=WAL").close()
-        connection.execute("PRAGMA synchronous=NORMAL").close()
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
@@ -86,7 +100,9 @@ def _postgres(place: Postgres, silence: float) -> Engine:
         connection.autocommit = False
         return connection
 
-    engine = create_engine("postgresql+psycopg://", creator=opened, pool_pre_ping=True, pool_timeout=POOL_SECONDS)
+    engine = create_engine(
+        "postgresql+psycopg://", creator=opened, pool_pre_ping=True, pool_timeout=POOL_SECONDS, hide_parameters=True
+    )
 
     @event.listens_for(engine, "checkin")
     def returned(connection: Connection | None, _: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from api.http.problems import Problem, as_sent
+from tests.conformance.club_examples import Club
 from tests.conformance.recorded import (
     OPERATIONS,
     Heard,
@@ -22,17 +23,20 @@ SAID = {
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, Any]]:
+def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, club: Club) -> Iterator[tuple[str, Any]]:
     """By operation, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
         going = heard if "/knocks/{case}/" in template else usual
-        path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
+        given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1", "deal": 1, "case": 1}
+        path = template.format(**given, club=club.id)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             if status in SAID:  # as it would be answered while the store is away, or by another setting
                 problem = SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
+            elif operation["tags"] == ["Clubs"]:
+                said = club.provoked(method, template, status, UNKNOWN)
             else:
                 said = _provoke(client, method, path, status, going, over)
             told = msgspec.json.decode(said)
