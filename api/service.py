@@ -129,7 +129,8 @@ class Service:
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
             match = await self.newest(match)
-        if not 1 <= case <= (last := match.state.table.ledger.cases):
+        last = match.state.table.ledger.cases
+        if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         return match
 
