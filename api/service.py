@@ -6,6 +6,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
+from api.access.limits import Limits
+from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.access.tokens import actor_of, hash_of, held_by, seen_as, viewer_of
 from api.access.tried import Tried
@@ -50,10 +52,12 @@ class Service:
         books: Books,
         attempts: Attempts,
         metrics: Metrics,
+        limits: Limits,
+        quotas: Quotas,
         wait_seconds: float,
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.attempts = attempts
+        self.attempts, self.limits, self.quotas = attempts, limits, quotas
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
@@ -144,6 +148,7 @@ class Service:
         if actor is None:
             match = await self._newest(match)
             actor = actor_of(match, held)
+        self.limits.good(held)
         return match, actor
 
     async def _newest(self, match: Match) -> Match:

@@ -28,9 +28,9 @@ class RefusedTokens:
         self._told: set[str] = set()
         self._untold = 0
 
-    def tell(self, client: tuple[str, int] | None) -> None:
-        """One more."""
-        now, address = time.monotonic(), client[0] if client else "an unknown address"
+    def tell(self, address: str) -> None:
+        """One more, from this address."""
+        now = time.monotonic()
         if now - self._since >= TOLD_SECONDS:
             self._since = now
             self._told.clear()

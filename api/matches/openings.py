@@ -285,14 +285,16 @@ def _match_links() -> dict[str, Any]:
         says="The match is open.",
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
-        errors=(400, 413, 415, 422, 503),
+        errors=(400, 403, 413, 415, 422, 503),
         links=_match_links(),
     ),
 )
 async def open_match(request: Req) -> Reply:
     """Opens a match."""
     token_of(request)
-    service, key, body = service_of(request), opening_key_of(request), await BODY.read(request)
+    service = service_of(request)
+    service.quotas.may_open()
+    key, body = opening_key_of(request), await BODY.read(request)
     match_id: UUID
     named = officials_of(body)
     if key is None:
@@ -310,7 +312,7 @@ async def open_match(request: Req) -> Reply:
         for one, own in zip(given, named, strict=True)
     )
     opened = opened_by(body, tokens, hashes)
-    match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
+    match, version, headers = await _opened(request, match_id, opened, keyed=key is not None)
     made = MatchMade(
         id=match_id,
         version=version,
@@ -353,12 +355,14 @@ def _secret(service: Service) -> bytes:
 
 
 async def _opened(
-    service: Service, match_id: UUID, opened: MatchOpened, *, keyed: bool
+    request: Req, match_id: UUID, opened: MatchOpened, *, keyed: bool
 ) -> tuple[Match, int, dict[str, str]]:
     """The match, its version when it had been opened, and the headers that tell whether that was done before."""
+    service = service_of(request)
     own_key = str(match_id) if keyed else None  # the client's is nowhere stored
     before = await in_thread(service.referee.act, match_id, "official", own_key) if own_key else None
     if before is None:
+        service.quotas.opens(request)
         outcome = await service.do(Command(id=match_id, actor="official", request=opened, key=own_key))
         match, version, repeated = (
             match_of(outcome.aggregate),
