@@ -109,12 +109,17 @@ def main() -> bool:
                 if said:
                     guessed.append((f"run {turn + 1}", *said))
     middle = {name: median(of) for name, of in rates.items()}
+
+    def ratio(name: str, to: str) -> float:
+        """Each run is held against the one just before it: the machine may have been slow for both."""
+        return median(one / other for one, other in zip(rates[name], rates[to], strict=True))
+
     table(f"Acts/s of {CLIENTS} clients on SQLite (median of {ROUNDS})", ("limits", "acts/s"), [*middle.items()])
     table(f"{GUESSES:,} guesses from one address", ("", "401", "429", "seconds"), guessed)
     return all(
         [
-            floor("limits on, beside off", middle["on"] / middle["off"], 0.95),
-            floor("beside one who guesses, beside alone", middle["beside one who guesses"] / middle["alone"], 0.9),
+            floor("limits on, beside off", ratio("on", "off"), 0.95),
+            floor("beside one who guesses, beside alone", ratio("beside one who guesses", "alone"), 0.9),
         ]
     )
 
