@@ -9,6 +9,8 @@ from uuid import UUID
 from api.access.access import Access
 from api.access.caller import Caller
 from api.access.clubs import ClubAccess
+from api.access.limits import Limits
+from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.access.tried import Tried
 from api.bookkeeping import Books
@@ -54,16 +56,18 @@ class Service:
         names: Names,
         attempts: Attempts,
         metrics: Metrics,
+        limits: Limits,
+        quotas: Quotas,
         wait_seconds: float,
         operator: str = "",
         anybody_founds: bool = True,
     ) -> None:
         """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.names, self.attempts = names, attempts
+        self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
-        self.access = Access(self, self.tickets, in_thread)
-        self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
+        self.access = Access(self, self.tickets, in_thread, limits.good)
+        self.club_access = ClubAccess(self, operator, limits.good, anybody_founds=anybody_founds)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:

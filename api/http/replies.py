@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Scope, Send
 
 from api.http.headers import Req, held, packed_tag, tag_by, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, packed
@@ -79,11 +80,30 @@ def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
     return Reply(status=304, headers=named(tag, headers))
 
 
+class _Streamed(ASGIStreamingResponse):
+    """Says when it has ended, whatever ended it, and even where it has not begun."""
+
+    __slots__ = ("ended",)
+    ended: Callable[[], None]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.ended()
+
+
 def streamed(
-    request: Req, pieces: AsyncIterator[bytes], *, headers: Mapping[str, str], media_type: str
+    request: Req,
+    pieces: AsyncIterator[bytes],
+    *,
+    headers: Mapping[str, str],
+    media_type: str,
+    ended: Callable[[], None] = lambda: None,
 ) -> ASGIStreamingResponse:
-    """An answer that is sent piece by piece; to HEAD none of them is made."""
-    answer = ASGIStreamingResponse(iterator=pieces, headers=dict(headers), media_type=media_type)
+    """An answer that is sent piece by piece; to HEAD none of them is made. ``ended`` is called when it is over."""
+    answer = _Streamed(iterator=pieces, headers=dict(headers), media_type=media_type)
+    answer.ended = ended
     answer.is_head_response = request.scope["method"] == "HEAD"  # if told of it at once, it would name no type
     return answer
 

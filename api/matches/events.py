@@ -188,7 +188,7 @@ def _line(event: dict[str, Any]) -> bytes:
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
-        errors=(400, 401, 404, 409, 503),
+        errors=(400, 401, 403, 404, 409, 503),
         tagged=False,
         empty={204: "The match is over and all its events have been sent."},
     ),
@@ -221,8 +221,9 @@ async def stream_events(
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    ended = service.quotas.stream(request, caller.shown)
     stream = _stream(service, match, caller, start)
-    return streamed(request, stream, headers=headers, media_type="text/event-stream")
+    return streamed(request, stream, headers=headers, media_type="text/event-stream", ended=ended)
 
 
 def _last_event_id(request: Req) -> int | None:
