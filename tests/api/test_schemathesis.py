@@ -61,6 +61,7 @@ CONFIG = SchemathesisConfig.from_dict(
                 # Of a pair in a result (a seat and its bid) the schema does not say what stands where (400).
                 "include-name": [
                     "POST /v1/matches/{match}/acts",
+                    "POST /v1/matches/{match}/acts/batch",
                     "POST /v1/matches/{match}/knocks",
                     "POST /v1/matches/{match}/knocks/{case}/ruling",
                 ],
