@@ -29,7 +29,7 @@ ABOUT = (
 TOKEN = SecurityScheme(
     type="http",
     scheme="bearer",
-    description="The token of a seat or of the official, from the answer that opened the match.",
+    description="The token of a seat or an official, from the answer that opened the match, or a key of its club.",
 )
 KEY = SecurityScheme(
     type="http",

@@ -9,7 +9,6 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.access import anybody
 from api.http.asked import more
 from api.http.describe import described
 from api.http.faults import Fault, type_of
@@ -119,7 +118,7 @@ async def list_matches(
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """All matches."""
-    anybody(request)
+    await service_of(request).access.listing(request)
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
