@@ -142,6 +142,53 @@ CALLS = {
     "health_ready": Call("anybody", "/health/ready"),
 }
 """By operation id."""
+
+CLUB_TABLE = """
+          all    keys   open   other  stranger token  nobody
+read      yes    yes    yes    yes    none     bad    key
+keep      yes    yes    scope  scope  none     bad    key
+evening   yes    scope  yes    scope  none     bad    key
+itself    yes    yes    yes    yes    yes      bad    key
+found     found  found  found  found  found    found  yes
+"""
+"""The same for calls about a club, and what each is for: who has which key of it."""
+
+CLUB_COLUMNS, *CLUB_LINES = (line.split() for line in CLUB_TABLE.strip().splitlines())
+CLUB_EXPECTED = {row: dict(zip(CLUB_COLUMNS, words, strict=True)) for row, *words in CLUB_LINES}
+
+CLUB_WORDS = {
+    "yes": None,
+    "none": "no_such_club",
+    "bad": "key_malformed",
+    "key": "key_missing",
+    "scope": "scope_missing",
+    "found": "founding_needs_key",
+}
+"""By code of the problem; ``None``: the call is answered."""
+
+CLUB_HOLDERS = {holder: "other" if holder.startswith("key") else "token" for holder in HOLDERS} | {
+    "key: all scopes": "all",
+    "key: all scopes, of who sits": "all",
+    "key: keys": "keys",
+    "key: open": "open",
+    "key: all but play, of who sits": "open",
+    "key of another club": "stranger",
+    "nobody": "nobody",
+}
+
+FOUNDING = {"name": "Knack", "currencies": ["SEK"], "timezone": "UTC", "founder": {"name": "Anna"}}
+CLUB_CALLS = {
+    "found_club": post("found", "/v1/clubs", FOUNDING),
+    "get_club": Call("read", "{club}"),
+    "list_members": Call("read", "{club}/members"),
+    "list_evenings": Call("read", "{club}/evenings"),
+    "list_keys": Call("keep", "{club}/keys"),
+    "get_key": Call("itself", "/v1/key"),
+    "send_club_act": post("keep", "{club}/acts", {"act": "join", "name": "Bo"}),
+    "send_club_act evening": post("evening", "{club}/acts", {"act": "close_evening", "evening": 9}),
+}
+"""By operation id, and what is done."""
+
 DONE = {200, 201, 204, 409, 422}
 """How a call is answered that was let through: the match may be in no state for it."""
 HAS_NONE = {"/problems/no-such-pot"}
@@ -155,6 +202,8 @@ class World(NamedTuple):
     client: TestClient[Litestar]
     matches: dict[str, Placed]
     keys: dict[str, str]
+    club: str
+    """The path of the club."""
 
     def shown(self, holder: str, match: Placed) -> str | None:
         """What a holder shows for this match."""
@@ -168,7 +217,7 @@ class World(NamedTuple):
     def ask(self, call: Call, path: str, shown: str | None) -> httpx.Response:
         """The answer to one request of a call."""
         headers = {} if shown is None else {"Authorization": f"Bearer {shown}"}
-        at = call.path.format(match=path)
+        at = call.path.format(match=path, club=path)
         return self.client.request(call.method, at, json=call.body, headers=headers)
 
 
@@ -187,7 +236,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             match.act(Deal(seat=0, counts=(6, 6, 6, 6)))
             match.act(Bid(seat=1, bid=2))
             match.do(0, Knock(seat=0, accused=1, offence="revoke"))
-        yield World(client, placed, keys)
+        yield World(client, placed, keys, f"/v1/clubs/{club.id}")
 
 
 def _keys(service: Service) -> tuple[dict[str, str], Club]:
@@ -221,12 +270,14 @@ def operations(client: TestClient[Litestar]) -> set[str]:
 
 
 def test_every_call_has_its_line(world: World) -> None:
-    assert operations(world.client) == CALLS.keys()
+    assert operations(world.client) == {*CALLS, *(name.partition(" ")[0] for name in CLUB_CALLS)}
 
 
 def test_every_holder_has_a_column() -> None:
     assert set(HOLDERS.values()) == set(COLUMNS)
     assert {call.row for call in CALLS.values()} == EXPECTED.keys()
+    assert set(CLUB_HOLDERS.values()) == set(CLUB_COLUMNS)
+    assert {call.row for call in CLUB_CALLS.values()} == CLUB_EXPECTED.keys()
 
 
 @pytest.mark.parametrize("visibility", SEES)
@@ -247,6 +298,29 @@ def it_is_as_the_table_says(world: World, operation: str, visibility: str, holde
         assert same(answer, world.ask(call, f"/v1/matches/{uuid4()}", world.shown(holder, match)))
     else:
         is_told(answer, WORDS[expected], call)
+
+
+@pytest.mark.parametrize("operation", CLUB_CALLS)
+def test_who_may_in_a_club(world: World, operation: str) -> None:
+    call, match = CLUB_CALLS[operation], world.matches["club"]
+    for holder, column in CLUB_HOLDERS.items():
+        shown, expected = world.shown(holder, match), CLUB_EXPECTED[call.row][column]
+        answer = world.ask(call, world.club, shown)
+        is_told(answer, CLUB_WORDS[expected], call)
+        if expected == "none":
+            for other in (uuid4(), match.id):
+                assert same(answer, world.ask(call, f"/v1/clubs/{other}", shown))
+
+
+@pytest.mark.parametrize("key", NO_GOOD)
+@pytest.mark.parametrize("operation", CLUB_CALLS)
+def test_in_a_club_a_key_that_is_none(world: World, operation: str, key: str) -> None:
+    call = CLUB_CALLS[operation]
+    is_told(
+        world.ask(call, world.club, world.keys[key]),
+        "founding_needs_key" if operation == "found_club" else NO_GOOD[key],
+        call,
+    )
 
 
 @pytest.mark.parametrize("key", NO_GOOD)
@@ -275,7 +349,7 @@ def same(one: httpx.Response, other: httpx.Response) -> bool:
 
     def told(answer: httpx.Response) -> tuple[Any, ...]:
         headers = [(name, value) for name, value in answer.headers.multi_items() if name != "date"]
-        return answer.status_code, headers, re.sub(rb"/v1/matches/[0-9a-f-]{36}", b"", answer.content)
+        return answer.status_code, headers, re.sub(rb"/v1/(matches|clubs)/[0-9a-f-]{36}", b"", answer.content)
 
     return told(one) == told(other)
 
