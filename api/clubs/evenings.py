@@ -59,7 +59,7 @@ async def list_evenings(
             description="Only those of this season.",
             min_length=1,
             max_length=SEASON_MAX,
-            schema_extra={"pattern": PERSON.removesuffix(r"(?!\n)")},
+            pattern=PERSON,
         ),
     ] = None,
     limit: Limit = 200,

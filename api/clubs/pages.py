@@ -8,7 +8,6 @@ from litestar.params import QueryParameter
 
 from api.http.asked import more
 from api.http.headers import Req, held, tag_by
-from api.http.params import CURSOR
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, not_modified
 from api.reading import long_reply
@@ -17,6 +16,7 @@ T = TypeVar("T")
 
 LIMIT_MAX = 1000
 Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")]
+CURSOR: dict[str, Any] = {"pattern": "^[0-9]{1,9}$", "maxLength": 9}
 Cursor = Annotated[str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)]
 
 

@@ -66,8 +66,8 @@ IDEMPOTENCY_KEY = in_header(
 
 OPENING_KEY = in_header(
     "Idempotency-Key",
-    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match with the same tokens. "
-    "Whoever knows it can have the tokens: it is a secret, such as a random UUID.",
+    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match or club with the same "
+    "tokens or key. Whoever knows it can have them: it is a secret, such as a random UUID.",
     pattern="^[!-}][!-~]{15,127}$",
     longest=128,
     example="7d1c3a52-5f0e-4f5b-9c76-0a4f7f2f6b1d",

@@ -323,6 +323,7 @@ def test_who_may_in_a_club(world: World, operation: str) -> None:
         is_told(answer, WORDS[expected], call)
         if expected == "-":
             assert same(answer, world.ask(call, uuid4(), shown))
+            assert same(answer, world.ask(call, match.id, shown)), "a match is no club"
 
 
 @pytest.mark.parametrize("key", NO_GOOD)
