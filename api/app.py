@@ -19,7 +19,7 @@ from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.cases import attempts, docket, file, hearings
 from api.clubs import acts as club_acts
-from api.clubs import club, evenings, foundings, keys, members
+from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
@@ -77,7 +77,6 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         addresses,
         loopback=settings.limit_loopback,
         anybody_opens=settings.anybody_opens,
-        anybody_founds=settings.anybody_founds,
         matches_per_hour=settings.matches_per_hour,
         clubs_per_day=settings.clubs_per_day,
         club_matches=settings.club_matches,
@@ -182,6 +181,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             club_acts.send_club_act,
             members.list_members,
             evenings.list_evenings,
+            standings.get_standings,
             keys.list_keys,
             keys.get_key,
         ],

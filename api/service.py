@@ -66,8 +66,8 @@ class Service:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
-        self.access = Access(self, self.tickets, in_thread, limits.good)
-        self.club_access = ClubAccess(self, operator, limits.good, anybody_founds=anybody_founds)
+        self.access = Access(self, self.tickets, in_thread)
+        self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:
@@ -155,6 +155,10 @@ class Service:
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))
+
+    def good(self, held: str) -> None:
+        """Somebody has shown a good token or key, of which this is the SHA-256: it has limits of its own."""
+        self.limits.good(held)
 
     async def newest_club(self, club: Club) -> Club:
         """The club likewise."""

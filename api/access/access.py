@@ -149,7 +149,10 @@ class Access:
         if caller is None and shown is not None and key is None:
             match = await self._found.newest(match)
             caller = _whose(match, shown, key)
-        return match, _must_be_somebody(match, caller)
+        caller = _must_be_somebody(match, caller)
+        if caller.held is not None:
+            self._found.good(caller.held)
+        return match, caller
 
 
 def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:

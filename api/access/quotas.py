@@ -21,7 +21,6 @@ class Quotas:
         *,
         loopback: bool,
         anybody_opens: bool,
-        anybody_founds: bool,
         matches_per_hour: int,
         clubs_per_day: int,
         club_matches: int,
@@ -30,7 +29,7 @@ class Quotas:
     ) -> None:
         """``loopback``: whether what holds for addresses, and for streams, holds on this machine too."""
         self._addresses, self._loopback = addresses, loopback
-        self._anybody_opens, self._anybody_founds = anybody_opens, anybody_founds
+        self._anybody_opens = anybody_opens
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
         self._streams: Counter[str] = Counter()
@@ -48,11 +47,6 @@ class Quotas:
         """For who opens a match of a club, of which so many are open: 403 where it may have no more."""
         if count >= self._club_matches:
             raise _reached("open_matches", self._club_matches)
-
-    def may_found(self) -> None:
-        """For who founds a club without the operator's key: 401 where that is not for anybody."""
-        if not self._anybody_founds:
-            raise Problem("founding_needs_key", headers=CHALLENGE)
 
     def founds(self, request: Req) -> None:
         """He founds one now: 403 where his address has founded too many."""

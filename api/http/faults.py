@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, NoReturn
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -205,10 +206,20 @@ def _holds(member: types.Type, value: Any) -> bool:
             return len(value) == len(member.item_types)
         case types.DateTimeType() | types.DateType():
             return _is_time(member, value)
+        case types.UUIDType():
+            return _is_id(value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
             return _long_enough(member, value)
+    return True
+
+
+def _is_id(value: str) -> bool:
+    try:
+        msgspec.convert(value, UUID)
+    except msgspec.ValidationError:
+        return False
     return True
 
 
@@ -348,6 +359,8 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
             return phrase("moment")
         case types.DateType():
             return phrase("day")
+        case types.UUIDType():
+            return phrase("id")
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
             return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))

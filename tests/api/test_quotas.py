@@ -21,7 +21,6 @@ def quotas(**more: Any) -> Quotas:
     usual: dict[str, Any] = {
         "loopback": False,
         "anybody_opens": True,
-        "anybody_founds": True,
         "matches_per_hour": 2,
         "clubs_per_day": 2,
         "club_matches": 2,
@@ -95,12 +94,6 @@ class TestClubs:
         with pytest.raises(Problem) as refused:
             some.founds(asked("192.0.2.1"))
         assert (refused.value.status, refused.value.facts) == (403, {"what": "clubs_per_day", "most": 2})
-
-    def test_only_with_a_key_where_the_operator_says_so(self) -> None:
-        quotas().may_found()
-        with pytest.raises(Problem) as refused:
-            quotas(anybody_founds=False).may_found()
-        assert (refused.value.status, refused.value.code) == (401, "founding_needs_key")
 
 
 class TestStreams:

@@ -22,6 +22,7 @@ SAID = {
 }
 AS_MANY = {
     "open_match": Problem("quota_reached", what="matches_per_hour", most=60),
+    "found_club": Problem("quota_reached", what="clubs_per_day", most=10),
     "stream_events": Problem("quota_reached", what="streams", most=128),
 }
 """Of calls that nobody is refused for who he is: 403."""
