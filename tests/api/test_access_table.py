@@ -181,6 +181,7 @@ CALLS = {
     "get_club": Call("club_look", "{club}"),
     "list_members": Call("club_look", "{club}/members"),
     "list_evenings": Call("club_look", "{club}/evenings"),
+    "get_standings": Call("club_look", "{club}/standings"),
     "list_keys": Call("club_keys", "{club}/keys"),
     "send_club_act": post("club_do", "{club}/acts", {"act": "join", "name": "Ture"}),
     "send_club_act, evening": post("club_open", "{club}/acts", EVENING),
