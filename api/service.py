@@ -180,9 +180,10 @@ class Service:
             gone = asyncio.create_task(_gone(request, changed))
             try:
                 while known(match := await self.match(match.id)) and not (is_over(match) or gone.done()):
-                    left = min(deadline - asyncio.get_running_loop().time(), caller.seconds_left(utc_now()))
-                    if left <= 0 or self.hub.closed or not await set_within(changed, left):
+                    left = deadline - asyncio.get_running_loop().time()
+                    if left <= 0 or self.hub.closed:
                         break
+                    await set_within(changed, min(left, caller.seconds_left(utc_now())))
                     await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
