@@ -132,7 +132,8 @@ async def list_cases(
     token = hash_of(required_token(request))
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
-    books, at = service_of(request).books, utc_now()
+    service, at = service_of(request), utc_now()
+    books = service.books
     try:
         (found, following), behind = await books.ask_of_all(
             books.cases,
@@ -150,6 +151,7 @@ async def list_cases(
         )
     except ValueError:
         raise Problem("bad_cursor") from None
+    service.tell_of(request, {one.match for one in found})
     cases = tuple(_listed(one, at) for one in found)
     page = encode(CasePage(cases=cases, next=following, behind=behind))
     headers = PRIVATE | (more(request, cursor=following) if following else {})

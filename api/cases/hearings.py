@@ -5,6 +5,7 @@ from uuid import UUID
 
 from litestar import post
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
 from api.access.tried import tries
@@ -98,7 +99,8 @@ async def _heard(
     key, expected = key_of(request), expected_by(request)
     command = Command(id=match_id, actor=actor, request=asked, key=key, expected=expected, token=held)
     outcome = await service.do(command)
-    match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    match = await service.named(request, match_of(outcome.aggregate))
+    version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
     entries = await _entries(service, match, case, version, actor)
     told_of = case_of(match, entries, version, language, at)
@@ -123,7 +125,7 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     service, token = service_of(request), required_token(request)
     sent = await STATEMENT.read(request)
     asked = Statement(case=case, **_fields(sent))
-    _, actor, held = await service.holder(match, token)
+    _, actor, held = await service.holder(request, match, token)
     tries(request, match, actor, asked)
     must_be_seat(actor, sent.seat)
     await service.case_in(match, case)
@@ -144,7 +146,7 @@ async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     service, token = service_of(request), required_token(request)
     sent = await WITHDRAWAL.read(request)
     asked = Withdrawal(case=case, seat=sent.seat)
-    _, actor, held = await service.holder(match, token)
+    _, actor, held = await service.holder(request, match, token)
     tries(request, match, actor, asked)
     _as_whom(actor, sent.seat)
     await service.case_in(match, case)
@@ -175,7 +177,7 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     service, token = service_of(request), required_token(request)
     sent = await APPEAL.read(request)
     asked = Appeal(case=case, **_fields(sent))
-    _, actor, held = await service.holder(match, token)
+    _, actor, held = await service.holder(request, match, token)
     tries(request, match, actor, asked)
     _as_whom(actor, sent.seat)
     await service.case_in(match, case)
@@ -213,14 +215,14 @@ async def rule_on_case(
     service, token = service_of(request), required_token(request)
     sent = await RULING.read(request)
     asked = Ruling(case=case, **_fields(sent))
-    _, actor, held = await service.holder(match, token)
+    _, actor, held = await service.holder(request, match, token)
     if not preview:  # which would change nothing
         tries(request, match, actor, asked)
     must_be_official(actor)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
     if preview:
-        return await _preview(request, service, seen, actor, asked)
+        return await _preview(request, service, await service.named(request, seen), actor, asked)
     return await _heard(request, service, match, case, actor, held, asked)
 
 
@@ -258,7 +260,7 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # somebody has acted meanwhile
     answer = {
-        "protocol": sheet,
+        "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
         "events": [_foreseen(one, actor) for one in made],

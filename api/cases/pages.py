@@ -15,7 +15,6 @@ from referee import rulebook, sentences
 from referee.actors import Actor, is_official, place_of
 from referee.sentences import Language, Text
 
-HTML = "text/html"
 PAGE = "case.html"
 
 

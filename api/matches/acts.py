@@ -160,7 +160,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
     service, token = service_of(request), required_token(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    opened, actor, held = await service.holder(match, token)
+    opened, actor, held = await service.holder(request, match, token)
     tries(request, match, actor, act)
     must_be_theirs(opened, actor, act)
     outcome = await service.do(Command(id=match, actor=actor, request=act, key=key, expected=expected, token=held))
@@ -196,7 +196,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
     service, token = service_of(request), required_token(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    opened, actor, held = await service.holder(match, token)
+    opened, actor, held = await service.holder(request, match, token)
     for act in acts:
         tries(request, match, actor, act)
         must_be_theirs(opened, actor, act)

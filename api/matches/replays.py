@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from litestar import get
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from api.http.describe import described
 from api.http.headers import Req, held
@@ -42,7 +43,10 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
 
 def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
     """A :class:`Replayed`, encoded. Touches the database."""
-    return encode(replay_fields(match_of(service.referee.replay(now.id, at)), now, viewer))
+    then = replace(
+        match_of(service.referee.replay(now.id, at)), opened=now.opened
+    )  # with the names, if they are told
+    return encode(replay_fields(then, now, viewer))
 
 
 @get(

@@ -39,6 +39,6 @@ class Ticket(Value):
 async def issue_ticket(request: Req, match: MatchId) -> Reply:
     """A ticket for a stream."""
     service, token = service_of(request), required_token(request)
-    _, _, hashed = await service.holder(match, token)
+    _, _, hashed = await service.holder(request, match, token)
     ticket, expires = await in_thread(service.tickets.give, match, hashed)
     return reply(Ticket(ticket=ticket, expires=expires), status=201, headers={"Cache-Control": "no-store"})

@@ -67,7 +67,7 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     """Replaces a lost token."""
     service, mine = service_of(request), required_token(request)
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
-    _, actor, held = await service.holder(match, mine)
+    _, actor, held = await service.holder(request, match, mine)
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
     tries(request, match, actor, asked)
     must_be_official(actor)
