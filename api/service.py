@@ -44,6 +44,8 @@ REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, UnknownAggregate, Busy)
 """What tells for certain that nothing was done."""
 SETTLE_SECONDS = 2.0
 """How long who reads attempts waits for those of just now."""
+CLUBS_NAMED_MOST = 1000
+"""Clubs whose names are at hand."""
 ASIDE_NAMED_MOST = 100
 """Matches set aside that the metrics name; the log names all."""
 
@@ -66,6 +68,8 @@ class Service:
         self.names, self.attempts = names, attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
+        self._names: dict[UUID, tuple[int, dict[str, str]]] = {}
+        """By club, at which version of it, names by their refs."""
 
     async def do(self, command: Command) -> Outcome:
         """Has the desk decide and store a request; what somebody wrote in it in a match of a club is kept among the
@@ -138,9 +142,20 @@ class Service:
         request.scope["state"][NAMED] = f"-names-{letters(club.version)}"
         members = [club.standing.member(number) for number in opened.members]
         refs = [None if member is None or member.erased else member.name for member in members]
-        found = await in_thread(self.names.read, club.id, filter(None, refs))
+        found = await self._called(club, {ref for ref in refs if ref is not None})
         players = (found.get(ref or "", shown) for ref, shown in zip(refs, opened.players, strict=True))
         return replace(match, opened=replace(opened, players=tuple(players)))
+
+    async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
+        """The names that stand for these refs, at hand until the club has moved on: somebody may be erased then."""
+        version, known = self._names.get(club.id, (0, {}))
+        if version != club.version or not refs <= known.keys():
+            before = known if version == club.version else {}
+            known = before | await in_thread(self.names.read, club.id, refs)
+            if len(self._names) >= CLUBS_NAMED_MOST:
+                self._names.clear()
+            self._names[club.id] = club.version, known
+        return known
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
