@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from api.names import Names, folded, is_ref, names_file
 from projections.follow.engine import engine_for
 from referee.store.reach import Postgres, place_of
-from tests.api.clubs import files_with
+from tests.api.written import files_with
 from tests.stores import Postgres as Server
 
 CLUB, OTHER = UUID(int=1), UUID(int=2)

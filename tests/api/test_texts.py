@@ -21,11 +21,11 @@ from api.texts import is_prose, replaced, written
 from referee import acts, told
 from referee.clubs.asked import Rename
 from referee.store.reach import Postgres, place_of
-from tests.api.clubs import MEMBERS, Club, ClubTable, files_with, tables_with
 from tests.api.conftest import client_of
 from tests.api.serving import served, sse
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, RULING, ask, case, finish
+from tests.api.written import MEMBERS, Club, ClubTable, files_with, tables_with
 from tests.edited import said
 
 Client = TestClient[Litestar]
