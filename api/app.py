@@ -10,7 +10,7 @@ from litestar.enums import ScopeType
 from litestar.types import Message, Scope
 
 from api.access.limits import Limits
-from api.access.tokens import RefusedTokens
+from api.access.tokens import WRONG, RefusedTokens
 from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
@@ -84,7 +84,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             answered: Told | None = scope["state"].get("problem")
             problem = None if answered is None else answered.code
             metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
-            if problem == "token_unknown":
+            if problem in WRONG:
                 refused_tokens.tell(scope["client"])
             if answered is not None and (tried := tried_in(scope)) is not None:
                 scope["litestar_app"].state.service.refused(tried, answered)

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from api.access.access import Access
+from api.access.caller import Caller
 from api.access.tickets import Tickets
-from api.access.tokens import actor_of, hash_of, held_by, seen_as, viewer_of
 from api.access.tried import Tried
 from api.bookkeeping import Books
 from api.http.headers import NAMED, Req, letters
@@ -20,8 +21,7 @@ from api.ops.metrics import Gauges, Metrics
 from api.texts import Texts, may_read, replaced, tell, written
 from api.threads import in_thread
 from projections.follow.page import Page
-from referee.actors import Actor
-from referee.events import Recorded, Viewer
+from referee.events import Recorded
 from referee.phases import Over
 from referee.refusals import Refused
 from referee.store.acts import key_of
@@ -67,6 +67,7 @@ class Service:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.attempts = names, attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
+        self.access = Access(self, self.tickets, in_thread)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
         self._names: dict[UUID, tuple[int, dict[str, str]]] = {}
         """By club, at which version of it, names by their refs."""
@@ -140,11 +141,21 @@ class Service:
         if club is None:
             return match
         request.scope["state"][NAMED] = f"-names-{letters(club.version)}"
-        members = [club.standing.member(number) for number in opened.members]
-        refs = [None if member is None or member.erased else member.name for member in members]
-        found = await self._called(club, {ref for ref in refs if ref is not None})
-        players = (found.get(ref or "", shown) for ref, shown in zip(refs, opened.players, strict=True))
-        return replace(match, opened=replace(opened, players=tuple(players)))
+        names = await self.called(club.id, opened.members)
+        players = tuple(
+            names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
+        )
+        return replace(match, opened=replace(opened, players=players))
+
+    async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
+        """By number what members of a club go by; without those who are erased."""
+        club = await self._club(club_id)
+        if club is None:
+            return {}
+        known = {number: club.standing.member(number) for number in members}
+        refs = {number: one.name for number, one in known.items() if one is not None and not one.erased}
+        names = await self._called(club, set(refs.values()))
+        return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
         """The names that stand for these refs, at hand until the club has moved on: somebody may be erased then."""
@@ -160,7 +171,12 @@ class Service:
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
         match = match_of(self.desk.cached(match_id) or await self._loaded(match_id))
-        return match if match.version >= min_version else await self._later(match_id, min_version)
+        return match if match.version >= min_version else match_of(await self._later(match, min_version))
+
+    async def club(self, club_id: UUID, min_version: int = 0) -> Club:
+        """The club, likewise. Raises ``UnknownAggregate``."""
+        club = club_of(self.desk.cached(club_id) or await self._loaded(club_id))
+        return club if club.version >= min_version else club_of(await self._later(club, min_version))
 
     async def opened(self, match_id: UUID) -> Match:
         """The match for what its opening tells; otherwise perhaps as it was. Raises ``UnknownAggregate``."""
@@ -179,80 +195,60 @@ class Service:
             if self._loading.get(match_id) is loading:
                 del self._loading[match_id]
 
-    async def _later(self, match_id: UUID, min_version: int) -> Match:
+    async def _later(self, aggregate: Aggregate, min_version: int) -> Aggregate:
+        aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self.wait_seconds
-        with self.hub.waiting(match_id) as changed:
+        with self.hub.waiting(aggregate_id) as changed:
             # Once from the store, for another process may have been there; after that we are told of it.
-            match = match_of(await in_thread(self.desk.get, match_id, min_version=min_version))
-            while match.version < min_version:
+            now = await in_thread(self.desk.get, aggregate_id, min_version=min_version)
+            while now.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0 or self.hub.closed or not await set_within(changed, left):
-                    raise Problem("version_not_reached", version=match.version, min_version=min_version)
-                found = self.desk.cached(match_id)
-                match = match_of(await in_thread(self.desk.get, match_id) if found is None else found)
-            return match
-
-    async def seen(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Viewer]:
-        """The match, and who is asking. 404, 401."""
-        held, match = held_by(request), await self.match(match_id)
-        viewer: Viewer = "spectator"
-        if held is not None:
-            match, actor = await self._known(match, held)
-            viewer = seen_as(actor)
-        if match.version < min_version:
-            match = await self.match(match_id, min_version)
-            viewer = viewer_of(match, held)
-        if held is not None:
-            self.tell(request, match)
-        return await self.named(request, match), viewer
-
-    async def holder(self, request: Req, match_id: UUID, token: str) -> tuple[Match, Actor, str]:
-        """The match, who wants to act, and what the desk shall know the token by: here the match may be as it was.
-        404, 401."""
-        held = hash_of(token)
-        match, actor = await self._known(await self.opened(match_id), held)
-        self.tell(request, match)
-        return match, actor, held
+                    raise Problem("version_not_reached", version=now.version, min_version=min_version)
+                found = self.desk.cached(aggregate_id)
+                now = await in_thread(self.desk.get, aggregate_id) if found is None else found
+            return now
 
     async def case_in(self, match_id: UUID, case: int) -> Match:
         """The match, which has a case of this number. 404."""
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
-            match = await self._newest(match)
+            match = await self.newest(match)
         if not 1 <= case <= (last := match.state.table.ledger.cases):
             raise Problem("no_such_case", last=last)
         return match
 
-    async def _known(self, match: Match, held: str) -> tuple[Match, Actor]:
-        """The match and whose token it is; 401. One that is unknown may just have been made by another process: then
-        the match is as it is stored."""
-        actor = match.holder(held)
-        if actor is None:
-            match = await self._newest(match)
-            actor = actor_of(match, held)
-        return match, actor
-
-    async def _newest(self, match: Match) -> Match:
+    async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
-        return match_of(await in_thread(self.desk.get, match.id, min_version=match.version + 1))
+        return match_of(await self._stored(match))
 
-    async def later(self, request: Req, match: Match, seconds: float, known: Callable[[Match], bool]) -> Match:
+    async def newest_club(self, club: Club) -> Club:
+        """The club likewise."""
+        return club_of(await self._stored(club))
+
+    async def _stored(self, aggregate: Aggregate) -> Aggregate:
+        return await in_thread(self.desk.get, aggregate.id, min_version=aggregate.version + 1)
+
+    async def later(
+        self, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
+    ) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many
         seconds. Does not wait for what cannot come, nor for a caller who has gone. Raises
         :class:`~referee.store.desk.Busy` when too many wait."""
         if not (seconds and known(match)):
             return match
         deadline = asyncio.get_running_loop().time() + seconds
-        with self.hub.polling(match.id) as changed:
+        with self.hub.polling(match.id, *caller.rests_on) as changed:
             gone = asyncio.create_task(_gone(request, changed))
             try:
                 while known(match := await self.match(match.id)) and not (is_over(match) or gone.done()):
-                    left = deadline - asyncio.get_running_loop().time()
+                    left = min(deadline - asyncio.get_running_loop().time(), caller.seconds_left(utc_now()))
                     if left <= 0 or self.hub.closed or not await set_within(changed, left):
                         break
+                    await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
-        viewer_of(match, held_by(request))  # whose token has been replaced meanwhile learns nothing more
+        await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more
         return await self.named(request, match)
 
     def refused(self, tried: Tried, told: Told) -> None:
@@ -340,6 +336,13 @@ def is_over(match: Match) -> bool:
 def match_of(aggregate: Aggregate) -> Match:
     """The aggregate as a match. Raises ``UnknownAggregate`` where it is something else."""
     if not isinstance(aggregate, Match):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate
+
+
+def club_of(aggregate: Aggregate) -> Club:
+    """The aggregate as a club. Raises ``UnknownAggregate`` where it is something else."""
+    if not isinstance(aggregate, Club):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate
 

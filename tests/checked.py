@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from api.access.caller import SPECTATOR
 from api.matches.shown import event_seen, shuffling
 from referee.actors import Actor
 from referee.acts import Act, Entropy, RequestCards
@@ -90,7 +91,7 @@ class Played:
     def lines(self) -> list[str]:
         """Its events as a spectator gets them."""
         match = self.match
-        told = (event_seen(one, "spectator", one.originator_version <= match.public_to) for one in self.history)
+        told = (event_seen(one, SPECTATOR, one.originator_version <= match.public_to) for one in self.history)
         return [msgspec.json.encode(one).decode() for one in told]
 
     def some(self, chance: Random) -> tuple[Event, ...]:

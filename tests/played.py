@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from api.access.caller import SPECTATOR
 from api.cases.case import entries_of
 from projections.cases import Case
 from referee import notation
@@ -110,4 +111,4 @@ def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:
     """The cases of a deal that is over, from its events."""
     numbers = [one.event.case for one in events if isinstance(one.event, KnockUpheld | KnockDismissed)]
     end = events[-1].originator_version
-    return tuple(Case(number, entries_of(events, number, "spectator", end)) for number in numbers)
+    return tuple(Case(number, entries_of(events, number, SPECTATOR, end)) for number in numbers)

@@ -14,6 +14,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from api.access.caller import Caller
 from api.books.deals import record_of
 from referee import notation
 from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void, act_name
@@ -254,9 +255,9 @@ def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypa
 
 def told(direct: Direct) -> list[bytes]:
     """Text and record of each deal of a match."""
-    match = direct.table.match
+    match, caller = direct.table.match, Caller(viewer=0)
     return [
-        notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), 0, "en"))
+        notation.write(deal).encode() + msgspec.json.encode(record_of(match, events, cases_in(events), caller, "en"))
         for number, deal in enumerate(finished(direct), 1)
         for events in [of_the_deal(direct.history, number)]
     ]

@@ -88,12 +88,79 @@ def uses(file: str, source: str) -> set[str]:
     return found
 
 
+ACCESS = {"api.access.access", "api.access.caller", "api.access.clubs"}
+"""Of ``api/access/`` what calls ask; the rest is for it alone."""
+BESIDE_ACCESS = {
+    "api/app.py": {
+        "api.access.limits.Limits",
+        "api.access.tokens.WRONG",
+        "api.access.tokens.RefusedTokens",
+        "api.access.tried.tried_in",
+    },
+    "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
+    "api/matches/openings.py": {
+        "api.access.derived.Derived",
+        "api.access.tokens.hash_of",
+        "api.access.tokens.new_token",
+    },
+    "api/matches/tokens.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
+    "api/service.py": {"api.access.tickets.Tickets", "api.access.tried.Tried"},
+}
+"""What else some use of it: they make tokens, limit and count; who may do what none of that tells."""
+TELLS = {"authorization", "holder", "whose"}
+"""Who asks these of a request or a match decides by himself who may."""
+VERIFIES = "api/ops/proof.py"
+"""Looks at what was decided once."""
+
+
+def decides(file: str, source: str) -> set[str]:
+    """What a file of the interface uses to find out by itself who may see or do something."""
+    if not file.startswith("api/") or file.startswith(("api/access/", "api/demo/")):
+        return set()
+    known = ACCESS | BESIDE_ACCESS.get(file, set())
+    found = {name for name in uses(file, source) if name.startswith("api.access.")}
+    found = {name for name in found if name not in known and name.rpartition(".")[0] not in known}
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(ast.Attribute(of, name)) if name in TELLS and file != VERIFIES:
+                found |= set() if ast.unparse(of).endswith("access") else {name}
+            case ast.Constant(b"authorization"):
+                found.add("authorization")
+    return found
+
+
 def forbidden(file: str, source: str) -> set[str]:
     def within(name: str, tops: set[str]) -> bool:
         return any(f"{name}.".startswith(f"{top}.") for top in tops)
 
     no, yes = banned(file)
     return {name for name in uses(file, source) if within(name, no) and not within(name, yes)}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_one_place_decides_who_may_see_and_do_what(path: Path):
+    assert decides(path.as_posix(), (ROOT / path).read_text()) == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "found"),
+    [
+        ("api/matches/acts.py", "from api.access.caller import Caller", set()),
+        ("api/matches/acts.py", "from api.access.access import Access, anybody", set()),
+        ("api/matches/acts.py", "from api.access.tokens import hash_of", {"api.access.tokens.hash_of"}),
+        ("api/matches/acts.py", "from api.access import tried", {"api.access.tried"}),
+        ("api/matches/tokens.py", "from api.access.tokens import hash_of, new_token", set()),
+        ("api/matches/tokens.py", "import api.access.tokens", {"api.access.tokens"}),
+        ("api/matches/acts.py", "service.access.holder(match, shown)", set()),
+        ("api/matches/acts.py", "match.holder(held)", {"holder"}),
+        ("api/matches/acts.py", "match.whose(act)", {"whose"}),
+        ("api/matches/acts.py", 'header(request, b"authorization")', {"authorization"}),
+        ("api/access/access.py", "match.holder(held)", set()),
+        ("referee/store/desk.py", "match.holder(held)", set()),
+    ],
+)
+def test_a_second_place_is_found(file: str, source: str, found: set[str]):
+    assert decides(file, source) == found
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)

@@ -1,15 +1,15 @@
-"""Who is asking: a seat, the official, or anybody else. Tokens are kept as SHA-256 and compared in constant time."""
+"""Tokens, and whose an act is. Tokens are kept as SHA-256 and compared in constant time."""
 
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from hashlib import sha256
 
-from api.http.headers import Req, header
+from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
 from referee.actors import Actor, is_official
 from referee.acts import Request
-from referee.events import Viewer
 from referee.store.match import Match
 
 log = logging.getLogger(__name__)
@@ -20,8 +20,12 @@ TOLD_MAX = 20
 """Nor of more addresses in that time: one who guesses may have many."""
 
 
+WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
+"""What is said of a token or key that is not good."""
+
+
 class RefusedTokens:
-    """Tells the log who gives tokens that are not of the match, and how often; never the token."""
+    """Tells the log who gives tokens and keys that are not good, and how often; never the token."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -47,51 +51,27 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+TOKEN_LENGTH = len(new_token())
+
+
 def hash_of(token: str) -> str:
     """What is kept of a token."""
     return sha256(token.encode()).hexdigest()
 
 
-def held_by(request: Req) -> str | None:
-    """What is kept of the token that came with the request, or ``None`` where none came."""
-    token = token_of(request)
-    return None if token is None else hash_of(token)
-
-
-def token_of(request: Req) -> str | None:
+def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
     """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
-    no token, also where none is needed: whoever sends it means to be somebody."""
-    given = header(request, b"authorization")
-    if given is None:
+    no token, also where none is needed: whoever sends it means to be somebody. 400 for two of them, or nobody could
+    say who is meant. ``missing``, ``challenge``: how it is refused."""
+    given = [value for name, value in request.scope["headers"] if name == b"authorization"]
+    if not given:
         return None
-    scheme, _, token = given.partition(" ")
+    if len(given) > 1:
+        raise Problem("two_authorizations")
+    scheme, _, token = given[0].decode("latin-1").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise Problem("token_missing", headers=CHALLENGE)
+        raise Problem(missing, headers=challenge)
     return token.strip()
-
-
-def required_token(request: Req) -> str:
-    """The bearer token; 401 without one."""
-    token = token_of(request)
-    if token is None:
-        raise Problem("token_missing", headers=CHALLENGE)
-    return token
-
-
-def viewer_of(match: Match, held: str | None) -> Viewer:
-    """Whose token it is, by what is kept of it; a spectator has none. 401 for one that is not of this match."""
-    found = holder_of(match, held)
-    if found is None:
-        raise Problem("token_unknown", headers=CHALLENGE)
-    return found
-
-
-def holder_of(match: Match, held: str | None) -> Viewer | None:
-    """Whose token it is as the match stands; ``None`` where it is nobody's."""
-    if held is None:
-        return "spectator"
-    actor = match.holder(held)
-    return None if actor is None else seen_as(actor)
 
 
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
@@ -103,22 +83,9 @@ def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
         must_be_official(actor)
 
 
-def seen_as(actor: Actor) -> Viewer:
-    """As whom an actor sees the match: all officials see what the first does."""
-    return actor if isinstance(actor, int) else "official"
-
-
-def actor_of(match: Match, held: str) -> Actor:
-    """Who acts with this token, by what is kept of it. 401 for one that is not of this match."""
-    actor = match.holder(held)
-    if actor is None:
-        raise Problem("token_unknown", headers=CHALLENGE)
-    return actor
-
-
 def must_be_seat(actor: Actor, seat: int) -> None:
     """403 unless the caller holds the token of this seat."""
-    if is_official(actor):
+    if not isinstance(actor, int):
         raise Problem("for_seats", seat=seat)
     if actor != seat:
         raise Problem("not_your_seat", seat=seat, yours=actor)

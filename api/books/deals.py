@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 import msgspec
 from litestar import get
 
+from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
@@ -29,7 +30,6 @@ from referee.events import (
     Recorded,
     Reported,
     TrickTaken,
-    Viewer,
 )
 from referee.notation.histories import Step, steps_of
 from referee.proceedings.takeback import that_stands
@@ -200,13 +200,13 @@ class _Sheet:
 
 
 def record_of(
-    match: Match, events: list[Recorded], cases: tuple[CaseKept, ...], viewer: Viewer, language: Language
+    match: Match, events: list[Recorded], cases: tuple[CaseKept, ...], caller: Caller, language: Language
 ) -> dict[str, Any]:
     """The fields of :class:`DealRecord`, from the events after the deal before was scored to the deal's own score,
     and the cases that were opened meanwhile."""
     sheet = _Sheet()
     for step in steps_of(events):
-        seen = tuple(match.seen(recorded, viewer) for recorded in step.events)
+        seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
@@ -227,7 +227,7 @@ def record_of(
         "declarer": score.declarer,
         "contract": score.contract,
         "tricks": sheet.tricks,
-        "facts": [event_seen(one, viewer, public=True) for one in own],
+        "facts": [event_seen(one, caller, public=True) for one in own],
         "reports": sheet.reports,
         "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
         "penalties": sheet.penalties,
@@ -261,11 +261,11 @@ async def place_of(service: Service, match: Match, deal: int) -> Place:
 
 
 def read_record(
-    service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], viewer: Viewer, language: Language
+    service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], caller: Caller, language: Language
 ) -> bytes:
     """The record of a deal, encoded. Touches the database."""
     events = service.referee.history(match.id, after=place.before, to=place.score)
-    return encode(record_of(match, events, cases, viewer, language))
+    return encode(record_of(match, events, cases, caller, language))
 
 
 def read_text(service: Service, match: Match, place: Place) -> bytes:
@@ -294,7 +294,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
 async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
     """The record of a finished deal."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
+    seen, caller = await service.access.sees(request, match, min_version)
     plain, language = prefers(header(request, b"accept"), PLAIN), language_of(header(request, b"accept-language"))
     tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language, *appealable(seen, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
@@ -305,7 +305,7 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
         body = await in_long_thread(read_text, service, seen, place)
     else:
         book = service.books.cases
-        question = partial(book.between, viewer=viewer, after=place.before, to=place.score)
+        question = partial(book.between, viewer=caller.viewer, after=place.before, to=place.score)
         cases = await service.books.ask_of(book, seen.id, seen.version, question)
-        body = await in_long_thread(read_record, service, seen, place, cases, viewer, language)
+        body = await in_long_thread(read_record, service, seen, place, cases, caller, language)
     return await long_reply(request, body, tag, headers=headers, media_type=PLAIN if plain else JSON)

@@ -8,7 +8,6 @@ from litestar import get
 from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 
-from api.access.tokens import must_be_official, required_token
 from api.http.asked import more
 from api.http.describe import TOKEN, described
 from api.http.headers import Req, held, tag_by
@@ -106,10 +105,10 @@ async def list_attempts(
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
 ) -> ASGIResponse:
     """What was tried and refused."""
-    required_token(request)
     service = service_of(request)
-    _, viewer = await service.seen(request, match)
-    must_be_official(viewer)
+    service.access.credential(request)
+    found, caller = await service.access.sees(request, match)
+    caller.must_be_official(found)
     await service.attempts_settled()
     rows = await in_thread(service.attempts.rows, match, after=after, limit=limit + 1)
     seen = [attempt_seen(row) for row in rows[:limit]]

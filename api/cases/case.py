@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from api.access.caller import Caller
 from api.http.headers import letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
@@ -13,7 +14,7 @@ from projections.cases import FACTS, Entry, fine_of
 from referee import sentences, told
 from referee.actors import Actor
 from referee.acts import Result
-from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, Viewer, seen
+from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, seen
 from referee.officials.standing import CaseStatus, status_at
 from referee.proceedings.cases import (
     CaseAppealed,
@@ -153,11 +154,12 @@ class Case(Value):
     """Before this a party may appeal; null: not now."""
 
 
-def entries_of(recorded: Iterable[Recorded], case: int, viewer: Viewer, public_to: int = 0) -> tuple[Entry, ...]:
-    """What happened in a case, as the viewer may see it, among these events."""
+def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
+    """What happened in a case, as the caller may see it, among these events."""
     return tuple(
-        Entry(one.originator_version, one.at, seen(one.event, viewer, one.originator_version <= public_to))
+        Entry(one.originator_version, one.at, seen(one.event, caller.sees_as(public), public))
         for one in recorded
+        for public in (one.originator_version <= public_to,)
         if isinstance(one.event, FACTS) and getattr(one.event, "case", None) == case
     )
 

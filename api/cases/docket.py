@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import QueryParameter
 
-from api.access.tokens import hash_of, required_token
 from api.cases.case import Came, Status
 from api.http.asked import more
 from api.http.describe import TOKEN, described, link
@@ -129,7 +128,9 @@ async def list_cases(
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """The cases of an official."""
-    token = hash_of(required_token(request))
+    access = service_of(request).access
+    access.credential(request)
+    sight = await access.listing(request)
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     service, at = service_of(request), utc_now()
@@ -139,7 +140,7 @@ async def list_cases(
             books.cases,
             lambda connection: books.cases.page(
                 connection,
-                token,
+                sight,
                 at,
                 status=None if status == "any" else status,
                 ruleset=ruleset,

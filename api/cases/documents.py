@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from api.access.caller import Caller
 from api.cases.case import Case
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.problems import Document, document_of_refusal, rule_page
@@ -251,7 +252,7 @@ def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
     return max((number for number, _ in scores if number < min(last, case.event)), default=1), last
 
 
-def timeline_of(match: Match, case: Case, history: Sequence[Recorded], viewer: Viewer) -> tuple[Happened, ...]:
+def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
     """The events of the deal that a case is about, and those of the case."""
     before, last = _deal(case, history)
     naming = named(case)
@@ -261,7 +262,7 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], viewer: V
             number, of_case = one.originator_version, getattr(one.event, "case", None) == case.case
             if not (before < number <= last or of_case or number in naming):
                 continue
-            told_of = event_seen(one, viewer, number <= match.public_to)
+            told_of = event_seen(one, caller, number <= match.public_to)
             fields = {name: value for name, value in told_of.items() if name not in ARTICLES}
             yield Happened(
                 event=EventSeen(**fields | {"event": msgspec.to_builtins(told_of["event"])}),
@@ -363,14 +364,14 @@ def draft(
     match: Match,
     case: Case,
     history: Sequence[Recorded],
-    actor: Actor,
-    viewer: Viewer,
+    caller: Caller,
     language: Language,
     at: datetime,
 ) -> Draft:
     """All that the match itself tells of a case. May take the processor for long: a ruling on a deal that is over
     scores it anew."""
-    form = form_of(match, case.case, history, actor, language, at) if viewer == "official" else None
+    official = caller.viewer == "official"
+    form = form_of(match, case.case, history, caller.acting, language, at) if official else None
     offence = case.offence or case.named
     prices = () if form is None else form.prices
     cited = [one.rule for one in case.rulings] + [one.rule for one in prices if one.offence == offence]
@@ -378,7 +379,7 @@ def draft(
         match=match,
         case=case,
         facts=facts_of(match, case, language),
-        timeline=timeline_of(match, case, history, viewer),
+        timeline=timeline_of(match, case, history, caller),
         form=form,
         cited=tuple(dict.fromkeys(cited)),
     )

@@ -7,7 +7,7 @@ from litestar import get
 from msgspec.structs import replace
 from sqlalchemy import Connection
 
-from api.access.tokens import hash_of, required_token
+from api.access.caller import Caller
 from api.cases.case import Case, case_of, in_language
 from api.cases.documents import CaseFile, Draft, draft, file_of
 from api.cases.pages import case_policy, page_of
@@ -20,7 +20,7 @@ from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
 from projections.cases import Entry, Listed
-from referee.actors import Actor
+from projections.sight import Sight
 from referee.events import Viewer
 from referee.proceedings.cases import CaseRuled
 from referee.sentences import Language
@@ -40,7 +40,7 @@ def _drafted(
     service: Service,
     match: Match,
     found: tuple[Entry, ...],
-    actor: Actor,
+    caller: Caller,
     viewer: Viewer,
     language: Language,
 ) -> Draft:
@@ -49,7 +49,7 @@ def _drafted(
     case = case_of(match, found, match.version, language, at)
     _must_concern(case, viewer)
     history = service.referee.history(match.id, to=match.version)
-    return draft(match, case, history, actor, viewer, language, at)
+    return draft(match, case, history, caller, language, at)
 
 
 def _written(
@@ -86,10 +86,9 @@ def _written(
 )
 async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """The file of a case."""
-    service, token = service_of(request), hash_of(required_token(request))
-    seen, viewer = await service.seen(request, match, min_version)
-    actor = seen.holder(token)
-    assert actor is not None, "whose token it is has been seen"
+    service = service_of(request)
+    service.access.credential(request)
+    seen, caller = await service.access.sees(request, match, min_version)
     language, as_page = language_of(header(request, b"accept-language")), prefers(header(request, b"accept"), HTML)
     book = service.books.cases
 
@@ -97,20 +96,21 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
         last = book.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
+        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return found.entries
 
     entries = await service.books.ask_of(book, seen.id, seen.version, read)
-    drafted = await in_long_thread(_drafted, service, seen, entries, actor, viewer, language)
+    viewer = caller.sees_as(entries[0].event <= seen.public_to)
+    drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
     # A party sees what was ruled in this match, as any of its officials would find it.
-    official = viewer == "official"
-    holder, within = (token, None) if official else (seen.opened.official, seen.id)
+    official = caller.viewer == "official"
+    sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)
     earlier = await service.books.ask_of(
         book,
         seen.id,
         seen.version,
         lambda connection, match_id: book.earlier(
-            connection, holder, drafted.cited, viewer, match=within, but=(match_id, case)
+            connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
     service.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})

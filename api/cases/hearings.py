@@ -7,8 +7,7 @@ from litestar import post
 from litestar.params import QueryParameter
 from msgspec.structs import replace
 
-from api.access.tokens import must_be_official, must_be_seat, required_token, seen_as
-from api.access.tried import tries
+from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -23,11 +22,10 @@ from api.threads import in_thread
 from projections.cases import Entry
 from projections.protocols import Protocol
 from referee import rulebook, told
-from referee.actors import Actor, is_official
 from referee.acts import (
     Appeal,
     AppealSent,
-    Proceeding,
+    Request,
     Ruling,
     RulingSent,
     Statement,
@@ -36,7 +34,7 @@ from referee.acts import (
 )
 from referee.events import Recorded
 from referee.ruleset import Moment
-from referee.store.desk import Busy, Command, Stale, utc_now
+from referee.store.desk import Busy, Stale, utc_now
 from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
 
@@ -80,29 +78,26 @@ def _fields(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _entries(service: Service, match: Match, case: int, version: int, actor: Actor) -> tuple[Entry, ...]:
+async def _entries(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
     """What had happened in a case up to a version, by the book."""
     book = service.books.cases
     found = await service.books.ask_of(
         book,
         match.id,
         version,
-        lambda connection, match_id: book.answer(connection, match_id, seen_as(actor), case - 1, 1),
+        lambda connection, match_id: book.answer(connection, match_id, caller.viewer, case - 1, 1),
     )
     return tuple(entry for one in found for entry in one.entries if entry.event <= version)
 
 
-async def _heard(
-    request: Req, service: Service, match_id: UUID, case: int, actor: Actor, held: str, asked: Proceeding
-) -> Reply:
+async def _heard(request: Req, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request) -> Reply:
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
-    command = Command(id=match_id, actor=actor, request=asked, key=key, expected=expected, token=held)
-    outcome = await service.do(command)
+    outcome = await service.do(caller.command(match_id, asked, key=key, expected=expected))
     match = await service.named(request, match_of(outcome.aggregate))
     version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
-    entries = await _entries(service, match, case, version, actor)
+    entries = await _entries(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
     headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(told_of)}
@@ -122,14 +117,13 @@ async def _heard(
 )
 async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
     """Makes a statement."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     sent = await STATEMENT.read(request)
     asked = Statement(case=case, **_fields(sent))
-    _, actor, held = await service.holder(request, match, token)
-    tries(request, match, actor, asked)
-    must_be_seat(actor, sent.seat)
+    _, caller = await service.access.acts(request, match, shown, asked)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, asked)
+    return await _heard(request, service, match, case, caller, asked)
 
 
 @post(
@@ -143,22 +137,13 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
 )
 async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
     """Withdraws a case."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     sent = await WITHDRAWAL.read(request)
     asked = Withdrawal(case=case, seat=sent.seat)
-    _, actor, held = await service.holder(request, match, token)
-    tries(request, match, actor, asked)
-    _as_whom(actor, sent.seat)
+    _, caller = await service.access.acts(request, match, shown, asked)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, asked)
-
-
-def _as_whom(actor: Actor, seat: int | None) -> None:
-    """403 unless a seat names itself, and an official none."""
-    if seat is not None:
-        must_be_seat(actor, seat)
-    elif not is_official(actor):
-        must_be_official(actor)
+    return await _heard(request, service, match, case, caller, asked)
 
 
 @post(
@@ -174,14 +159,13 @@ def _as_whom(actor: Actor, seat: int | None) -> None:
 )
 async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply:
     """Appeals."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     sent = await APPEAL.read(request)
     asked = Appeal(case=case, **_fields(sent))
-    _, actor, held = await service.holder(request, match, token)
-    tries(request, match, actor, asked)
-    _as_whom(actor, sent.seat)
+    _, caller = await service.access.acts(request, match, shown, asked)
     await service.case_in(match, case)
-    return await _heard(request, service, match, case, actor, held, asked)
+    return await _heard(request, service, match, case, caller, asked)
 
 
 @post(
@@ -212,18 +196,20 @@ async def rule_on_case(
     preview: Annotated[bool, QueryParameter(description="Only say what would follow.")] = False,
 ) -> Reply:
     """Rules on a case."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     sent = await RULING.read(request)
     asked = Ruling(case=case, **_fields(sent))
-    _, actor, held = await service.holder(request, match, token)
-    if not preview:  # which would change nothing
-        tries(request, match, actor, asked)
-    must_be_official(actor)
+    if preview:  # which would change nothing, so nothing is tried
+        opened, caller = await service.access.acts(request, match, shown)
+        caller.must_be_official(opened)
+    else:
+        _, caller = await service.access.acts(request, match, shown, asked)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
     if preview:
-        return await _preview(request, service, await service.named(request, seen), actor, asked)
-    return await _heard(request, service, match, case, actor, held, asked)
+        return await _preview(request, service, await service.named(request, seen), caller, asked)
+    return await _heard(request, service, match, case, caller, asked)
 
 
 def _must_be_rule(match: Match, rule: str) -> None:
@@ -234,14 +220,14 @@ def _must_be_rule(match: Match, rule: str) -> None:
     raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
 
 
-def _foreseen(recorded: Recorded, actor: Actor) -> dict[str, Any]:
+def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
     """An event that has not happened: its row has no place in the chain."""
-    told_of = event_seen(recorded, seen_as(actor), public=False)
+    told_of = event_seen(recorded, caller, public=False)
     return {name: value for name, value in told_of.items() if name not in ("digest", "prev")}
 
 
-async def _preview(request: Req, service: Service, match: Match, actor: Actor, asked: Ruling) -> Reply:
-    expected, at = expected_by(request), utc_now()
+async def _preview(request: Req, service: Service, match: Match, caller: Caller, asked: Ruling) -> Reply:
+    expected, at, actor = expected_by(request), utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     history = await in_thread(service.referee.history, match.id, to=match.version)
@@ -251,8 +237,8 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
     ]
-    entries = await _entries(service, match, asked.case, match.version, actor)
-    told_entries = entries_of(made, asked.case, seen_as(actor), match.version + len(made))
+    entries = await _entries(service, match, asked.case, match.version, caller)
+    told_entries = entries_of(made, asked.case, caller, match.version + len(made))
     language, book = language_of(header(request, b"accept-language")), service.books.protocols
     sheet = await service.books.ask_of(
         book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
@@ -263,6 +249,6 @@ async def _preview(request: Req, service: Service, match: Match, actor: Actor, a
         "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
-        "events": [_foreseen(one, actor) for one in made],
+        "events": [_foreseen(one, caller) for one in made],
     }
     return of_match(answer, match.version, headers=in_language(language))

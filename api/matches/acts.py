@@ -7,8 +7,7 @@ from litestar import get, post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.tokens import must_be_theirs, required_token, seen_as
-from api.access.tried import tries
+from api.access.caller import Caller
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -23,7 +22,7 @@ from referee import told
 from referee.acts import AnyAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
-from referee.store.desk import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome
+from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
 from referee.value import SeatSent, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
@@ -104,29 +103,29 @@ async def list_legal_acts(
     min_version: MinVersion = 0,
 ) -> Reply:
     """What a seat may do now."""
-    required_token(request)
+    access = service_of(request).access
+    access.credential(request)
     if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
         raise Problem(
             "bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(SeatSent), given=None),)
         )
-    seen, viewer = await service_of(request).seen(request, match, min_version)
-    whose: Viewer = viewer if seat is None else seat
-    if viewer not in (whose, "official") and seen.opened.dealing != "tally":
-        raise Problem("not_your_seat", seat=whose, yours=viewer)
+    seen, caller = await access.sees(request, match, min_version)
+    whose: Viewer = caller.viewer if seat is None else seat
+    caller.must_know_acts(seen, whose)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
     return short(request, tag_of(seen.version), lambda: seen.legal(whose))
 
 
-def done_of(outcome: Outcome, viewer: Viewer) -> dict[str, Any]:
+def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
     """The fields of :class:`ActDone`, ready to encode."""
-    return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, viewer)}
+    return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, caller)}
 
 
-def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, Any]]:
-    """The events of an act as the viewer could see them when it was done, so that a repeat is answered alike."""
+def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, Any]]:
+    """The events of an act as the caller could see them when it was done, so that a repeat is answered alike."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
-    return [event_seen(one, viewer, one.originator_version <= public_to) for one in events]
+    return [event_seen(one, caller, one.originator_version <= public_to) for one in events]
 
 
 @post(
@@ -158,13 +157,12 @@ def events_then(events: tuple[Recorded, ...], viewer: Viewer) -> list[dict[str, 
 )
 async def send_act(request: Req, match: MatchId) -> Reply:
     """Does something."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
-    opened, actor, held = await service.holder(request, match, token)
-    tries(request, match, actor, act)
-    must_be_theirs(opened, actor, act)
-    outcome = await service.do(Command(id=match, actor=actor, request=act, key=key, expected=expected, token=held))
-    done = done_of(outcome, seen_as(actor))
+    _, caller = await service.access.acts(request, match, shown, act)
+    outcome = await service.do(caller.command(match, act, key=key, expected=expected))
+    done = done_of(outcome, caller)
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
 
 
@@ -194,26 +192,17 @@ async def send_act(request: Req, match: MatchId) -> Reply:
 )
 async def send_acts(request: Req, match: MatchId) -> Reply:
     """Does several things."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
-    opened, actor, held = await service.holder(request, match, token)
-    for act in acts:
-        tries(request, match, actor, act)
-        must_be_theirs(opened, actor, act)
+    opened, caller = await service.access.acts(request, match, shown, *acts)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
-        tries(request, match, actor, act)
+        caller.tries(request, opened, act)
         own_key = None if key is None else f"{key}/{index}"
-        command = Command(
-            id=match,
-            actor=actor,
-            request=act,
-            key=own_key,
-            expected=None if index else expected,
-            token=held,
-        )
+        command = caller.command(match, act, key=own_key, expected=None if index else expected)
         try:
             if index and clock() > deadline:
                 raise Busy
@@ -224,7 +213,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
                 raise
             refused = {"index": index, "problem": told_of(request, error)}
             break
-    done = [done_of(outcome, seen_as(actor)) for outcome in outcomes]
+    done = [done_of(outcome, caller) for outcome in outcomes]
     again = sum(outcome.repeated for outcome in outcomes)
     answer = {"done": done, "replayed": again, "refused": refused}
     language = language_of(header(request, b"accept-language"))

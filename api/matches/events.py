@@ -10,14 +10,14 @@ from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
 from msgspec.structs import replace
 
+from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
-from api.access.tokens import held_by, holder_of
 from api.http.asked import more
 from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
-from api.http.problems import CHALLENGE, Problem
+from api.http.problems import Problem
 from api.http.replies import (
     EVENT_STREAM,
     GZIP,
@@ -36,9 +36,9 @@ from api.reading import long_reply
 from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee import told
-from referee.events import MatchOpened, Recorded, Viewer
+from referee.events import MatchOpened, Recorded
 from referee.store.aggregate import fold
-from referee.store.desk import Busy
+from referee.store.desk import Busy, utc_now
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version
@@ -67,25 +67,26 @@ class EventPage(Value):
     version: Version
 
 
-def read_events(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> list[dict[str, Any]]:
-    """Events as the viewer may see them, up to the version of ``match``. Touches the database."""
+def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[dict[str, Any]]:
+    """Events as the caller may see them, up to the version of ``match``. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
         return []
     rows = service.referee.rows(match.id, after=after, to=last)
-    return [_seen(match, row, from_row(row), viewer) for row in rows]
+    return [_seen(match, row, from_row(row), caller) for row in rows]
 
 
-def _seen(match: Match, row: StoredEvent, recorded: Recorded, viewer: Viewer) -> dict[str, Any]:
-    hashed = row_hash(row) if viewer == "official" else None
+def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
+    public = recorded.originator_version <= match.public_to
+    hashed = row_hash(row) if caller.sees_as(public) == "official" else None
     if isinstance(recorded.event, MatchOpened):  # who plays goes by the names that the caller is told
         recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
-    return event_seen(recorded, viewer, recorded.originator_version <= match.public_to, hashed)
+    return event_seen(recorded, caller, public, hashed)
 
 
-def read_page(service: Service, match: Match, viewer: Viewer, after: int, limit: int) -> bytes:
+def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
     """An :class:`EventPage`, encoded. Touches the database."""
-    events = read_events(service, match, viewer, after, limit)
+    events = read_events(service, match, caller, after, limit)
     return encode({"events": events, "next": next_after(match, after, limit), "version": match.version})
 
 
@@ -98,9 +99,9 @@ Form = Callable[[dict[str, Any]], bytes]
 """How an event is written among others."""
 
 
-def read_piece(service: Service, match: Match, viewer: Viewer, after: int, to: int, form: Form) -> tuple[bytes, int]:
+def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
     """Some events up to number ``to``, encoded, and the number of the last of them. Touches the database."""
-    events = read_events(service, match, viewer, after, min(PAGE, to - after))
+    events = read_events(service, match, caller, after, min(PAGE, to - after))
     return b"".join(map(form, events)), events[-1]["number"] if events else to
 
 
@@ -131,8 +132,8 @@ async def list_events(
 ) -> ASGIResponse:
     """The audit trail."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, max(min_version, after))
-    seen = await service.later(request, seen, wait, lambda now: now.version <= after)
+    seen, caller = await service.access.sees(request, match, max(min_version, after))
+    seen = await service.later(request, seen, caller, wait, lambda now: now.version <= after)
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
@@ -141,19 +142,19 @@ async def list_events(
     if has := held(request, tag):
         return not_modified(has, headers)
     if lined:
-        return await _lined(request, seen, viewer, after, following or seen.version, tag, headers)
-    page = await in_thread(read_page, service, seen, viewer, after, limit)
+        return await _lined(request, seen, caller, after, following or seen.version, tag, headers)
+    page = await in_thread(read_page, service, seen, caller, after, limit)
     return await long_reply(request, page, tag, headers=headers)
 
 
 async def _lined(
-    request: Req, match: Match, viewer: Viewer, after: int, end: int, tag: str, headers: dict[str, str]
+    request: Req, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIResponse:
     """Events as lines, sent as they are read."""
     service = service_of(request)
     # The first lines before the answer begins, which may still be a problem.
-    first = await in_thread(read_piece, service, match, viewer, after, end, _line)
-    lines = all_with_texts(request.scope, _lines(service, match, viewer, first, end), NDJSON)
+    first = await in_thread(read_piece, service, match, caller, after, end, _line)
+    lines = all_with_texts(request.scope, _lines(service, match, caller, first, end), NDJSON)
     if len(first[0]) >= PACK_FROM and takes_gzip(request):
         lines, tag, headers = _packed(lines, first[0]), packed_tag(tag), headers | GZIP
     return streamed(request, lines, headers=named(tag, headers), media_type=NDJSON)
@@ -167,12 +168,12 @@ async def _packed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[b
 
 
 async def _lines(
-    service: Service, match: Match, viewer: Viewer, first: tuple[bytes, int], end: int
+    service: Service, match: Match, caller: Caller, first: tuple[bytes, int], end: int
 ) -> AsyncIterator[bytes]:
     piece, last = first
     yield piece
     while last < end:
-        piece, last = await in_stream_thread(read_piece, service, match, viewer, last, end, _line)
+        piece, last = await in_stream_thread(read_piece, service, match, caller, last, end, _line)
         yield piece
 
 
@@ -224,25 +225,16 @@ async def stream_events(
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
-        seen, viewer = await service.seen(request, match, start)
-        hashed = held_by(request)
+        seen, caller = await service.access.sees(request, match, start)
     else:
-        seen = await service.match(match, start)
-        tickets = service.tickets
-        read = tickets.look if request.scope["method"] == "HEAD" else tickets.take  # HEAD has no stream
-        hashed = await in_thread(read, match, ticket)
-        by = None if hashed is None else holder_of(seen, hashed)
-        if by is None:
-            raise Problem("ticket_unknown", headers=CHALLENGE)
-        viewer = by
-        service.tell(request, seen)
+        only_looks = request.scope["method"] == "HEAD"  # which has no stream
+        seen, caller = await service.access.by_ticket(request, match, ticket, start, only_looks=only_looks)
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    stream = _stream(request, match, viewer, hashed, start)
-    pieces = all_with_texts(request.scope, stream, EVENT_STREAM)
+    pieces = all_with_texts(request.scope, _stream(request, match, caller, start), EVENT_STREAM)
     return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM)
 
 
@@ -255,39 +247,37 @@ def _last_event_id(request: Req) -> int | None:
     return int(given)
 
 
-async def _stream(
-    request: Req, match_id: UUID, viewer: Viewer, hashed: str | None, after: int
-) -> AsyncIterator[bytes]:
+async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
     """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
-    keeps the connection open. Ends where the token is the viewer's no more."""
+    keeps the connection open. Ends where the caller may see it no more."""
     yield b"retry: 1000\n\n"
     service = service_of(request)
     told: Match | None = None
-    with service.hub.waiting(match_id) as changed:
+    with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
-            if holder_of(match, hashed) != viewer:
+            if not await service.access.still(match, caller):
                 return
             if after == 0:
                 match = await service.named(request, match)
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
-                    yield await in_stream_thread(read_acts, service, told, match, viewer)
+                    yield await in_stream_thread(read_acts, service, told, match, caller)
                     after = match.version
             elif told is None or told.version < match.version:  # it begins, or has fallen far behind
                 while after < match.version:
                     end = match.version
-                    piece, after = await in_stream_thread(read_piece, service, match, viewer, after, end, _framed)
+                    piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, _framed)
                     yield piece
-                yield _framed_state(match, viewer)
+                yield _framed_state(match, caller)
             told = match
             if is_over(match):
                 return
-            if not await set_within(changed, KEEP_ALIVE_SECONDS):
+            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, caller.seconds_left(utc_now()))):
                 yield b": keep-alive\n\n"
 
 
-def read_acts(service: Service, told: Match, match: Match, viewer: Viewer) -> bytes:
+def read_acts(service: Service, told: Match, match: Match, caller: Caller) -> bytes:
     """What has happened since ``told``: the events of each act and the state after it. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
@@ -295,17 +285,18 @@ def read_acts(service: Service, told: Match, match: Match, viewer: Viewer) -> by
         recorded = from_row(row)
         if recorded.request is not None and act:  # the first event of another
             told = fold(told, act)
-            pieces.append(_framed_state(told, viewer))
+            pieces.append(_framed_state(told, caller))
             act = []
         act.append(recorded)
-        pieces.append(_framed(_seen(match, row, recorded, viewer)))
-    return b"".join([*pieces, _framed_state(match, viewer)])
+        pieces.append(_framed(_seen(match, row, recorded, caller)))
+    return b"".join([*pieces, _framed_state(match, caller)])
 
 
 def _framed(event: dict[str, Any]) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event["number"], event["topic"].encode(), encode(event))
 
 
-def _framed_state(match: Match, viewer: Viewer) -> bytes:
+def _framed_state(match: Match, caller: Caller) -> bytes:
     """Without an id: an EventSource that resumes names the last event."""
-    return b"event: state\ndata: %s\n\n" % encode(state_seen(match, viewer))
+    seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
+    return b"event: state\ndata: %s\n\n" % encode(seen)

@@ -9,8 +9,7 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 from sqlalchemy import Connection
 
-from api.access.tokens import must_be_seat, required_token, seen_as
-from api.access.tried import tries
+from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.http.asked import more
 from api.http.bodies import Body
@@ -24,11 +23,11 @@ from api.http.writes import expected_by, key_of, replayed
 from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told
-from referee.actors import Actor, is_official
+from referee.actors import is_official
 from referee.acts import Knock, Note, NumberSent, Offence, OpenCase, Result
 from referee.events import KnockDismissed, KnockUpheld
 from referee.proceedings.cases import CaseOpened
-from referee.store.desk import Command, utc_now
+from referee.store.desk import utc_now
 from referee.value import CaseKind, SeatSent, Value
 
 LIMIT_MAX = 1000
@@ -85,12 +84,12 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
             return "offence", offence
 
 
-def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
+def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     """What is asked of the match; 422 for a field too many or too few, 403 for somebody else's seat, but where only
     the tally is kept."""
-    (kind, offence), official = _kind_of(sent), is_official(actor)
+    (kind, offence), official = _kind_of(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
-        must_be_seat(actor, sent.seat)
+        caller.must_be_seat(sent.seat, itself=kind != "offence")
     needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
     missing = [name for name in needs if getattr(sent, name) is None]
     if not official and sent.seat is None and "seat" not in missing:
@@ -145,17 +144,18 @@ def asked_by(actor: Actor, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
 )
 async def send_knock(request: Req, match: MatchId) -> Reply:
     """Knocks."""
-    service, token = service_of(request), required_token(request)
+    service = service_of(request)
+    shown = service.access.credential(request)
     key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
-    opened, actor, held = await service.holder(request, match, token)
-    tries(request, match, actor, sent)
-    asked = asked_by(actor, sent, tally=opened.opened.dealing == "tally")
-    outcome = await service.do(Command(id=match, actor=actor, request=asked, key=key, expected=expected, token=held))
+    opened, caller = await service.access.acts(request, match, shown)
+    caller.tries(request, opened, sent)
+    asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
+    outcome = await service.do(caller.command(match, asked, key=key, expected=expected))
     language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened), "a knock makes a case"
     number = first.case
-    entries = entries_of(outcome.events, number, seen_as(actor))
+    entries = entries_of(outcome.events, number, caller)
     after = await service.named(request, match_of(outcome.aggregate))
     case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
@@ -186,13 +186,13 @@ async def list_knocks(
 ) -> Reply:
     """All case files."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
+    seen, caller = await service.access.sees(request, match, min_version)
     book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
-        found = book.answer(connection, match_id, viewer, after, limit + 1)
+        found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
         cases = [case_of(seen, one.entries, seen.version, language, at) for one in found[:limit]]
         if len(found) <= limit:
             return encode(cases), {}
@@ -223,14 +223,14 @@ async def list_knocks(
 async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """One case file."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
+    seen, caller = await service.access.sees(request, match, min_version)
     book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
-        (found,) = book.answer(connection, match_id, viewer, case - 1, 1)
+        (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return case_of(seen, found.entries, seen.version, language, at)
 
     answer = await service.books.ask_of(book, match, seen.version, read)

@@ -26,6 +26,7 @@ from api.service import service_of
 async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     """The match as the caller may see it."""
     service = service_of(request)
-    seen, viewer = await service.seen(request, match, min_version)
-    seen = await service.later(request, seen, wait, lambda now: held(request, tag_now(now)) is not None)
+    seen, caller = await service.access.sees(request, match, min_version)
+    seen = await service.later(request, seen, caller, wait, lambda now: held(request, tag_now(now)) is not None)
+    viewer = caller.sees_as(seen.version <= seen.public_to)
     return short(request, tag_now(seen), lambda: seen_fields(seen, viewer))

@@ -6,6 +6,7 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec.structs import replace
 
+from api.access.caller import Caller
 from api.http.describe import described
 from api.http.headers import Req, held
 from api.http.params import NUMBER, MatchId, MinVersion
@@ -16,7 +17,6 @@ from api.reading import long_reply
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
 from referee import told
-from referee.events import Viewer
 from referee.store.match import Match
 
 
@@ -30,10 +30,12 @@ class Replayed(MatchSeen, kw_only=True):
     """By seat; ``null``: not for the caller to know."""
 
 
-def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
+def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
     """The fields of :class:`Replayed`. What was face down then is shown to all when its deal is over by now."""
+    public = then.version <= now.public_to
+    viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)
-    if then.version <= now.public_to:
+    if public:
         fields["hands"] = then.rules.view(then.state, "official").hands
     fields["legal_acts"] = [
         then.legal(seat) if viewer in (seat, "official") else None for seat in range(len(then.opened.players))
@@ -41,12 +43,10 @@ def replay_fields(then: Match, now: Match, viewer: Viewer) -> dict[str, Any]:
     return fields
 
 
-def read_replay(service: Service, now: Match, at: int, viewer: Viewer) -> bytes:
+def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
     """A :class:`Replayed`, encoded. Touches the database."""
-    then = replace(
-        match_of(service.referee.replay(now.id, at)), opened=now.opened
-    )  # with the names, if they are told
-    return encode(replay_fields(then, now, viewer))
+    then = replace(match_of(service.referee.replay(now.id, at)), opened=now.opened)  # with names that are told
+    return encode(replay_fields(then, now, caller))
 
 
 @get(
@@ -72,10 +72,10 @@ async def replay_match(
 ) -> Reply:
     """The match as it stood."""
     service = service_of(request)
-    now, viewer = await service.seen(request, match, min_version)
+    now, caller = await service.access.sees(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
     tag = tag_now(now)
     if has := held(request, tag):
         return not_modified(has)
-    return await long_reply(request, await in_long_thread(read_replay, service, now, at, viewer), tag)
+    return await long_reply(request, await in_long_thread(read_replay, service, now, at, caller), tag)

@@ -2,13 +2,11 @@
 
 from litestar import post
 
-from api.access.tokens import required_token
 from api.http.describe import TOKEN, described
 from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, reply
 from api.service import service_of
-from api.threads import in_thread
 from referee import told
 from referee.value import Time, Value
 
@@ -38,7 +36,7 @@ class Ticket(Value):
 )
 async def issue_ticket(request: Req, match: MatchId) -> Reply:
     """A ticket for a stream."""
-    service, token = service_of(request), required_token(request)
-    _, _, hashed = await service.holder(request, match, token)
-    ticket, expires = await in_thread(service.tickets.give, match, hashed)
+    service = service_of(request)
+    shown = service.access.credential(request)
+    ticket, expires = await service.access.give_ticket(match, shown)
     return reply(Ticket(ticket=ticket, expires=expires), status=201, headers={"Cache-Control": "no-store"})

@@ -10,6 +10,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.access.caller import SPECTATOR
 from api.books.deals import record_of
 from projections import protocols
 from projections.protocols import LOOK, VOIDED
@@ -57,7 +58,7 @@ def test_every_deal_is_told_as_from_the_whole_match(service: TestClient[Litestar
         for deal in deals:
             page = f"/v1/matches/{match_id}/deals/{deal}"
             events = of_the_deal(history, deal)
-            record = record_of(match, events, cases_in(events), "spectator", "en")
+            record = record_of(match, events, cases_in(events), SPECTATOR, "en")
             assert service.get(page).content == msgspec.json.encode(record)
             text = notation.write(deal_of(match.opened, history, deal))
             assert service.get(page, headers={"Accept": "text/plain"}).text == text

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from psycopg import sql
 
 from api.access.tokens import hash_of, new_token
-from api.matches.openings import OpenMatch, opened_by
+from api.matches.terms import OpenMatch, opened_by
 from api.service import Service
 from referee.clubs.asked import Erase, Join, Leave
 from referee.clubs.facts import ClubFounded
@@ -111,9 +111,9 @@ class ClubTable(Table):
         } | opening
         self.client, self.uuid = club.client, uuid4()
         self.tokens = {who: new_token() for who in (*range(len(members)), *self._officials(officials))}
-        tokens = tuple(self.tokens[seat] for seat in range(len(members)))
+        seats = tuple(hash_of(self.tokens[seat]) for seat in range(len(members)))
         hashes = tuple(hash_of(self.tokens[who]) for who in self._officials(officials))
-        opened = opened_by(msgspec.convert(body, OpenMatch), tokens, hashes)
+        opened = opened_by(msgspec.convert(body, OpenMatch), seats, hashes)
         opened = replace(opened, club=club.id, members=tuple(members), visibility="public")
         club.service.desk.submit(Command(id=self.uuid, actor="official", request=opened)).result(30)
         self.id = str(self.uuid)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from api.access.caller import Caller
 from api.cases.case import entries_of, status_of
 from referee.acts import (
     Abandon,
@@ -580,7 +581,7 @@ def test_a_case_file_tells_the_status_of_the_docket() -> None:
     hearing = Hearing().deal()
     hearing.knock(BERIT, CESAR, "revoke")
     hearing.rule("dismissed")
-    entries = entries_of(hearing.history, 1, "official")
+    entries = entries_of(hearing.history, 1, Caller(viewer="official"))
     for minutes in (0, 29, 30, 31):
         at = NOON + timedelta(minutes=minutes)
         assert status_of(entries, at) == status_at(hearing.case, at)

@@ -1,0 +1,192 @@
+"""Whoever shows a key of a club, or the operator's: who it is, and whether the key is good."""
+
+from datetime import datetime
+from hmac import compare_digest
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from api.access.keys import Named, named
+from api.access.tokens import hash_of, token_of
+from api.http.headers import Req
+from api.http.problems import Problem
+from referee.actors import Actor
+from referee.clubs.facts import KeyId, Scope
+from referee.clubs.standing import Key
+from referee.store.club import Club
+from referee.store.desk import utc_now
+from referee.store.store import UnknownAggregate
+
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
+
+
+class Clubs(Protocol):
+    """Where clubs are found. Each raises ``UnknownAggregate`` where there is none."""
+
+    async def club(self, club_id: UUID, min_version: int = 0) -> Club:
+        """At this version or later."""
+
+    async def newest_club(self, club: Club) -> Club:
+        """As it is stored, which another process may have come to."""
+
+
+class Presented(NamedTuple):
+    """A key as somebody shows it: good, as the club stands."""
+
+    key: Key
+    ends_at: datetime
+    """When what was shown ends: the key, or its secret where another has taken its place."""
+
+
+class KeyHolder(NamedTuple):
+    """Whoever has shown a good key of a club."""
+
+    club: Club
+    key_id: KeyId
+    key: Key
+    held: str
+    """The SHA-256 of what was shown, by which the desk looks at it again."""
+    ends_at: datetime
+
+    @property
+    def actor(self) -> Actor:
+        """As whom he acts."""
+        return f"key:{self.key_id}"
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the key is good for this."""
+        return scope in self.key.scopes
+
+
+class Operator(NamedTuple):
+    """Whoever runs the service, as far as one club is concerned."""
+
+    club: Club
+
+    @property
+    def actor(self) -> Actor:
+        """As whom he acts."""
+        return "operator"
+
+    @property
+    def held(self) -> None:
+        """The desk need not look again."""
+        return
+
+
+ClubCaller = KeyHolder | Operator
+
+
+def must_have(caller: ClubCaller, scope: Scope | None) -> None:
+    """403 unless his key is good for this; ``None``: any is."""
+    if scope is not None and isinstance(caller, KeyHolder) and not caller.may(scope):
+        raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
+
+
+def is_operators(held: str, operator: str) -> bool:
+    """Whether this is the SHA-256 of the operator's key; ``operator``: that, empty where there is none."""
+    return compare_digest(held, operator or "none")
+
+
+class ClubAccess:
+    """Turns a request into whoever shows a key of a club, or the operator's."""
+
+    def __init__(self, clubs: Clubs, operator: str, *, anybody_founds: bool) -> None:
+        """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
+        self._clubs, self._operator, self._anybody_founds = clubs, operator, anybody_founds
+
+    def founder(self, request: Req) -> Actor:
+        """As whom somebody founds a club: the operator, or anybody where that may be, by the club's first key. 401
+        for others, and for a key that is not the operator's: who sends it means to be somebody."""
+        text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
+        if text is None and self._anybody_founds:
+            return "key:k1"
+        if text is None or not is_operators(hash_of(text), self._operator):
+            raise Problem("founding_needs_key", headers=CHALLENGE)
+        return "operator"
+
+    async def holder(self, request: Req) -> KeyHolder:
+        """Whose key was shown. 401 where none was, or one that is not good (any more)."""
+        text = shown(request)
+        return await holder_of(text, hash_of(text), self._clubs)
+
+    async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
+        """Who asks something of a club, as it stands at this version or later. 401 without a good key; 404 where it
+        is another club's, as if there were none of this id; 409 where it does not come so far."""
+        text = shown(request)
+        held = hash_of(text)
+        try:
+            if is_operators(held, self._operator):
+                return Operator(await self._clubs.club(club_id, min_version))
+            found = await holder_of(text, held, self._clubs)
+            if found.club.id == club_id and found.club.version < min_version:
+                await self._clubs.club(club_id, min_version)
+                found = await holder_of(text, held, self._clubs)  # it may have been revoked meanwhile
+            if found.club.id == club_id:
+                return found
+        except UnknownAggregate:
+            pass
+        raise Problem("no_such_club")
+
+
+def shown(request: Req) -> str:
+    """The key that came with a request. 401 without one."""
+    text = token_of(request, missing="key_missing", challenge=CHALLENGE)
+    if text is None:
+        raise Problem("key_missing", headers=CHALLENGE)
+    return text
+
+
+async def holder_of(text: str, held: str, clubs: Clubs) -> KeyHolder:
+    """Whose key this is, and its SHA-256. 401."""
+    return await holder_by(names_in(text), held, clubs)
+
+
+def names_in(text: str) -> Named:
+    """What a key names. 401 where it is not whole."""
+    says = named(text)
+    if says is None:
+        raise Problem("key_malformed", headers=CHALLENGE)
+    return says
+
+
+async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
+    """Whose key this is, by what it names and its SHA-256. 401."""
+    try:
+        club = await clubs.club(says.club)
+    except UnknownAggregate:
+        raise Problem("key_unknown", headers=CHALLENGE) from None
+    found = presented(club, says.key, held)
+    if found is None:  # another process may just have made it
+        club = await clubs.newest_club(club)
+        found = presented(club, says.key, held)
+    if found is None:
+        raise Problem("key_unknown", headers=CHALLENGE)
+    good(found, utc_now())
+    return KeyHolder(club, says.key, found.key, held, found.ends_at)
+
+
+async def again(holder: KeyHolder, clubs: Clubs) -> None:
+    """401 where a key is good no more that was found good before."""
+    found = presented(await clubs.club(holder.club.id), holder.key_id, holder.held)
+    if found is None:
+        raise Problem("key_unknown", headers=CHALLENGE)
+    good(found, utc_now())
+
+
+def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:
+    """The key of this id, if this is the SHA-256 of its text or of the one before; good or not."""
+    key = club.standing.key(key_id)
+    if key is None:
+        return None
+    now, before = compare_digest(key.hash, held), compare_digest(key.before or "none", held)
+    if now:
+        return Presented(key, key.expires_at)
+    return Presented(key, key.until) if before and key.until is not None else None
+
+
+def good(found: Presented, at: datetime) -> None:
+    """401 unless it is so at this time."""
+    if found.key.revoked:
+        raise Problem("key_revoked", headers=CHALLENGE)
+    if found.ends_at <= at:
+        raise Problem("key_expired", headers=CHALLENGE, expired_at=found.ends_at.isoformat())
