@@ -328,8 +328,7 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
         case types.StrType() if member.pattern is not None:
             return phrase("formed")
         case types.StrType():
-            exactly = member.min_length if member.min_length == member.max_length else None
-            return phrase("text", exactly=exactly, min=member.min_length, max=member.max_length)
+            return phrase("text", **_size(member.min_length, member.max_length))
         case types.DateTimeType():
             return phrase("moment")
         case types.StructType():
@@ -338,10 +337,15 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
         case types.DictType():
             return phrase("object")
         case types.TupleType():
-            return phrase("list", min=len(member.item_types), max=len(member.item_types))
+            return phrase("list", exactly=len(member.item_types))
         case _ if isinstance(member, _LISTS):
-            return phrase("list", min=member.min_length, max=member.max_length)
+            return phrase("list", **_size(member.min_length, member.max_length))
     return phrase("anything")
+
+
+def _size(least: int | None, most: int | None) -> dict[str, int | None]:
+    """How long something is to be, in as few numbers as can be."""
+    return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
 def _either(phrases: list[str], language: Language) -> str:

@@ -53,6 +53,7 @@ class TestUnreadable:
             (b'{"act":"bid","seat":1,"bid":1e999}', "/bid", "as large", None),
             (b'{"act":"bid","seat":1,"bid":100}', "/bid", "from -99 to 99", None),
             (b'{"act":"bid","seat":9,"bid":2}', "/seat", "from 0 to 7", None),
+            (b'{"act":"result","bids":[[0]]}', "/bids/0", "A list of 2 items belongs here", None),
             (b'{"act":"bid","seat":1,"bid":"all"}', "/bid", "all", "rodskagg"),
             (
                 b'{"act":"play","seat":1,"card":"S1"}',
