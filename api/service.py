@@ -10,6 +10,9 @@ from msgspec.structs import replace
 
 from api.access.access import Access
 from api.access.caller import Caller
+from api.access.clubs import ClubAccess
+from api.access.limits import Limits
+from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.access.tried import Tried
 from api.bookkeeping import Books
@@ -62,12 +65,18 @@ class Service:
         names: Names,
         attempts: Attempts,
         metrics: Metrics,
+        limits: Limits,
+        quotas: Quotas,
         wait_seconds: float,
+        operator: str = "",
+        anybody_founds: bool = True,
     ) -> None:
+        """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.names, self.attempts = names, attempts
+        self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
+        self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
         self._names: dict[UUID, tuple[int, dict[str, str]]] = {}
         """By club, at which version of it, names by their refs."""
@@ -214,7 +223,8 @@ class Service:
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
             match = await self.newest(match)
-        if not 1 <= case <= (last := match.state.table.ledger.cases):
+        last = match.state.table.ledger.cases
+        if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         return match
 
@@ -235,6 +245,10 @@ class Service:
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))
+
+    def good(self, held: str) -> None:
+        """Somebody has shown a good token or key, of which this is the SHA-256: it has limits of its own."""
+        self.limits.good(held)
 
     async def newest_club(self, club: Club) -> Club:
         """The club likewise."""

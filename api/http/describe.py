@@ -28,6 +28,10 @@ ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 """Without a token as a spectator. It holds wherever a call says nothing else: generators make a client that must have
 a token of any call that names one by itself."""
 
+KEY: list[dict[str, list[str]]] = [{"key": []}]
+"""A key of a club."""
+KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
+
 
 def in_header(
     name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
@@ -47,7 +51,7 @@ LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`
 IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the answer is still that one.", example='"12"')
 IF_MATCH = in_header(
     "If-Match",
-    "Only if the match is at this version. Without it the act is decided on the match as it stands.",
+    "Only if the match, or club, is at this version. Without it the act is decided on how things stand.",
     pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
     longest=64,
     example='"12"',
@@ -62,8 +66,8 @@ IDEMPOTENCY_KEY = in_header(
 
 OPENING_KEY = in_header(
     "Idempotency-Key",
-    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match with the same tokens. "
-    "Whoever knows it can have the tokens: it is a secret, such as a random UUID.",
+    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match or club with the same "
+    "tokens or key. Whoever knows it can have them: it is a secret, such as a random UUID.",
     pattern="^[!-}][!-~]{15,127}$",
     longest=128,
     example="7d1c3a52-5f0e-4f5b-9c76-0a4f7f2f6b1d",
@@ -81,8 +85,8 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
-        "In quotes the version of the match, followed by `-gzip` or the like in other forms of the same; where there "
-        "is no version, a mark of what the answer says.",
+        "In quotes the version of the match, or club, followed by `-gzip` or the like in other forms of the same; "
+        "where there is no version, a mark of what the answer says.",
         _text('^(W/)?"[!#-~]{1,128}"$', 132),
     ),
     "Idempotency-Replayed": (
@@ -93,15 +97,16 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         'Where there is more, `rel="next"`, and where it is described, `rel="describedby"` (RFC 8288).',
         _text("^<[!-~]+>; ", VALUE_MAX),
     ),
-    "Location": ("Where the new match is.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "Location": ("Where the new match, or club, is.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
-        "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
-        "are there again (draft-ietf-httpapi-ratelimit-headers).",
-        _text('^"requests";r=[0-9]+;t=[0-9]+$', 64),
+        "Where the operator limits how much may be asked: of this kind, `act` for what writes and `read` for the "
+        "rest, `r` requests are left, and after `t` seconds all are there again "
+        "(draft-ietf-httpapi-ratelimit-headers). Counted by key, else by token, else by address.",
+        _text('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
     ),
     "RateLimit-Policy": (
-        "Where the operator limits it: `q` requests in `w` seconds.",
-        _text('^"requests";q=[0-9]+;w=[0-9]+$', 64),
+        "Where the operator limits it: `q` requests of this kind in `w` seconds.",
+        _text('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
     ),
     "Retry-After": (
         "Seconds to wait before trying again.",
@@ -130,8 +135,8 @@ def _headers(names: Sequence[str]) -> Plain:
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
-    401: "The token is missing, or is not of this match; or Authorization names none.",
-    403: "The token is another seat's, or not the official's.",
+    401: "The token or key is missing or not good, or is not of this match; or Authorization names none.",
+    403: "The token is another seat's, or not the official's; the key lacks a scope; or there are as many as may be.",
     404: "There is no such thing.",
     406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",
@@ -139,7 +144,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "Against the rules, or the same Idempotency-Key with another body.",
-    429: "More than the operator lets one address ask.",
+    429: "More than the operator lets one key, token or address ask.",
     500: "Our fault.",
     503: "Try again.",
 }

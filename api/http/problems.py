@@ -198,11 +198,12 @@ def _problem(request: Req, problem: Problem) -> Response[bytes]:
 
 
 def as_sent(
-    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None
+    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
 ) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed.
+    """Status, headers and body of a problem that no handler answers: before one is asked, after one has failed, or
+    the protocol's own.
 
-    ``asked``: the headers of what was asked, as far as they have come.
+    ``asked``: the headers of what was asked, as far as they have come. ``last``: the connection is closed after it.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in asked if name == b"accept-language"), None)
@@ -214,7 +215,7 @@ def as_sent(
         **_headers(language),
         "Content-Type": MEDIA_TYPE,
         "Content-Length": str(len(body)),
-        "Connection": "close",
+        **({"Connection": "close"} if last else {}),
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     allowed = [] if cors is None else cors.headers(asked)
@@ -239,6 +240,10 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
     return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
+WITHIN = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
+"""Where the next part of a path is an id, and what is said of one that is none."""
+
+
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
     """What Litestar itself finds wrong."""
     status = error.status_code
@@ -246,10 +251,8 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
             return Response(b"", status_code=204)  # so that the page may then ask, and be told that there is nothing
         path = request.scope["path"]
-        within = path.startswith("/v1/matches/")
-        return _problem(
-            request, Problem("no_such_match") if within and _no_match(path) else Problem("no_such_page", path=path)
-        )
+        within = next((code for top, code in WITHIN.items() if path.startswith(top)), None)
+        return _problem(request, Problem(within) if within and _no_id(path) else Problem("no_such_page", path=path))
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = [name.strip() for name in (error.headers or {}).get("allow", "").split(",")]
         methods = sorted(name for name in allowed if name)
@@ -282,8 +285,8 @@ def _must_be_asked(parameter: FieldDefinition) -> bool:
     return isinstance(parameter.kwarg_definition, QueryParameter) and parameter.is_required
 
 
-def _no_match(path: str) -> bool:
-    """Whether the part of the path where a match id belongs is no id."""
+def _no_id(path: str) -> bool:
+    """Whether the part of the path where an id belongs is none."""
     try:
         UUID(path.split("/")[3])
     except ValueError:

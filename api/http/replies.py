@@ -114,12 +114,31 @@ def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
     return Reply(status=304, headers=named(tag, headers))
 
 
+class _Streamed(ASGIStreamingResponse):
+    """Says when it has ended, whatever ended it, and even where it has not begun."""
+
+    __slots__ = ("ended",)
+    ended: Callable[[], None]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.ended()
+
+
 def streamed(
-    request: Req, pieces: AsyncIterator[bytes], *, headers: Mapping[str, str], media_type: str
+    request: Req,
+    pieces: AsyncIterator[bytes],
+    *,
+    headers: Mapping[str, str],
+    media_type: str,
+    ended: Callable[[], None] = lambda: None,
 ) -> ASGIStreamingResponse:
-    """An answer that is sent piece by piece; to HEAD none of them is made."""
+    """An answer that is sent piece by piece; to HEAD none of them is made. ``ended`` is called when it is over."""
     told = {name: tag_for(request.scope, value) if name == "ETag" else value for name, value in headers.items()}
-    answer = ASGIStreamingResponse(iterator=pieces, headers=told, media_type=media_type)
+    answer = _Streamed(iterator=pieces, headers=told, media_type=media_type)
+    answer.ended = ended
     answer.is_head_response = request.scope["method"] == "HEAD"  # if told of it at once, it would name no type
     return answer
 

@@ -79,7 +79,7 @@ def told_apart(names: Iterable[str], *, officials: bool = False) -> None:
     """422 for a player, or an official, whose name shows nothing or reads like another's."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
-        shown = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
+        shown = shows(name)
         if not shown:
             if officials:
                 raise Problem("unseen_official_name", place=place)
@@ -90,3 +90,8 @@ def told_apart(names: Iterable[str], *, officials: bool = False) -> None:
                 raise Problem("same_official_name", name=name, places=places)
             raise Problem("same_name", name=name, seats=places)
         seen[shown] = place
+
+
+def shows(name: str) -> str:
+    """What of a name tells it from others; empty where nothing can be seen."""
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

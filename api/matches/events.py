@@ -201,7 +201,7 @@ def _line(event: dict[str, Any]) -> bytes:
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
-        errors=(400, 401, 404, 409, 503),
+        errors=(400, 401, 403, 404, 409, 503),
         tagged=False,
         empty={204: "The match is over and all its events have been sent."},
     ),
@@ -234,8 +234,9 @@ async def stream_events(
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    ended = service.quotas.stream(request, caller.shown)
     pieces = all_with_texts(request.scope, _stream(request, match, caller, start), EVENT_STREAM)
-    return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM)
+    return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: Req) -> int | None:
@@ -273,7 +274,8 @@ async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> A
             told = match
             if is_over(match):
                 return
-            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, caller.seconds_left(utc_now()))):
+            left = caller.seconds_left(utc_now())
+            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
                 yield b": keep-alive\n\n"
 
 

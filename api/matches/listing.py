@@ -11,6 +11,7 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
+from api.http.asked import must_be_told
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req
@@ -22,6 +23,7 @@ from api.paging import page_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
+from referee.clubs.asked import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
@@ -140,6 +142,7 @@ async def list_matches(
 ) -> Reply:
     """All matches."""
     sight = await service_of(request).access.listing(request)
+    must_be_told(request, evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

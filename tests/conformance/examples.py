@@ -12,8 +12,10 @@ from hashlib import sha256
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
 from tests.api.serving import ROOT, served
+from tests.conformance.club_examples import Club
 from tests.conformance.provoked import UNKNOWN, provoked
 from tests.conformance.recorded import (
     KORTOXEN,
@@ -35,8 +37,10 @@ FRESH = re.compile(
     r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
     r"|\b[0-9a-f]{64}\b"
     r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
+    rf"|\b{PATTERN}\b"
+    r'|(?<=")\d{4}-\d\d-\d\d(?=")'
 )
-"""What is not the same when it is done again: ids, times, hashes and tokens."""
+"""What is not the same when it is done again: ids, times, hashes, tokens, keys and days."""
 
 
 def new_in(given: dict[str, Any], kept: Kept) -> bool:
@@ -180,7 +184,7 @@ def examples() -> str:
         write(client, written, given)
         over = next(match for match in played.values() if match.end())
         others = [going, written, tally(client), add(client), take_back(client), heard := Heard(client)]
-        problems = list(provoked(client, going, heard, over))
+        problems = list(provoked(client, going, heard, over, Club(client, moment)))
         for match in others:
             match.replace_what_is_fresh()
         client.close()

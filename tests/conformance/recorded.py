@@ -56,7 +56,8 @@ def short(value: Any) -> Any:
     if isinstance(value, list):
         return value[: 1 if len(json.dumps(value[:1])) > LONG else LISTS_MAX]
     if isinstance(value, dict):
-        lists = ("cases", "events", "facts", "lines", "matches", "prices", "readings", "rules", "timeline", "tricks")
+        lists = ("cases", "events", "facts", "keys", "lines", "matches")
+        lists += ("prices", "readings", "rules", "timeline", "tricks")
         return {
             name: inner[:LISTS_MAX]
             if name in lists and isinstance(inner, list) and inner and isinstance(inner[0], dict)

@@ -1,0 +1,367 @@
+"""Who may see and do what: every holder, every visibility, every call (clubs.md, the table of who may).
+
+:data:`TABLE` is for a match that the caller may see, and :data:`SEES` says who may see which. Who may not is told
+what is told of an id that there is not, to the byte.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+from msgspec.structs import replace
+
+from api.access.keys import written
+from api.http.problems import TEXTS
+from api.service import Service
+from referee.acts import Bid, Deal, Knock
+from referee.events import MatchOpened
+from referee.store.desk import Desk, utc_now
+from tests.api.clubs import Club, Placed, hashed
+from tests.api.conftest import client_of
+
+TABLE = """
+          seat other official scribe watcher officiates plays sits  bench open  audit others stranger unknown nobody
+look      yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      token   yes
+ask       yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      token   who
+act       yes  seat  play     yes    looks   play       yes   scope looks scope scope scope  looks    token   who
+say       yes  seat  play     play   looks   play       yes   scope looks scope scope scope  looks    token   who
+know      yes  seat  yes      play   looks   yes        yes   scope looks scope scope scope  looks    token   who
+rule      rule rule  yes      rule   looks   yes        rule  looks scope scope scope scope  looks    token   who
+reissue   rule rule  yes      rule   looks   yes        rule  looks scope yes   scope scope  looks    token   who
+read_file yes  party yes      party  party   yes        yes   party party party party party  party    token   who
+list      yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
+list_mine yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     who
+anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
+"""
+"""What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
+
+CLUB_TABLE = """
+           token all   open  keys  own   own_open others operator stranger nobody
+club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key
+club_keys  half  yes   scope yes   scope scope    scope  yes      -        key
+club_do    half  yes   scope yes   scope scope    scope  yes      -        key
+club_open  half  yes   yes   scope scope yes      scope  yes      -        key
+club_self  half  yes   scope yes   yes   yes      scope  yes      -        key
+own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key
+found      found found found found found found    found  yes      found    yes
+"""
+"""The same of a club; ``-``: there is none of this id."""
+
+COLUMNS, *LINES = (line.split() for line in TABLE.strip().splitlines())
+CLUB_COLUMNS, *CLUB_LINES = (line.split() for line in CLUB_TABLE.strip().splitlines())
+
+WORDS = {
+    "yes": None,
+    "who": "token_missing",
+    "token": "token_unknown",
+    "seat": "not_your_seat",
+    "play": "for_seats",
+    "rule": "for_officials",
+    "party": "for_parties",
+    "looks": "only_looks_on",
+    "scope": "scope_missing",
+    "half": "key_malformed",
+    "key": "key_missing",
+    "found": "founding_needs_key",
+    "-": "no_such_club",
+}
+"""By code of the problem; ``None``: the call is answered, be it that the match is in no state for it."""
+
+SEES = {
+    "no club": {*COLUMNS},
+    "public": {*COLUMNS},
+    "club": {*COLUMNS} - {"stranger", "unknown", "nobody"},
+    "private": {"seat", "other", "official", "scribe", "watcher", "officiates", "plays", "sits", "open", "audit"},
+}
+
+HOLDERS = {
+    "seat 0": "seat",
+    "seat 2": "other",
+    "official": "official",
+    "second official": "official",
+    "scribe": "scribe",
+    "watcher": "watcher",
+    "key: all scopes": "officiates",
+    "key: officiate": "officiates",
+    "key: play, of who sits": "plays",
+    "key: all scopes, of who sits": "plays",
+    "key: all but play, of who sits": "sits",
+    "key: play, of who does not": "bench",
+    "key: open": "open",
+    "key: audit": "audit",
+    "key: treasury": "others",
+    "key: read": "others",
+    "key: keys": "others",
+    "key: hooks": "others",
+    "key of another club": "stranger",
+    "token of another match": "unknown",
+    "operator": "unknown",
+    "nobody": "nobody",
+}
+"""Each with its column."""
+
+CLUB_HOLDERS = {
+    **dict.fromkeys(HOLDERS, "others"),
+    **dict.fromkeys(("seat 0", "seat 2", "official", "second official", "scribe", "watcher"), "token"),
+    "token of another match": "token",
+    "key: all scopes": "all",
+    "key: all scopes, of who sits": "all",
+    "key: open": "open",
+    "key: keys": "keys",
+    "key: play, of who sits": "own",
+    "key: all but play, of who sits": "own_open",
+    "key of another club": "stranger",
+    "operator": "operator",
+    "nobody": "nobody",
+}
+"""And with that in :data:`CLUB_TABLE`; who sits is member 2."""
+
+NO_GOOD = {"expired": "key_expired", "revoked": "key_revoked", "half": "key_malformed", "made up": "key_unknown"}
+"""Keys that are none (any more): told so wherever anybody asks whose they are."""
+TOLD_ANYBODY = {"half"}
+"""Those that are told so even where nobody asks."""
+OPERATOR = "the key of whoever runs the service"
+
+
+class Call(NamedTuple):
+    """One request of a call, and its row in :data:`TABLE`."""
+
+    row: str
+    path: str
+    body: Any = None
+    method: str = "GET"
+
+
+def post(row: str, path: str, body: Any = None) -> Call:
+    return Call(row, path, body, "POST")
+
+
+BID = {"act": "bid", "seat": 0, "bid": "pass"}
+RULING = {"verdict": "dismissed", "standard": "balance_of_probabilities", "rule": "B42", "reason": "No"}
+EVENING = {"act": "open_evening", "on": "2026-11-22", "season": "2026/27"}
+CLUB = {"name": "Korten", "currencies": ["SEK"], "timezone": "Europe/Stockholm", "founder": {"name": "Ada"}}
+OPENING = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in "ABC"]}
+CALLS = {
+    "get_match": Call("look", "{match}"),
+    "list_events": Call("look", "{match}/events"),
+    "stream_events": Call("look", "{match}/events/stream", method="HEAD"),
+    "replay_match": Call("look", "{match}/replay?at=1"),
+    "list_knocks": Call("look", "{match}/knocks"),
+    "get_knock": Call("look", "{match}/knocks/1"),
+    "get_deal": Call("look", "{match}/deals/1"),
+    "get_protocol": Call("look", "{match}/protocol"),
+    "get_pot": Call("look", "{match}/pot"),
+    "issue_ticket": post("ask", "{match}/tickets"),
+    "list_legal_acts": Call("know", "{match}/legal-acts?seat=0"),
+    "send_act": post("act", "{match}/acts", BID),
+    "send_acts": post("act", "{match}/acts/batch", {"acts": [BID]}),
+    "send_knock": post("act", "{match}/knocks", {"seat": 0, "accused": 1, "offence": "misdeal"}),
+    "state_in_case": post("say", "{match}/knocks/1/statements", {"seat": 0, "agrees": True}),
+    "appeal_ruling": post("say", "{match}/knocks/1/appeal", {"seat": 0}),
+    "withdraw_case": post("say", "{match}/knocks/1/withdrawal", {"seat": 0}),
+    "rule_on_case": post("rule", "{match}/knocks/1/ruling?preview=true", RULING),
+    "list_attempts": Call("rule", "{match}/attempts"),
+    "issue_token": post("reissue", "{match}/tokens", {"seat": 3}),
+    "get_case_file": Call("read_file", "{match}/knocks/1/file"),
+    "list_matches": Call("list", "/v1/matches?limit=1"),
+    "list_cases": Call("list_mine", "/v1/cases"),
+    "open_match": post("anybody", "/v1/matches", OPENING),
+    "list_rulesets": Call("anybody", "/v1/rulesets"),
+    "get_ruleset": Call("anybody", "/v1/rulesets/kalabrias"),
+    "list_rules": Call("anybody", "/v1/rulesets/kalabrias/rules"),
+    "get_rule": Call("anybody", "/v1/rulesets/kalabrias/rules/E1"),
+    "health_live": Call("anybody", "/health/live"),
+    "health_ready": Call("anybody", "/health/ready"),
+    "get_club": Call("club_look", "{club}"),
+    "list_members": Call("club_look", "{club}/members"),
+    "list_evenings": Call("club_look", "{club}/evenings"),
+    "list_keys": Call("club_keys", "{club}/keys"),
+    "send_club_act": post("club_do", "{club}/acts", {"act": "join", "name": "Ture"}),
+    "send_club_act, evening": post("club_open", "{club}/acts", EVENING),
+    "send_club_act, own name": post("club_self", "{club}/acts", {"act": "rename", "member": 2, "name": "Bo"}),
+    "get_key": Call("own_key", "/v1/key"),
+    "found_club": post("found", "/v1/clubs", CLUB),
+}
+"""By operation id, and what tells one of several requests of it from the others."""
+DONE = {200, 201, 204, 409, 422}
+"""How a call is answered that was let through: the match may be in no state for it."""
+HAS_NONE = {"/problems/no-such-pot"}
+NOT_YET = {"get_pot": 404, "get_deal": 409, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
+"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing."""
+
+EXPECTED = {row: dict(zip(COLUMNS, words, strict=True)) for row, *words in LINES}
+OF_CLUBS = {row: dict(zip(CLUB_COLUMNS, words, strict=True)) for row, *words in CLUB_LINES}
+OF_MATCHES = [name for name, call in CALLS.items() if call.row in EXPECTED]
+
+
+class World(NamedTuple):
+    """A service with a match of each visibility, and what each holder shows."""
+
+    client: TestClient[Litestar]
+    desk: Desk
+    club: UUID
+    opened: MatchOpened
+    matches: dict[str, Placed]
+    keys: dict[str, str]
+
+    def shown(self, holder: str, match: Placed) -> str | None:
+        """What a holder shows for this match."""
+        own: dict[str, Any] = {"seat 0": 0, "seat 2": 2, "second official": "official:2"}
+        if holder == "nobody":
+            return None
+        if holder == "operator":
+            return OPERATOR
+        if holder == "token of another match":
+            return next(one for one in self.matches.values() if one is not match).tokens[0]
+        return self.keys.get(holder) or match.tokens[own.get(holder, holder)]
+
+    def ask(self, call: Call, one: UUID, shown: str | None) -> httpx.Response:
+        """The answer to one request of a call, about this match or club."""
+        headers = {} if shown is None else {"Authorization": f"Bearer {shown}"}
+        at = call.path.format(match=f"/v1/matches/{one}", club=f"/v1/clubs/{one}")
+        return self.client.request(call.method, at, json=call.body, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('access')}/knacka.db"
+    with client_of(url, operator_key_sha256=hashed(OPERATOR)) as client:
+        app: Any = client.app
+        service: Service = app.state.service
+        keys, club = _keys(service)
+        opened = club.opened("public")
+        nobodys = replace(opened, club=None, evening=None, members=(), players=("A", "B", "C", "D"))
+        matches = {"no club": nobodys, "public": opened}
+        matches |= {"club": replace(opened, visibility="club"), "private": replace(opened, visibility="private")}
+        lie = {visibility: placed(service.desk, one) for visibility, one in matches.items()}
+        yield World(client, service.desk, club.id, opened, lie, keys)
+
+
+def placed(desk: Desk, opened: MatchOpened) -> Placed:
+    """A match in which seat 0 is to bid, and says that seat 1 has done something."""
+    match = Placed(desk, opened)
+    match.act(Deal(seat=0, counts=(6, 6, 6, 6)))
+    match.act(Bid(seat=1, bid=2))
+    for seat in (2, 3):
+        match.act(Bid(seat=seat, bid="pass"))
+    match.do(0, Knock(seat=0, accused=1, offence="revoke"))
+    return match
+
+
+def _keys(service: Service) -> tuple[dict[str, str], Club]:
+    """Made by a desk whose clock is two days behind, as if by another process."""
+    desk = Desk(service.referee, clock=lambda: utc_now() - timedelta(days=2))
+    club, other = Club(desk), Club(desk)
+    keys = {
+        "key: all scopes": club.founder,
+        "key: officiate": club.key("officiate"),
+        "key: play, of who sits": club.key("play", member=2),
+        "key: all scopes, of who sits": club.key(member=2),
+        "key: all but play, of who sits": club.key("open", "officiate", "audit", "read", member=2),
+        "key: play, of who does not": club.key("play", member=6),
+        "key of another club": other.founder,
+        "expired": club.key(lasts=-timedelta(days=1)),
+        "revoked": club.key(),
+        "half": club.founder[:-7],
+        "made up": written(club.id, "k3"),
+    }
+    keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks")}
+    club.revoke(keys["revoked"])
+    desk.close()
+    return keys, club
+
+
+def operations(client: TestClient[Litestar]) -> set[str]:
+    """All calls of the interface, by operation id."""
+    schema = client.app.openapi_schema.to_schema()
+    of_paths = [item for path in schema["paths"].values() for item in path.values() if isinstance(item, dict)]
+    return {item["operationId"] for item in of_paths if "operationId" in item}
+
+
+def test_every_call_has_its_line(world: World) -> None:
+    assert operations(world.client) == {name.partition(",")[0] for name in CALLS}
+
+
+def test_every_holder_has_a_column() -> None:
+    assert set(HOLDERS.values()) == set(COLUMNS)
+    assert set(CLUB_HOLDERS.values()) == set(CLUB_COLUMNS)
+    assert {call.row for call in CALLS.values()} == EXPECTED.keys() | OF_CLUBS.keys()
+
+
+@pytest.mark.parametrize("visibility", SEES)
+@pytest.mark.parametrize("operation", OF_MATCHES)
+def test_who_may(world: World, operation: str, visibility: str) -> None:
+    for holder in HOLDERS:
+        it_is_as_the_table_says(world, operation, visibility, holder)
+
+
+def it_is_as_the_table_says(world: World, operation: str, visibility: str, holder: str) -> None:
+    call, match, column = CALLS[operation], world.matches[visibility], HOLDERS[holder]
+    if visibility == "no club" and holder.startswith("key"):
+        column = "stranger"
+    answer = world.ask(call, match.id, world.shown(holder, match))
+    expected = EXPECTED[call.row][column]
+    if "{match}" in call.path and column not in SEES[visibility] and expected != "who":
+        assert answer.status_code == 404
+        assert same(answer, world.ask(call, uuid4(), world.shown(holder, match)))
+    else:
+        is_told(answer, WORDS[expected], call)
+
+
+@pytest.mark.parametrize("operation", [name for name in CALLS if name not in OF_MATCHES])
+def test_who_may_in_a_club(world: World, operation: str) -> None:
+    call, match = CALLS[operation], world.matches["club"]
+    for holder, column in CLUB_HOLDERS.items():
+        shown, expected = world.shown(holder, match), OF_CLUBS[call.row][column]
+        answer = world.ask(call, world.club, shown)
+        is_told(answer, WORDS[expected], call)
+        if expected == "-":
+            assert same(answer, world.ask(call, uuid4(), shown))
+            assert same(answer, world.ask(call, match.id, shown)), "a match is no club"
+
+
+@pytest.mark.parametrize("key", NO_GOOD)
+@pytest.mark.parametrize("operation", CALLS)
+def test_a_key_that_is_none(world: World, operation: str, key: str) -> None:
+    call = CALLS[operation]
+    nobody_asks = call.row == "anybody" and key not in TOLD_ANYBODY
+    found = call.row == "found"
+    for one in (*(match.id for match in world.matches.values()), world.club):
+        answer = world.ask(call, one, world.keys[key])
+        is_told(answer, None if nobody_asks else WORDS["found"] if found else NO_GOOD[key], call)
+
+
+def is_told(answer: httpx.Response, code: str | None, call: Call) -> None:
+    """That it is answered by this problem, or with what was asked for."""
+    if code is None:
+        document = answer.json() if answer.content else {}
+        assert answer.status_code in DONE or document.get("type") in HAS_NONE, answer.text
+        return
+    assert answer.status_code == TEXTS[code].status, answer.text
+    if call.method != "HEAD":
+        assert answer.json()["type"] == f"/problems/{code.replace('_', '-')}"
+
+
+def same(one: httpx.Response, other: httpx.Response) -> bool:
+    """Whether two answers are the same to the byte, but for the id that was asked for, in ``instance``."""
+
+    def told(answer: httpx.Response) -> tuple[Any, ...]:
+        headers = [(name, value) for name, value in answer.headers.multi_items() if name != "date"]
+        return answer.status_code, headers, re.sub(rb"/v1/(matches|clubs)/[0-9a-f-]{36}", b"", answer.content)
+
+    return told(one) == told(other)
+
+
+@pytest.mark.parametrize("operation", [name for name in OF_MATCHES if "{match}" in CALLS[name].path])
+def test_each_call_is_a_real_one(world: World, operation: str) -> None:
+    """In a match where it can be done, it is, for the first who may."""
+    call, match = CALLS[operation], placed(world.desk, world.opened)
+    who = next(holder for holder, column in HOLDERS.items() if EXPECTED[call.row][column] == "yes")
+    answer = world.ask(call, match.id, world.shown(who, match))
+    assert answer.status_code == NOT_YET.get(operation, 201 if call.method == "POST" else 200), answer.text
