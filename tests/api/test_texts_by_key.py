@@ -1,6 +1,6 @@
 """Keys of a club and the texts of its matches: who holds one is told, and what he writes is kept as his."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from litestar import Litestar
@@ -9,7 +9,7 @@ from litestar.testing import TestClient
 from api.access.keys import written
 from api.access.tokens import hash_of
 from api.names import is_ref
-from referee.clubs.asked import IssueKey
+from referee.clubs.asked import IssueKey, OpenEvening
 from referee.clubs.facts import Scope
 from referee.store.desk import utc_now
 from tests.api.test_cases import ANNA, RULING, ask, case, finish
@@ -62,3 +62,20 @@ def test_what_an_official_rules_by_his_own_key_is_his_and_erased_with_him(client
     told_of = case(table, 1, "official")
     assert is_ref(told_of["rulings"][0]["reason"])
     assert told_of["note"] == NOTE
+
+
+def test_who_opens_a_match_is_told_who_plays(client: Client) -> None:
+    club = Club(client)
+    club.do(OpenEvening(on=date(2026, 11, 22), season="2026/27"))
+    body = {
+        "ruleset": "rodskagg-kortoxen",
+        "club": str(club.id),
+        "evening": 1,
+        "players": [{"member": member} for member in (3, 1, 2)],
+    }
+    key = {"Authorization": f"Bearer {key_of(club, 'open')}"}
+    answer = client.post("/v1/matches", json=body, headers=key)
+    assert answer.status_code == 201, answer.text
+    assert [seat["name"] for seat in answer.json()["seats"]] == [MEMBERS[2], MEMBERS[0], MEMBERS[1]]
+    shown = client.get(f"/v1/matches/{answer.json()['id']}", headers=key)
+    assert [one["name"] for one in shown.json()["players"]] == [MEMBERS[2], MEMBERS[0], MEMBERS[1]]
