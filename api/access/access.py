@@ -36,6 +36,12 @@ class Found(Clubs, Protocol):
     async def newest(self, match: Match) -> Match:
         """As it is stored."""
 
+    def tell(self, request: Req, match: Match) -> None:
+        """Whoever asks may read what was written in it."""
+
+    async def named(self, request: Req, match: Match) -> Match:
+        """With the names of those who play, where he may read them."""
+
 
 class InThread(Protocol):
     """Has what touches the database done in a thread."""
@@ -71,7 +77,7 @@ class Access:
         if match.version < min_version:
             match = await self._found.match(match_id, min_version)
             caller = _must_be_somebody(match, _whose(match, shown, key))
-        return match, caller
+        return await self._told(request, match, caller), caller
 
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
@@ -79,6 +85,8 @@ class Access:
         """The match, which may be as it was, and who asks this of it, or something else; what is tried is ``noted``.
         404, 401, and 403 where it is not his to ask."""
         match, caller = await self._holder(match_id, shown)
+        if caller.knows_names(match):
+            self._found.tell(request, match)
         if caller.actor is None:
             if asked and isinstance(asked[0], IssueToken):
                 caller = caller.reissues(match)
@@ -120,7 +128,7 @@ class Access:
         return await self._in_thread(self._tickets.give, match_id, shown)
 
     async def by_ticket(
-        self, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
+        self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
         """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
         tickets, match = self._tickets, await self._found.match(match_id)
@@ -130,8 +138,14 @@ class Access:
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
         with suppress(Problem):  # of what has ended meanwhile
             if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
-                return match, caller
+                return await self._told(request, match, caller), caller
         raise Problem("ticket_unknown", headers=CHALLENGE)
+
+    async def _told(self, request: Req, match: Match, caller: Caller) -> Match:
+        """The match, by the names of those who play where he is told them, and then what they wrote as well."""
+        if caller.knows_names(match):
+            self._found.tell(request, match)
+        return await self._found.named(request, match)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
         """The match, which may be as it was, and who shows this. 404, 401."""

@@ -158,6 +158,8 @@ async def open_match(request: Req) -> Reply:
     else:
         match, version = await service.opened(match_id), before.last
     headers = _again(match, tokens) if before is not None or outcome.repeated else {}
+    service.tell(request, match)  # whoever opens a match of a club holds a key of the club
+    match = await service.named(request, match)
     members = match.opened.members
     made = MatchMade(
         id=match_id,
