@@ -34,26 +34,29 @@ class Hub:
                 changed.set()
 
     @contextmanager
-    def waiting(self, match_id: UUID) -> Iterator[asyncio.Event]:
-        """Set when the match has gone on. Enter first, then look, then wait: so nothing is missed."""
+    def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
+        """Set when one of these has gone on, a match or a club. Enter first, then look, then wait: so nothing is
+        missed."""
         changed = asyncio.Event()
-        self._waiting[match_id].add(changed)
+        for one in ids:
+            self._waiting[one].add(changed)
         try:
             yield changed
         finally:
-            self._waiting[match_id].discard(changed)
-            if not self._waiting[match_id]:
-                del self._waiting[match_id]
+            for one in ids:
+                self._waiting[one].discard(changed)
+                if not self._waiting[one]:
+                    del self._waiting[one]
 
     @contextmanager
-    def polling(self, match_id: UUID) -> Iterator[asyncio.Event]:
+    def polling(self, *ids: UUID) -> Iterator[asyncio.Event]:
         """The same for an answer that is held back meanwhile. Raises :class:`~referee.store.desk.Busy` when too many
         are."""
         if self.polls >= POLLS_MAX:
             raise Busy
         self.polls += 1
         try:
-            with self.waiting(match_id) as changed:
+            with self.waiting(*ids) as changed:
                 yield changed
         finally:
             self.polls -= 1

@@ -148,16 +148,17 @@ class Service:
         if not (seconds and known(match)):
             return match
         deadline = asyncio.get_running_loop().time() + seconds
-        with self.hub.polling(match.id) as changed:
+        with self.hub.polling(match.id, *caller.rests_on) as changed:
             gone = asyncio.create_task(_gone(request, changed))
             try:
                 while known(match := await self.match(match.id)) and not (is_over(match) or gone.done()):
-                    left = deadline - asyncio.get_running_loop().time()
+                    left = min(deadline - asyncio.get_running_loop().time(), caller.seconds_left(utc_now()))
                     if left <= 0 or self.hub.closed or not await set_within(changed, left):
                         break
+                    await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
-        self.access.must_still(match, caller)  # whose token has been replaced meanwhile learns nothing more
+        await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more
         return match
 
     def refused(self, tried: Tried, told: Told) -> None:

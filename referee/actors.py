@@ -38,14 +38,14 @@ def officials(count: int) -> tuple[Actor, ...]:
     return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))
 
 
-def place_of(official: str) -> int:
-    """Which of them it is, counted from 0."""
-    return int(official.partition(":")[2] or 1) - 1
+def place_of(official: str) -> int | None:
+    """Which of the officials named it is, counted from 0; ``None`` for whoever officiates by a key of the club."""
+    return None if official.startswith("key:") else int(official.partition(":")[2] or 1) - 1
 
 
 def is_official(actor: Actor) -> bool:
-    """Whether it is one of the officials."""
-    return isinstance(actor, str) and actor.startswith("official")
+    """Whether it is one of the officials, or acts as one by a key of the club."""
+    return isinstance(actor, str) and actor.startswith(("official", "key:"))
 
 
 def write(actor: Actor) -> str:

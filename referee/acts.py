@@ -372,16 +372,18 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     note: Note = ""
 
 
-Role = Literal["seat"]
-"""What a token can be for."""
+Role = Literal["seat", "scribe", "watcher"]
+"""What a token can be for: to act for a seat, to write down what all seats do, or only to look."""
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """By the official: ``seat`` is given another token, of which this is the SHA-256, in place of the one it had."""
+    """By the official: ``seat``, or whoever has the role, is given a token, of which this is the SHA-256, in place of
+    the one before."""
 
-    seat: Seat
     hash: told.HiddenHash
     """Of the token, as SHA-256: told to nobody."""
+    seat: Seat | None = None
+    """Whose it is; left out: nobody's, in a role that has no seat."""
     role: Role = "seat"
 
 

@@ -276,22 +276,26 @@ class MatchOpened(Event):
 
 
 class TokenEnded(Event):
-    """The token that a seat had until now is refused from here on."""
+    """The token that a seat or a role had until now is refused from here on."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
-    seat: Seat
+    seat: Seat | None = None
+    """Whose it was; left out: nobody's, in a role that has no seat."""
     role: told.Code = "seat"
+    """`seat`, `scribe` (writes for all seats), or `watcher` (may only look)."""
 
 
 class TokenMade(Event):
-    """A seat was given another token, which is kept as SHA-256."""
+    """A seat or a role was given a token, which is kept as SHA-256."""
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
-    seat: Seat
     hash: told.HiddenHash
     """Of the token, as SHA-256: told to nobody."""
+    seat: Seat | None = None
+    """Whose it is; left out: nobody's, in a role that has no seat."""
     role: told.Code = "seat"
+    """`seat`, `scribe` (writes for all seats), or `watcher` (may only look)."""
 
 
 class CardDrawn(Event):

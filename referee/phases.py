@@ -43,7 +43,7 @@ from referee.events import (
 from referee.offences import Ledger, may_knock
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.tally import ResultEntered
-from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
+from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Script, Shown
 from referee.value import Value
 
@@ -71,6 +71,10 @@ class Table(Value):
     """What was done wrong in the deal, and what it cost so far."""
     tokens: tuple[str, ...]
     """Who may act for each seat now: the SHA-256 of its token."""
+    scribe: str
+    """And who writes for all seats; empty: nobody."""
+    watcher: str
+    """And who may only look; empty: nobody."""
 
 
 T = TypeVar("T", bound=Table)
@@ -94,6 +98,8 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         dealer=opened.first_dealer or 0,
         ledger=Ledger(),
         tokens=opened.tokens,
+        scribe="",
+        watcher="",
         **own,
     )
 
@@ -289,11 +295,11 @@ def game(
             return entering(result, script, take)
         if isinstance(request, Proceeding):
             raise WrongPhase("not_attended", "J1")
+        if kind is IssueToken:
+            return _issue_token
         seat = request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
-        if kind is IssueToken:
-            return _issue_token
         if seat not in table.active:
             may_not_knock = cites.knocks if kind is Knock and knock else None
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
@@ -397,8 +403,18 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
 
 def _issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
     """Who holds a seat from when on is on record; what is lost may have been found by somebody, so it ends."""
-    role, seat = request.role, request.seat
-    return TokenEnded(seat=seat, role=role), TokenMade(seat=seat, hash=request.hash, role=role)
+    role, seat, table = request.role, request.seat, state.table
+    made = TokenMade(seat=seat, hash=request.hash, role=role)
+    if role == "seat":
+        if seat is None:
+            raise AgainstTheRules("whose_token", None, role=role)
+        if seat >= table.seats:
+            raise NotInPlay("no_such_seat", None, seat=seat)
+    elif seat is not None:
+        raise AgainstTheRules("token_of_no_seat", None, role=role)
+    elif not getattr(table, role):
+        return (made,)
+    return TokenEnded(seat=seat, role=role), made
 
 
 # What the common facts change in every game
@@ -445,10 +461,11 @@ def nothing_changes(state: Any, event: Event, number: int) -> Any:
 
 
 def token_made(state: Any, event: TokenMade, number: int) -> Any:
-    """From here on this token is the seat's, and no other."""
-    tokens = state.table.tokens
-    tokens = (*tokens[: event.seat], event.hash, *tokens[event.seat + 1 :])
-    return replace(state, table=replace(state.table, tokens=tokens))
+    """From here on this token is the seat's, or the one for its role, and no other."""
+    table, seat = state.table, event.seat
+    if seat is None:
+        return replace(state, table=replace(table, **{event.role: event.hash}))
+    return replace(state, table=replace(table, tokens=(*table.tokens[:seat], event.hash, *table.tokens[seat + 1 :])))
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:

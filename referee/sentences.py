@@ -64,6 +64,7 @@ _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
 _REFEREE = Text(en="the referee, for it was agreed", sv="domaren, eftersom man var överens")
+_HOLDER = Text(en="the official with key {key}", sv="domaren med nyckel {key}")
 _WORDS = {
     "rodskagg": Text(en="rödskägg", sv="rödskägg"),
     "join": Text(en="join", sv="gå med"),
@@ -216,7 +217,10 @@ def case(
     def name(actor: Actor) -> str:
         if isinstance(actor, int):
             return players[actor]
-        return officials[place_of(actor)]
+        place = place_of(actor)
+        return (
+            filled(_HOLDER.in_(language), {"key": actor.removeprefix("key:")}) if place is None else officials[place]
+        )
 
     facts = {"seat": name(by), "rule": rule}
     facts["official"] = _REFEREE.in_(language) if official is None else name(official)

@@ -5,20 +5,24 @@ from datetime import datetime
 from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
-from api.access.caller import SPECTATOR, Caller, Credential
+from api.access.caller import Caller, Sight
+from api.access.clubs import Clubs, KeyHolder, again, holder_by
+from api.access.credentials import Credential, credential_of
+from api.access.holders import by_key, by_nothing, by_token, sight_of
 from api.access.tickets import Tickets
-from api.access.tokens import hash_of, must_be_theirs, token_of
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
-from referee.acts import Request
+from referee.acts import IssueToken, Request
+from referee.clubs.facts import Scope
 from referee.store.match import Match
+from referee.store.store import UnknownAggregate
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Matches(Protocol):
-    """Where matches are found. Each raises ``UnknownAggregate`` where there is none."""
+class Found(Clubs, Protocol):
+    """Where matches are found, and clubs. Each raises ``UnknownAggregate`` where there is none."""
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """At this version or later."""
@@ -38,99 +42,130 @@ class InThread(Protocol):
 
 
 def anybody(request: Req) -> None:
-    """Where nothing has to be shown. 401 for what is no token all the same: who sends it means to be somebody."""
-    token_of(request)
+    """Where nothing has to be shown. 401 for what cannot be good all the same: who sends it means to be somebody."""
+    credential_of(request)
 
 
 class Access:
-    """Turns a request into a :class:`~api.access.caller.Caller`."""
+    """Turns a request into a :class:`~api.access.caller.Caller`. Where a match is not his to see, it is
+    ``UnknownAggregate`` all the same, before anything else is looked at."""
 
-    def __init__(self, matches: Matches, tickets: Tickets, in_thread: InThread) -> None:
-        self._matches, self._tickets, self._in_thread = matches, tickets, in_thread
+    def __init__(self, found: Found, tickets: Tickets, in_thread: InThread) -> None:
+        self._found, self._tickets, self._in_thread = found, tickets, in_thread
 
     def credential(self, request: Req) -> Credential:
         """What was shown, where something has to be. 401 without it."""
-        shown = _shown(request)
+        shown = credential_of(request)
         if shown is None:
             raise Problem("token_missing", headers=CHALLENGE)
         return shown
 
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """The match, at this version or later, and who wants to see it. 404, 401."""
-        shown, match = _shown(request), await self._matches.match(match_id)
-        caller = SPECTATOR
-        if shown is not None:
-            match, caller = await self._known(match, shown)
+        shown = credential_of(request)
+        key = None if shown is None else await self._key(shown)
+        match, caller = await self._known(await self._found.match(match_id), shown, key)
         if match.version < min_version:
-            match = await self._matches.match(match_id, min_version)
-            caller = caller if shown is None else _known_holder(match, shown)
+            match = await self._found.match(match_id, min_version)
+            caller = self._caller(match, shown, key)
         return match, caller
-
-    async def holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
-        """The match, which may be as it was, and whose credential of it this is. 404, 401."""
-        return await self._known(await self._matches.opened(match_id), shown)
 
     async def acts(self, request: Req, match_id: UUID, shown: Credential, *asked: Request) -> tuple[Match, Caller]:
-        """The same, for who asks this of the match; what is tried is noted. 403 where it is not his to ask."""
-        match, caller = await self.holder(match_id, shown)
+        """The match, which may be as it was, and who asks this of it, or something else; what is tried is noted. 404,
+        401, and 403 where it is not his to ask."""
+        match, caller = await self._holder(match_id, shown)
+        if caller.actor is None:
+            if asked and isinstance(asked[0], IssueToken):
+                caller = caller.reissues(match)
+            caller.must_act(match, _needed(match, asked))
         for one in asked:
             caller.tries(request, match, one)
-            must_be_theirs(match, caller.acting, one)
+            caller.must_be_theirs(match, one)
         return match, caller
 
-    def still(self, match: Match, caller: Caller) -> bool:
-        """Whether he may see the match as before, now that it has gone on."""
-        if caller.held is None:
-            return True
-        now = _holder(match, caller.held)
-        return now is not None and now.viewer == caller.viewer
+    async def must_still(self, match: Match, caller: Caller) -> None:
+        """401 unless he may see the match as before, now that it or his club has gone on."""
+        if caller.key is not None:
+            await again(caller.key, self._found)
+        elif caller.held is not None:
+            now = by_token(match, caller.held)
+            if now is None or now.viewer != caller.viewer:
+                raise Problem("token_unknown", headers=CHALLENGE)
 
-    def must_still(self, match: Match, caller: Caller) -> None:
-        """401 unless he may."""
-        if not self.still(match, caller):
-            raise Problem("token_unknown", headers=CHALLENGE)
+    async def still(self, match: Match, caller: Caller) -> bool:
+        """Whether he may."""
+        try:
+            await self.must_still(match, caller)
+        except Problem:
+            return False
+        return True
+
+    async def listing(self, request: Req) -> Sight:
+        """What he is told of in lists. 401."""
+        shown = credential_of(request)
+        if shown is None:
+            return Sight()
+        key = await self._key(shown)
+        return Sight(held=shown.held) if key is None else sight_of(key)
 
     async def give_ticket(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
         """What stands for a credential in the address of one stream, and when it expires. 404, 401."""
-        await self.holder(match_id, shown)
-        return await self._in_thread(self._tickets.give, match_id, shown.held)
+        await self._holder(match_id, shown)
+        return await self._in_thread(self._tickets.give, match_id, shown)
 
     async def by_ticket(
         self, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
         """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
-        match = await self._matches.match(match_id, min_version)
-        held = await self._in_thread(self._tickets.look if only_looks else self._tickets.take, match_id, ticket)
-        caller = None if held is None else _holder(match, held)
-        if caller is None:
-            raise Problem("ticket_unknown", headers=CHALLENGE)
-        return match, caller
+        tickets, match = self._tickets, await self._found.match(match_id)
+        if by_nothing(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
+            raise UnknownAggregate(str(match_id))
+        match = await self._found.match(match_id, min_version)
+        shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
+        try:
+            if shown is not None:
+                return match, self._caller(match, shown, await self._key(shown))
+        except (Problem, UnknownAggregate):
+            pass  # it has ended meanwhile
+        raise Problem("ticket_unknown", headers=CHALLENGE)
 
-    async def _known(self, match: Match, shown: Credential) -> tuple[Match, Caller]:
-        """The match and whose credential it is; 401. One that is unknown may just have been made by another process:
+    async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
+        """The match, which may be as it was, and who shows this. 404, 401."""
+        key = await self._key(shown)
+        return await self._known(await self._found.opened(match_id), shown, key)
+
+    async def _key(self, shown: Credential) -> KeyHolder | None:
+        """Whose key it is; ``None``: it is a token of a match. 401."""
+        return None if shown.named is None else await holder_by(shown.named, shown.held, self._found)
+
+    async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
+        """The match and who shows this. 404, 401. A token that is unknown may just have been made by another process:
         then the match is as it is stored."""
-        caller = _holder(match, shown.held)
+        if shown is None or key is not None:
+            return match, self._caller(match, shown, key)
+        caller = by_token(match, shown.held)
         if caller is None:
-            match = await self._matches.newest(match)
-            caller = _known_holder(match, shown)
+            match = await self._found.newest(match)
+            caller = self._caller(match, shown, key)
         return match, caller
 
-
-def _shown(request: Req) -> Credential | None:
-    token = token_of(request)
-    return None if token is None else Credential(held=hash_of(token))
-
-
-def _holder(match: Match, held: str) -> Caller | None:
-    """Who holds a token, by its SHA-256, as the match stands; ``None``: nobody."""
-    actor = match.holder(held)
-    if actor is None:
-        return None
-    return Caller(viewer=actor if isinstance(actor, int) else "official", actor=actor, held=held)
-
-
-def _known_holder(match: Match, shown: Credential) -> Caller:
-    caller = _holder(match, shown.held)
-    if caller is None:
+    def _caller(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller:
+        """Who shows this. 404, and 401 for a token that is not of this match, where that may be told."""
+        if key is not None:
+            caller = by_key(match, key)
+        elif shown is not None:
+            caller = by_token(match, shown.held)
+        else:
+            caller = by_nothing(match)
+        if caller is not None:
+            return caller
+        if by_nothing(match) is None:
+            raise UnknownAggregate(str(match.id))
         raise Problem("token_unknown", headers=CHALLENGE)
-    return caller
+
+
+def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:
+    """The scope by which a key of the club could ask this of the match, where it is nothing that a seat asks."""
+    if asked and isinstance(asked[0], IssueToken):
+        return "open"
+    return "officiate" if asked and match.whose(asked[0]) == "official" else "play"

@@ -1,24 +1,26 @@
 """Whoever sends a request, as far as one match is concerned."""
 
+from datetime import datetime
 from uuid import UUID
 
-from api.access.tokens import must_be_official, must_be_seat
+from api.access.clubs import KeyHolder, must_have
+from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.access.tried import tries
 from api.http.headers import Req
 from api.http.problems import Problem
 from referee.actors import Actor
-from referee.acts import Request
+from referee.acts import Knock, Request, SeatAct
+from referee.clubs.facts import Scope
 from referee.events import Viewer
 from referee.store.desk import Command
 from referee.store.match import Match
 from referee.value import Value
 
 
-class Credential(Value):
-    """What somebody shows with a request to be let in; of which match or whose it is, nobody has looked yet."""
-
-    held: str
-    """What is kept of it: its SHA-256."""
+def seat_of(key: KeyHolder, match: Match) -> int | None:
+    """Where the member sits whose key it is; ``None``: nowhere, or it is another club's match."""
+    opened, member = match.opened, key.key.member
+    return opened.members.index(member) if opened.club == key.club.id and member in opened.members else None
 
 
 class Caller(Value):
@@ -29,13 +31,24 @@ class Caller(Value):
     actor: Actor | None = None
     """As whom he acts; ``None``: he only looks on."""
     held: str | None = None
-    """The SHA-256 of the token of the match that he acts by, which the desk looks at again."""
+    """The SHA-256 of the token of the match that he holds, which the desk looks at again; ``None``: he holds none."""
+    key: KeyHolder | None = None
+    """Whose key he has shown: of a club, perhaps of another than the match's."""
     audits: bool = False
     """Whether he sees as the official what is over."""
 
     def sees_as(self, public: bool) -> Viewer:
         """As whom he sees what happened in a deal; ``public``: it is over, and its cards lie open."""
         return "official" if self.audits and public else self.viewer
+
+    @property
+    def rests_on(self) -> tuple[UUID, ...]:
+        """The clubs whose events may end what he may see."""
+        return () if self.key is None else (self.key.club.id,)
+
+    def seconds_left(self, at: datetime) -> float:
+        """For how long he may see it, if nothing happens."""
+        return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
     def acting(self) -> Actor:
@@ -53,19 +66,62 @@ class Caller(Value):
         """What he asks of the match, for the desk."""
         return Command(id=match_id, actor=self.acting, request=asked, key=key, expected=expected, token=self.held)
 
-    def must_be_seat(self, seat: int) -> None:
-        """403 unless he may act for this seat."""
-        must_be_seat(self.acting, seat)
+    def must_act(self, match: Match, scope: Scope) -> None:
+        """403 unless he acts in the match; a key of its club that lacks the ``scope`` for it is told so."""
+        if self.actor is not None:
+            return
+        if self.key is not None and self.key.club.id == match.opened.club:
+            must_have(self.key, scope)
+        raise Problem("only_looks_on")
 
-    def must_be_official(self) -> None:
-        """403 unless he is an official."""
+    def must_be_theirs(self, match: Match, asked: Request) -> None:
+        """403 unless this is his to ask. A scribe does what seats do; what they say they say themselves."""
+        if self.actor != "scribe" or not isinstance(asked, SeatAct | Knock):
+            must_be_theirs(match, self.acting, asked)
+
+    def must_be_seat(self, seat: int, *, itself: bool) -> None:
+        """403 unless he may act for this seat; ``itself``: nobody writes that down for it."""
+        if itself or self.actor != "scribe":
+            must_be_seat(self.acting, seat)
+
+    def must_be_official(self, match: Match) -> None:
+        """403 unless he is an official of the match."""
+        self.must_act(match, "officiate")
         must_be_official(self.acting)
 
     def must_know_acts(self, match: Match, whose: Viewer) -> None:
         """403 unless he may be told what somebody may do now: himself, in a tally any seat, an official all."""
-        if self.viewer not in (whose, "official") and match.opened.dealing != "tally":
-            raise Problem("not_your_seat", seat=whose, yours=self.viewer)
+        self.must_act(match, "play")
+        if isinstance(whose, int) and self.viewer not in (whose, "official") and match.opened.dealing != "tally":
+            must_be_seat(self.acting, whose)
+
+    def reissues(self, match: Match) -> "Caller":
+        """He who only looks on, where he asks for another token in the place of a lost one. Whoever opens matches for
+        the club may: but not in a match in which he sits, where it would show him the cards of others."""
+        key = self.key
+        if key is None or key.club.id != match.opened.club or not key.may("open") or seat_of(key, match) is not None:
+            return self
+        return Caller(viewer=self.viewer, actor=key.actor, key=key)
 
 
 SPECTATOR = Caller(viewer="spectator")
 """Who shows nothing."""
+
+
+class Sight(Value):
+    """Which matches somebody is told of in a list, besides those of which he shows a token: those that are for
+    everybody to see, and of a club those that are for its members, or all."""
+
+    everything_public: bool = True
+    club: UUID | None = None
+    """Whose key he holds: he is told of its matches but of the private ones; ``None``: of no club's."""
+    whole_club: bool = False
+    """Of the private ones, too."""
+    member: int | None = None
+    """Of the private ones those in which this member sits."""
+    officiates: bool = False
+    """Whether he has the cases of the club as an official: but of matches in which ``sits``."""
+    sits: int | None = None
+    """Whose key it is; ``None``: a program's."""
+    held: str | None = None
+    """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""

@@ -5,7 +5,7 @@ from hmac import compare_digest
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from api.access.keys import named
+from api.access.keys import Named, named
 from api.access.tokens import hash_of, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
@@ -138,9 +138,19 @@ def shown(request: Req) -> str:
 
 async def holder_of(text: str, held: str, clubs: Clubs) -> KeyHolder:
     """Whose key this is, and its SHA-256. 401."""
+    return await holder_by(names_in(text), held, clubs)
+
+
+def names_in(text: str) -> Named:
+    """What a key names. 401 where it is not whole."""
     says = named(text)
     if says is None:
         raise Problem("key_malformed", headers=CHALLENGE)
+    return says
+
+
+async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
+    """Whose key this is, by what it names and its SHA-256. 401."""
     try:
         club = await clubs.club(says.club)
     except UnknownAggregate:
@@ -153,6 +163,14 @@ async def holder_of(text: str, held: str, clubs: Clubs) -> KeyHolder:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
     return KeyHolder(club, says.key, found.key, held, found.ends_at)
+
+
+async def again(holder: KeyHolder, clubs: Clubs) -> None:
+    """401 where a key is good no more that was found good before."""
+    found = presented(await clubs.club(holder.club.id), holder.key_id, holder.held)
+    if found is None:
+        raise Problem("key_unknown", headers=CHALLENGE)
+    good(found, utc_now())
 
 
 def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:

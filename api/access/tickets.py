@@ -23,13 +23,14 @@ from sqlalchemy import (
     select,
 )
 
-from api.access.tokens import hash_of, new_token
+from api.access.credentials import Credential
+from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
 from projections.follow.engine import Utc, writer
 from projections.follow.keeping import alone
 
 TICKET_SECONDS = 30
 """From when it is given until the stream has to be asked for. Clocks of several machines may differ by less."""
-TICKET_LENGTH = len(new_token())
+TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()
 _tickets = Table(
@@ -54,23 +55,23 @@ class Tickets:
             alone(connection)
             _metadata.create_all(connection)
 
-    def give(self, match_id: UUID, token: str) -> tuple[str, datetime]:
-        """A ticket for this match in the place of a token, which is given by its hash; and when it expires."""
+    def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
+        """A ticket for this match in the place of what was shown; and when it expires."""
         ticket, now = new_token(), datetime.now(UTC)
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
             connection.execute(delete(_tickets).where(_tickets.c.expires <= now))
-            given = insert(_tickets).values(hash=hash_of(ticket), match=match_id, token=token, expires=expires)
-            connection.execute(given)
+            row = {"hash": hash_of(ticket), "match": match_id, "token": shown.written, "expires": expires}
+            connection.execute(insert(_tickets).values(row))
         return ticket, expires
 
-    def look(self, match_id: UUID, ticket: str) -> str | None:
-        """The hash of the token that it stands for; ``None`` if it is no ticket for this match, or not any more. It
+    def look(self, match_id: UUID, ticket: str) -> Credential | None:
+        """What it stands for; ``None`` if it is no ticket for this match, or not any more. It
         stays as it is."""
         with self._reader.begin() as connection:
             return _good(connection.execute(_found(match_id, ticket)).one_or_none())
 
-    def take(self, match_id: UUID, ticket: str) -> str | None:
+    def take(self, match_id: UUID, ticket: str) -> Credential | None:
         """The same, but it is none from now on."""
         with self._engine.begin() as connection:
             found = connection.execute(_found(match_id, ticket)).one_or_none()
@@ -87,5 +88,5 @@ def _found(match_id: UUID, ticket: str) -> Select[tuple[str, datetime]]:
     return select(_tickets.c.token, _tickets.c.expires).where(_this(match_id, ticket))
 
 
-def _good(found: Row[tuple[str, datetime]] | None) -> str | None:
-    return None if found is None or found.expires <= datetime.now(UTC) else found.token
+def _good(found: Row[tuple[str, datetime]] | None) -> Credential | None:
+    return None if found is None or found.expires <= datetime.now(UTC) else Credential.read(found.token)

@@ -107,8 +107,8 @@ async def list_attempts(
     """What was tried and refused."""
     service = service_of(request)
     service.access.credential(request)
-    _, caller = await service.access.sees(request, match)
-    caller.must_be_official()
+    found, caller = await service.access.sees(request, match)
+    caller.must_be_official(found)
     await service.attempts_settled()
     rows = await in_thread(service.attempts.rows, match, after=after, limit=limit + 1)
     seen = [attempt_seen(row) for row in rows[:limit]]

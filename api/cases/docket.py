@@ -128,7 +128,9 @@ async def list_cases(
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """The cases of an official."""
-    shown = service_of(request).access.credential(request)
+    access = service_of(request).access
+    access.credential(request)
+    sight = await access.listing(request)
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     books, at = service_of(request).books, utc_now()
@@ -137,7 +139,7 @@ async def list_cases(
             books.cases,
             lambda connection: books.cases.page(
                 connection,
-                shown.held,
+                sight.held or "",
                 at,
                 status=None if status == "any" else status,
                 ruleset=ruleset,

@@ -199,8 +199,8 @@ async def rule_on_case(
     sent = await RULING.read(request)
     asked = Ruling(case=case, **_fields(sent))
     if preview:  # which would change nothing, so nothing is tried
-        _, caller = await service.access.holder(match, shown)
-        caller.must_be_official()
+        opened, caller = await service.access.acts(request, match, shown)
+        caller.must_be_official(opened)
     else:
         _, caller = await service.access.acts(request, match, shown, asked)
     seen = await service.case_in(match, case)

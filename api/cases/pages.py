@@ -69,8 +69,8 @@ class _Page:
             return self.word("referee")
         if isinstance(actor, int):
             return escape(self.file.players[actor].name)
-        place = place_of(actor) if is_official(actor) else len(self.file.officials)
-        return escape(self.file.officials[place] if place < len(self.file.officials) else actor)
+        place = place_of(actor) if is_official(actor) else None
+        return escape(self.file.officials[place] if place is not None and place < len(self.file.officials) else actor)
 
     def names(self, actors: Iterable[Actor]) -> str:
         """Several, as HTML."""

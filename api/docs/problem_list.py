@@ -63,6 +63,7 @@ EXAMPLES: dict[str, Any] = {
     "players_max": 6,
     "points": (12, 12, 0, 12),
     "pot": -1,
+    "role": "scribe",
     "scopes": ("keys", "treasury"),
     "seat": 4,
     "seats": 4,

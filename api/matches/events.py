@@ -26,7 +26,7 @@ from api.threads import in_stream_thread, in_thread
 from referee import told
 from referee.events import Recorded
 from referee.store.aggregate import fold
-from referee.store.desk import Busy
+from referee.store.desk import Busy, utc_now
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version
@@ -239,10 +239,10 @@ async def _stream(service: Service, match_id: UUID, caller: Caller, after: int) 
     keeps the connection open. Ends where the caller may see it no more."""
     yield b"retry: 1000\n\n"
     told: Match | None = None
-    with service.hub.waiting(match_id) as changed:
+    with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
-            if not service.access.still(match, caller):
+            if not await service.access.still(match, caller):
                 return
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
@@ -257,7 +257,7 @@ async def _stream(service: Service, match_id: UUID, caller: Caller, after: int) 
             told = match
             if is_over(match):
                 return
-            if not await set_within(changed, KEEP_ALIVE_SECONDS):
+            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, caller.seconds_left(utc_now()))):
                 yield b": keep-alive\n\n"
 
 

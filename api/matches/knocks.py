@@ -89,7 +89,7 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
     the tally is kept."""
     (kind, offence), official = _kind_of(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
-        caller.must_be_seat(sent.seat)
+        caller.must_be_seat(sent.seat, itself=kind != "offence")
     needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
     missing = [name for name in needs if getattr(sent, name) is None]
     if not official and sent.seat is None and "seat" not in missing:
@@ -147,7 +147,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     service = service_of(request)
     shown = service.access.credential(request)
     key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
-    opened, caller = await service.access.holder(match, shown)
+    opened, caller = await service.access.acts(request, match, shown)
     caller.tries(request, opened, sent)
     asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
     outcome = await service.do(caller.command(match, asked, key=key, expected=expected))

@@ -115,7 +115,10 @@ def attended(rules: Ruleset) -> Procedure:
 
     def start(opened: MatchOpened) -> Standing:
         docket = Docket(
-            terms=opened.adjudication, shuffle=shuffle.begun(opened), takes_back=takeback.takes_back(opened)
+            terms=opened.adjudication,
+            shuffle=shuffle.begun(opened),
+            takes_back=takeback.takes_back(opened),
+            of_club=opened.club is not None,
         )
         return Attended(play=rules.start(opened), docket=docket)
 

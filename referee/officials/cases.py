@@ -211,7 +211,8 @@ def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) 
     if seat is not None:
         if status == "final":
             raise WrongPhase("window_closed", "J7")
-        if set(officials(len(terms_of(standing).officials))) <= set(case.ruled_by):
+        named = set(officials(len(terms_of(standing).officials)))
+        if not standing.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")
     within = standing.docket.under_way
     return (CaseAppealed(case=case.case, seat=seat, text=request.text, within_deal=within),)

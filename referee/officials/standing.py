@@ -167,6 +167,8 @@ class Docket(Value):
     """Where the house commits to it."""
     takes_back: TakesBack | None = None
     """How an act is taken back; ``None``: it is not."""
+    of_club: bool = False
+    """Beside those named whoever has a key of the club for it is an official."""
     last: LastAct | None = None
     """The last act, where it may be taken back; ``None``: there is none, or more than that has happened since."""
 

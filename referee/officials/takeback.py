@@ -85,7 +85,8 @@ def kept(before: Standing, after: Standing) -> Standing:
 def _carried(play: Any, now: Any) -> Any:
     """The game as it stood, with what is the same whatever is played: tokens, and the number of the last case."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
-    return replace(play, table=replace(table, ledger=ledger, tokens=now.table.tokens))
+    same = {name: getattr(now.table, name) for name in ("tokens", "scribe", "watcher")}
+    return replace(play, table=replace(table, ledger=ledger, **same))
 
 
 def check_play(docket: Docket) -> None:

@@ -100,20 +100,30 @@ class Match(Aggregate):
 
     def _known(self, actor: Actor) -> str:
         """The SHA-256 of the token that an actor has now."""
+        table = self.state.table
         if not isinstance(actor, str):
-            return str(self.state.table.tokens[actor])
-        return (self.opened.official, *self.opened.officials)[place_of(actor)]
+            return str(table.tokens[actor])
+        if actor in ("scribe", "watcher"):
+            return str(getattr(table, actor))
+        place = place_of(actor)
+        assert place is not None, "a key is the club's"
+        return (self.opened.official, *self.opened.officials)[place]
 
     def holder(self, token: str) -> Actor | None:
-        """Whose token this is the SHA-256 of; ``None``: nobody's. All are compared, whoever it is."""
+        """Whose token this is the SHA-256 of, ``"watcher"`` for one that is only good to look; ``None``: nobody's.
+        All are compared, whoever it is."""
         opened = self.opened
         found: Actor | None = "official" if compare_digest(token, opened.official) else None
         for place, known in enumerate(opened.officials, 2):
             if compare_digest(token, known):
                 found = f"official:{place}"
-        for seat, known in enumerate(self.state.table.tokens):
+        table = self.state.table
+        for seat, known in enumerate(table.tokens):
             if compare_digest(token, known):
                 found = seat
+        for role, known in (("scribe", table.scribe), ("watcher", table.watcher)):
+            if known and compare_digest(token, known):
+                found = role
         return found
 
     def whose(self, request: Request) -> Actor | None:
