@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     ColumnClause,
+    ColumnElement,
     Connection,
     Engine,
     QueuePool,
@@ -24,7 +25,7 @@ from sqlalchemy import (
     table,
 )
 
-from projections.follow.engine import Json, books_file, engine_for
+from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.keeping import Book
 from referee.store.reach import SqliteFile, place_of
 
@@ -36,9 +37,16 @@ LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
 """How long PostgreSQL may say nothing: longer than to readers, for here much is read at a time."""
 
-POSITIONS = table("book_places", column("book", Text()), column("position"))
+POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
 """Where the books stand."""
-ASIDE = table("book_aside", column("book", Text()), column("match", ID), column("event"), column("error", Json(str)))
+ASIDE = table(
+    "book_aside",
+    column("book", Text()),
+    column("match", ID),
+    column("since", Utc()),
+    column("event"),
+    column("error", Json(str)),
+)
 """What books have set aside, if they do."""
 
 
@@ -91,6 +99,11 @@ class Stored:
         """Whose rows there are, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)
 
+    def ids_of(self, topic: str) -> Iterator[str]:
+        """Of those that begin with an event of this topic, in order."""
+        this = self.rows_table.c
+        return self._ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
+
     def ids_of_snapshots(self) -> Iterator[str]:
         """Of whom there are snapshots, in order."""
         return self._ids(self.events, self.snapshots_table.c.originator_id)
@@ -106,8 +119,8 @@ class Stored:
         tables = [table(name, column("match", ID)) for name in book.metadata.tables]
         return [self._ids(self.books, one.c.match) for one in tables]
 
-    def _ids(self, engine: Engine, ids: ColumnClause[Any]) -> Iterator[str]:
-        query = select(ids).where(ids.is_not(None)).distinct().order_by(ids).limit(IDS)
+    def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
+        query = select(ids).where(ids.is_not(None), *which).distinct().order_by(ids).limit(IDS)
         page = query
         while True:
             with engine.connect() as connection:
