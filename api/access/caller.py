@@ -4,10 +4,12 @@ from datetime import datetime
 from uuid import UUID
 
 from api.access.clubs import KeyHolder, must_have
+from api.access.sight import sight_of
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.access.tried import tries
 from api.http.headers import Req
 from api.http.problems import Problem
+from projections.sight import Sight
 from referee.actors import Actor
 from referee.acts import Knock, Request, SeatAct
 from referee.clubs.facts import Scope
@@ -40,6 +42,11 @@ class Caller(Value):
     def sees_as(self, public: bool) -> Viewer:
         """As whom he sees what happened in a deal; ``public``: it is over, and its cards lie open."""
         return "official" if self.audits and public else self.viewer
+
+    @property
+    def sight(self) -> Sight:
+        """What he is told of in lists."""
+        return Sight(held=self.held) if self.key is None else sight_of(self.key)
 
     @property
     def rests_on(self) -> tuple[UUID, ...]:
@@ -106,22 +113,3 @@ class Caller(Value):
 
 SPECTATOR = Caller(viewer="spectator")
 """Who shows nothing."""
-
-
-class Sight(Value):
-    """Which matches somebody is told of in a list, besides those of which he shows a token: those that are for
-    everybody to see, and of a club those that are for its members, or all."""
-
-    everything_public: bool = True
-    club: UUID | None = None
-    """Whose key he holds: he is told of its matches but of the private ones; ``None``: of no club's."""
-    whole_club: bool = False
-    """Of the private ones, too."""
-    member: int | None = None
-    """Of the private ones those in which this member sits."""
-    officiates: bool = False
-    """Whether he has the cases of the club as an official: but of matches in which ``sits``."""
-    sits: int | None = None
-    """Whose key it is; ``None``: a program's."""
-    held: str | None = None
-    """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""

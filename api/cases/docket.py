@@ -139,7 +139,7 @@ async def list_cases(
             books.cases,
             lambda connection: books.cases.page(
                 connection,
-                sight.held or "",
+                sight,
                 at,
                 status=None if status == "any" else status,
                 ruleset=ruleset,

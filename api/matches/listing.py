@@ -9,20 +9,19 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.access import anybody
 from api.http.asked import more
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req, held, tag_by
 from api.http.params import CURSOR, RULESET_KEY
 from api.http.problems import Problem
-from api.http.replies import LISTED, Reply, encode, not_modified
+from api.http.replies import PRIVATE, Reply, encode, not_modified
 from api.matches.shown import RulesetSeen
 from api.reading import long_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
-from referee.events import Dealing, Enforcement
+from referee.events import Dealing, Enforcement, Visibility
 from referee.games import RULESETS
 from referee.value import Seat, Time, Value, Version
 
@@ -47,6 +46,16 @@ class MatchListed(Value):
     deal: told.DealNumber
     version: Version
     winner: Seat | None
+    club: UUID | None
+    """Whose match it is; null: nobody's."""
+    evening: told.EveningNumber | None
+    """On which of the club's evenings it is played."""
+    table: told.TableNumber | None
+    """At which table of that evening."""
+    members: told.BySeat[told.MemberNumber]
+    """The members of the club who play, by seat; empty where it is no club's match."""
+    visibility: Visibility
+    """Who may see it."""
 
 
 class MatchPage(Value):
@@ -81,7 +90,9 @@ def _moment(name: str, text: str | None) -> datetime | None:
     "/matches",
     operation_id="list_matches",
     summary="All matches",
-    description="A page of matches in the order in which they were opened. `player` is a whole name. To go on, give "
+    description="A page of the matches that the caller may see, in the order in which they were opened: to whoever "
+    "shows nothing the public ones, with a key of a club also those of the club. `player` is a whole name, `evening` "
+    "and `member` are of the `club` that is named. To go on, give "
     "`next` as `cursor` with the same filters. Answered at once with what the list has: each match at its "
     "`version`, and `behind` tells how many events are still to come. With `fresh=true` it waits a few seconds for "
     "what was stored before it was asked.",
@@ -106,6 +117,15 @@ async def list_matches(
             pattern=told.NAME,
         ),
     ] = None,
+    club: Annotated[UUID | None, QueryParameter(description="Only those of this club.")] = None,
+    evening: Annotated[
+        int | None,
+        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those of this evening of the `club`."),
+    ] = None,
+    member: Annotated[
+        int | None,
+        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those in which this member of the `club` plays."),
+    ] = None,
     opened_from: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")
     ] = None,
@@ -119,7 +139,10 @@ async def list_matches(
     fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
 ) -> Reply:
     """All matches."""
-    anybody(request)
+    sight = await service_of(request).access.listing(request)
+    of_club = {"evening": evening, "member": member}
+    if club is None and (given := [name for name, number in of_club.items() if number is not None]):
+        raise Problem("no_club_named", fields=given)
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
@@ -129,9 +152,13 @@ async def list_matches(
             books.matches,
             lambda connection: books.matches.page(
                 connection,
+                sight,
                 ruleset=ruleset,
                 status=None if status == "any" else status,
                 player=player,
+                club=club,
+                evening=evening,
+                member=member,
                 opened_from=begin,
                 opened_to=end,
                 after=cursor,
@@ -142,7 +169,7 @@ async def list_matches(
     except ValueError:
         raise Problem("bad_cursor") from None
     page = encode(MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind))
-    headers = LISTED | (more(request, cursor=following) if following else {})
+    headers = PRIVATE | (more(request, cursor=following) if following else {})
     tag = tag_by(page)
     if has := held(request, tag):
         return not_modified(has, headers)
