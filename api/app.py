@@ -15,6 +15,8 @@ from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.cases import attempts, docket, file, hearings
+from api.clubs import acts as club_acts
+from api.clubs import club, evenings, foundings, keys, members
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
@@ -59,7 +61,18 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.callback(hub.close)
             tried = Attempts(referee.tried, metrics.attempts)
             open_parts.push_async_callback(asyncio.to_thread, tried.close)
-            app.state.service = service = Service(referee, desk, hub, kept, names, tried, metrics, wait_seconds)
+            app.state.service = service = Service(
+                referee,
+                desk,
+                hub,
+                kept,
+                names,
+                tried,
+                metrics,
+                wait_seconds,
+                settings.operator_key_sha256,
+                settings.anybody_founds,
+            )
             await asyncio.to_thread(kept.start)
             await asyncio.to_thread(service.tickets.prepare)
             await asyncio.to_thread(names.prepare)
@@ -116,6 +129,13 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             deals.get_deal,
             protocol.get_protocol,
             pot.get_pot,
+            foundings.found_club,
+            club.get_club,
+            club_acts.send_club_act,
+            members.list_members,
+            evenings.list_evenings,
+            keys.list_keys,
+            keys.get_key,
         ],
     )
     return Litestar(

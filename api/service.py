@@ -8,6 +8,7 @@ from uuid import UUID
 
 from api.access.access import Access
 from api.access.caller import Caller
+from api.access.clubs import ClubAccess
 from api.access.tickets import Tickets
 from api.access.tried import Tried
 from api.bookkeeping import Books
@@ -54,11 +55,15 @@ class Service:
         attempts: Attempts,
         metrics: Metrics,
         wait_seconds: float,
+        operator: str = "",
+        anybody_founds: bool = True,
     ) -> None:
+        """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.attempts = names, attempts
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
+        self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def do(self, command: Command) -> Outcome:

@@ -32,6 +32,8 @@ class Settings(Value, forbid_unknown_fields=True):
     cache_megabytes: Annotated[int, Meta(ge=1)] = 32
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
     cors_origins: str = ""
+    operator_key_sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    anybody_founds: bool = True
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -97,6 +97,12 @@ BESIDE_ACCESS = {
         "api.access.tokens.RefusedTokens",
         "api.access.tried.tried_in",
     },
+    "api/clubs/making.py": {
+        "api.access.derived.Derived",
+        "api.access.keys.written",
+        "api.access.tokens.hash_of",
+    },
+    "api/clubs/shown.py": {"api.access.keys.LENGTH_MAX", "api.access.keys.PATTERN"},
     "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
     "api/matches/openings.py": {
         "api.access.derived.Derived",

@@ -72,16 +72,19 @@ class Access:
             caller = self._caller(match, shown, key)
         return match, caller
 
-    async def acts(self, request: Req, match_id: UUID, shown: Credential, *asked: Request) -> tuple[Match, Caller]:
-        """The match, which may be as it was, and who asks this of it, or something else; what is tried is noted. 404,
-        401, and 403 where it is not his to ask."""
+    async def acts(
+        self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
+    ) -> tuple[Match, Caller]:
+        """The match, which may be as it was, and who asks this of it, or something else; what is tried is ``noted``.
+        404, 401, and 403 where it is not his to ask."""
         match, caller = await self._holder(match_id, shown)
         if caller.actor is None:
             if asked and isinstance(asked[0], IssueToken):
                 caller = caller.reissues(match)
             caller.must_act(match, _needed(match, asked))
         for one in asked:
-            caller.tries(request, match, one)
+            if noted:
+                caller.tries(request, match, one)
             caller.must_be_theirs(match, one)
         return match, caller
 

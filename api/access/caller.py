@@ -43,6 +43,11 @@ class Caller(Value):
         """As whom he sees what happened in a deal; ``public``: it is over, and its cards lie open."""
         return "official" if self.audits and public else self.viewer
 
+    def knows_names(self, match: Match) -> bool:
+        """Whether he is told what the members are called who play: who holds a token of the match, or a key of its
+        club."""
+        return self.held is not None or (self.key is not None and self.key.club.id == match.opened.club)
+
     @property
     def sight(self) -> Sight:
         """What he is told of in lists."""

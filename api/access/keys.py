@@ -13,6 +13,7 @@ from uuid import UUID
 from zlib import crc32
 
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+PATTERN = "knk_[0-9A-Za-z]{22}k[1-9][0-9]{0,4}_[0-9A-Za-z]{49}"
 _FORM = re.compile(r"knk_([0-9A-Za-z]{22})(k[1-9][0-9]{0,4})_[0-9A-Za-z]{43}[0-9A-Za-z]{6}", re.ASCII)
 BEGINS = "knk_"
 CHECK_DIGITS = 6

@@ -29,7 +29,12 @@ ABOUT = (
 TOKEN = SecurityScheme(
     type="http",
     scheme="bearer",
-    description="The token of a seat or of the official, from the answer that opened the match.",
+    description="The token of a seat or an official, from the answer that opened the match, or a key of its club.",
+)
+KEY = SecurityScheme(
+    type="http",
+    scheme="bearer",
+    description="A key of a club, as the answer told it that made it; or the operator's.",
 )
 SCRIPTS = ("code.js", "page.js", "parts.js", "search.js", "tryit.js")
 TAGS = {
@@ -37,6 +42,7 @@ TAGS = {
     "Knocks": "Knocks on the table, and the case files that they leave.",
     "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
     "Books": "Protocols, pots and the records of deals.",
+    "Clubs": "Founding a club; its members, keys and evenings.",
     "Rulesets": "The games: their options and their numbered rules.",
     "Operators": "For who runs the service.",
 }
@@ -114,7 +120,7 @@ def config() -> OpenAPIConfig:
         title="Knacka",
         version=VERSION,
         description=ABOUT,
-        components=Components(security_schemes={"token": TOKEN}),
+        components=Components(security_schemes={"token": TOKEN, "key": KEY}),
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
         license=License(name="MIT License", identifier="MIT"),

@@ -29,6 +29,10 @@ ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
 """Without a token as a spectator. It holds wherever a call says nothing else: generators make a client that must have
 a token of any call that names one by itself."""
 
+KEY: list[dict[str, list[str]]] = [{"key": []}]
+"""A key of a club."""
+KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
+
 
 def in_header(
     name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
@@ -48,7 +52,7 @@ LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`
 IF_NONE_MATCH = in_header("If-None-Match", "The ETag at hand: 304 if the answer is still that one.", example='"12"')
 IF_MATCH = in_header(
     "If-Match",
-    "Only if the match is at this version. Without it the act is decided on the match as it stands.",
+    "Only if the match, or club, is at this version. Without it the act is decided on how things stand.",
     pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
     longest=64,
     example='"12"',
@@ -82,8 +86,8 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
-        "In quotes the version of the match, followed by `-gzip` or the like in other forms of the same; where there "
-        "is no version, a mark of what the answer says.",
+        "In quotes the version of the match, or club, followed by `-gzip` or the like in other forms of the same; "
+        "where there is no version, a mark of what the answer says.",
         _text('^(W/)?"[!#-~]{1,128}"$', 132),
     ),
     "Idempotency-Replayed": (
@@ -94,7 +98,7 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         'Where there is more, `rel="next"`, and where it is described, `rel="describedby"` (RFC 8288).',
         _text("^<[!-~]+>; ", VALUE_MAX),
     ),
-    "Location": ("Where the new match is.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "Location": ("Where the new match, or club, is.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
         "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
         "are there again (draft-ietf-httpapi-ratelimit-headers).",
@@ -129,8 +133,8 @@ def _headers(names: Sequence[str]) -> Plain:
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
-    401: "The token is missing, or is not of this match; or Authorization names none.",
-    403: "The token is another seat's, or not the official's.",
+    401: "The token or key is missing or not good, or is not of this match; or Authorization names none.",
+    403: "The token is another seat's, or not the official's; or the key lacks a scope.",
     404: "There is no such thing.",
     406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",

@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from functools import cache
 from importlib.resources import files
 from itertools import islice
@@ -202,10 +203,21 @@ def _holds(member: types.Type, value: Any) -> bool:
             )
         case types.TupleType():
             return len(value) == len(member.item_types)
+        case types.DateTimeType() | types.DateType():
+            return _is_time(member, value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
             return _long_enough(member, value)
+    return True
+
+
+def _is_time(member: types.DateTimeType | types.DateType, value: str) -> bool:
+    kind: Any = Annotated[datetime, Meta(tz=member.tz)] if isinstance(member, types.DateTimeType) else date
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
     return True
 
 
@@ -298,7 +310,10 @@ def _clause(here: types.Type, language: Language) -> str:
     members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
-        return sentence(TEXTS.patterns[forms[0]].in_(language), {})
+        (text,) = members
+        assert isinstance(text, types.StrType)
+        limits = {"min": str(text.min_length), "max": str(text.max_length)}
+        return sentence(TEXTS.patterns[forms[0]].in_(language), limits)
     phrases = list(dict.fromkeys(phrase for member in members for phrase in _phrases(member, language)))
     return sentence(TEXTS.said["belongs"].in_(language), {"phrase": _either(phrases, language)})
 
@@ -332,6 +347,8 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
             return phrase("text", exactly=exactly, min=member.min_length, max=member.max_length)
         case types.DateTimeType():
             return phrase("moment")
+        case types.DateType():
+            return phrase("day")
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
             return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))

@@ -15,6 +15,7 @@ WAIT_MAX = 25
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
 MatchId = Annotated[UUID, PathParameter(description="The id of a match.", schema_extra={"maxLength": 36})]
+ClubId = Annotated[UUID, PathParameter(description="The id of a club.", schema_extra={"maxLength": 36})]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
 CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
@@ -34,6 +35,14 @@ MinVersion = Annotated[
         ge=0,
         le=NUMBER_MAX,
         description="Wait briefly for the match to reach this version, to read what was just written. 409 if not.",
+    ),
+]
+ClubMinVersion = Annotated[
+    int,
+    QueryParameter(
+        ge=0,
+        le=NUMBER_MAX,
+        description="Wait briefly for the club to reach this version, to read what was just written. 409 if not.",
     ),
 ]
 Wait = Annotated[

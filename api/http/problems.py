@@ -239,6 +239,10 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
     return _answer(request, refused.code, language, document_of_refusal(refused, request.scope["path"], language))
 
 
+WITHIN = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
+"""Where the next part of a path is an id, and what is said of one that is none."""
+
+
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
     """What Litestar itself finds wrong."""
     status = error.status_code
@@ -246,10 +250,8 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
             return Response(b"", status_code=204)  # so that the page may then ask, and be told that there is nothing
         path = request.scope["path"]
-        within = path.startswith("/v1/matches/")
-        return _problem(
-            request, Problem("no_such_match") if within and _no_match(path) else Problem("no_such_page", path=path)
-        )
+        within = next((code for top, code in WITHIN.items() if path.startswith(top)), None)
+        return _problem(request, Problem(within) if within and _no_id(path) else Problem("no_such_page", path=path))
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = [name.strip() for name in (error.headers or {}).get("allow", "").split(",")]
         methods = sorted(name for name in allowed if name)
@@ -282,8 +284,8 @@ def _must_be_asked(parameter: FieldDefinition) -> bool:
     return isinstance(parameter.kwarg_definition, QueryParameter) and parameter.is_required
 
 
-def _no_match(path: str) -> bool:
-    """Whether the part of the path where a match id belongs is no id."""
+def _no_id(path: str) -> bool:
+    """Whether the part of the path where an id belongs is none."""
     try:
         UUID(path.split("/")[3])
     except ValueError:

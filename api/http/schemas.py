@@ -25,9 +25,11 @@ from msgspec import inspect as types
 from msgspec.inspect import Field, StructType, TypedDictType
 
 from referee import acts
+from referee.clubs.facts import SieAccounts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
+from referee.store.club import Club
 from referee.store.match import Match
 from referee.value import Value
 
@@ -39,6 +41,9 @@ REFS = "#/components/schemas/"
 INT32 = 2**31
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """What stands in a schema and is none."""
+
+BOTH = frozenset({SieAccounts})
+"""Besides acts, what is sent in an act and told as well."""
 
 Struct = StructType | TypedDictType
 
@@ -121,6 +126,8 @@ def _schema(info: types.Type, scope: Scope) -> Plain:
             return {"type": "string", **limits, **({} if info.pattern is None else {"pattern": info.pattern})}
         case types.DateTimeType():
             return {"type": "string", "format": "date-time", "maxLength": len("2026-01-02T03:04:05.123456+00:00")}
+        case types.DateType():
+            return {"type": "string", "format": "date", "maxLength": len("2026-01-02")}
         case types.UUIDType():
             return {"type": "string", "format": "uuid", "maxLength": 36}
         case types.LiteralType():
@@ -264,7 +271,11 @@ def _ties() -> dict[str, dict[str, dict[str, Any]]]:
             }
             for key, rules in RULESETS.items()
         },
-        "topic": {fact.TOPIC: {"event": fact} for fact in sorted(Match.FACTS, key=lambda fact: fact.TOPIC)},
+        "topic": {
+            fact.TOPIC: {what: fact}
+            for kind, what in ((Match, "event"), (Club, "of_club"))
+            for fact in sorted(kind.FACTS, key=lambda fact: fact.TOPIC)
+        },
     }
 
 
@@ -282,7 +293,7 @@ def _tied(info: types.Metadata, scope: Scope) -> Plain:
 
     if here is not None:
         return tied(_ties()[by][here][what])
-    every = [_resolved(tied(kinds[what])) for kinds in _ties()[by].values()]
+    every = [_resolved(tied(kinds[what])) for kinds in _ties()[by].values() if what in kinds]
     return _refer(what.title(), (by, what), lambda: _any_of(every))
 
 
@@ -318,6 +329,17 @@ def _open_ties(cls: type) -> frozenset[str]:
     return _ties_of(cls) - {field.name for field in _info(cls).fields}
 
 
+def _tied_by(cls: type, by: str) -> set[str]:
+    """What of a struct's own fields is tied to this one."""
+    extras = (
+        inner.extra_json_schema or {}
+        for field in _info(cls).fields
+        for inner in _inside(field.type)
+        if isinstance(inner, types.Metadata)
+    )
+    return {what for to, what in (extra["x-tied"] for extra in extras if "x-tied" in extra) if to == by}
+
+
 @cache
 def _ties_of(cls: type) -> frozenset[str]:
     found: set[str] = set()
@@ -345,7 +367,12 @@ def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
     by = min(ties & beside, default=None)
     if by is None:
         return _variant(info, scope, alone=alone)
-    variants = {value: _variant(info, _knowing(scope, by, value)) for value in _ties()[by]}
+    tied = _tied_by(cls, by)
+    variants = {
+        value: _variant(info, _knowing(scope, by, value))
+        for value, kinds in _ties()[by].items()
+        if tied <= kinds.keys()
+    }
     about = plain_text(cls.__doc__ or "")
     return _refer(_called(cls), cls, lambda: {"description": about, **_told_apart(by, variants)})
 
@@ -374,7 +401,7 @@ def _takes_no_more(cls: type) -> bool:
 def _is_asked(cls: type) -> bool:
     """Whether it is an act or a part of one: what is sent, and is told as well where it may be done or was asked."""
     info = _info(cls)
-    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ == acts.__name__)
+    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ == acts.__name__ or cls in BOTH)
 
 
 def _has_default(field: Field) -> bool:
@@ -388,7 +415,8 @@ def _called(cls: type) -> str:
 
 def _name(cls: type, scope: Scope) -> str:
     if scope.topic is not None:
-        return f"{_ties()['topic'][scope.topic]['event'].__name__}{cls.__name__.removeprefix('Event')}"
+        (fact,) = _ties()["topic"][scope.topic].values()
+        return f"{fact.__name__}{cls.__name__.removeprefix('Event')}"
     ruleset = scope.ruleset
     if cls.__module__.startswith("referee.games."):  # all of them call theirs Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)

@@ -79,9 +79,14 @@ def told_apart(names: list[str]) -> None:
     """422 for a player whose name shows nothing, or reads like another's."""
     seen: dict[str, int] = {}
     for seat, name in enumerate(names):
-        shown = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
+        shown = shows(name)
         if not shown:
             raise Problem("unseen_name", seat=seat)
         if shown in seen:
             raise Problem("same_name", name=name, seats=[seen[shown], seat])
         seen[shown] = seat
+
+
+def shows(name: str) -> str:
+    """What of a name tells it from others; empty where nothing can be seen."""
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

@@ -257,7 +257,8 @@ async def _stream(service: Service, match_id: UUID, caller: Caller, after: int) 
             told = match
             if is_over(match):
                 return
-            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, caller.seconds_left(utc_now()))):
+            left = caller.seconds_left(utc_now())
+            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
                 yield b": keep-alive\n\n"
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.clubs.facts import APP_MAX, KEY_ID, SEASON_MAX, AppName, KeyId, Scope, SieAccounts, Zone
+from referee.clubs.facts import APP_MAX, KEY_ID, SEASON_MAX, KeyId, Scope, SieAccounts, Zone
 from referee.value import Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
@@ -26,7 +26,7 @@ PersonName = Annotated[
 MemberSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
-AppSent = Annotated[AppName, Meta(min_length=1, max_length=APP_MAX, pattern=PERSON)]
+AppSent = Annotated[str, Meta(min_length=1, max_length=APP_MAX, pattern=PERSON, examples=["Scoreboard"])]
 ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=8)]
 SeasonSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
@@ -64,6 +64,7 @@ class Leave(ClubAct, tag="leave"):
 class EraseSent(ClubAct, tag="erase"):
     """The name of somebody who has left, and what he wrote, are erased for ever."""
 
+    SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
@@ -76,6 +77,7 @@ class Erase(EraseSent, kw_only=True, tag="erase"):
 class IssueKeySent(ClubAct, tag="issue_key"):
     """A key for a member or for a program, good until then."""
 
+    SCHEMA: ClassVar[str] = "IssueKey"
     scopes: ScopesSent
     expires_at: TimeSent
     """At most 400 days ahead."""
@@ -94,6 +96,7 @@ class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
 class RotateKeySent(ClubAct, tag="rotate_key"):
     """Another secret for a key; so long the old one is good as well."""
 
+    SCHEMA: ClassVar[str] = "RotateKey"
     key: KeySent
     overlap_seconds: Annotated[int, Meta(ge=0, le=OVERLAP_MAX)] = 0
 
@@ -113,6 +116,7 @@ class RevokeKey(ClubAct, tag="revoke_key"):
 class Set(ClubAct, tag="set"):
     """Settings of the club; what is left out stays as it is."""
 
+    SCHEMA: ClassVar[str] = "SetClub"
     name: ClubName | None = None
     currencies: CurrenciesSent | None = None
     """ISO 4217; the first is meant where none is named. None that is there can be taken away."""

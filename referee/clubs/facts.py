@@ -13,10 +13,11 @@ from referee.value import Time, Value
 Ref = Annotated[
     str,
     Meta(
-        title="TextRef",
-        description="What stands on record of a text: its HMAC-SHA256 under a salt that lies beside the text, so "
-        "that another text in its place shows, and nothing is left of it when it is erased.",
-        extra_json_schema={"pattern": "^hmac:[0-9a-f]{64}$", "maxLength": 69},
+        title="NameSeen",
+        description="A name, for who may read it; for others, and where it is erased, what stands on record of it: "
+        "`hmac:` and its HMAC-SHA256 under a salt that lies beside the name, so that another in its place shows, and "
+        "nothing is left of it when it is erased.",
+        extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
     ),
 ]
 Scope = Literal["open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks"]

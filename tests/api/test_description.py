@@ -228,9 +228,11 @@ class TestGeneratorsTakeIt:
     def test_a_spectator_needs_no_token(self) -> None:
         """A call that says nothing of security may be made with a token or without."""
         assert CONTRACT["security"] == [{}, {"token": []}]
-        needing = {name for name, operation in OPERATIONS.items() if "security" in operation}
-        assert {"send_act", "send_knock", "list_legal_acts"} <= needing
-        assert all(OPERATIONS[name]["security"] == [{"token": []}] for name in needing)
+        needing = {name: operation["security"] for name, operation in OPERATIONS.items() if "security" in operation}
+        assert {"send_act", "send_knock", "list_legal_acts"} <= needing.keys()
+        of_clubs = {name for name, operation in OPERATIONS.items() if operation["tags"] == ["Clubs"]}
+        assert needing.pop("found_club") == [{}, {"key": []}]
+        assert all(told == [{"key" if name in of_clubs else "token": []}] for name, told in needing.items())
 
 
 class TestOptionsAreTiedToTheirGame:

@@ -86,6 +86,8 @@ WORDS = (
     "ab" * 32,
     "0f" * 16,
     MATCH,
+    "k3",
+    "1910",
     "",
 )
 
@@ -126,8 +128,14 @@ def right(here: types.Type, rng: Random) -> Any:
             return rng.randint(-9 if here.ge is None else here.ge, 9 if here.le is None else here.le)
         case types.LiteralType():
             return rng.choice(here.values)
+        case types.StrType(pattern=None, min_length=int(least)):
+            return text(rng).ljust(least, "x")[: here.max_length]
         case types.StrType(pattern=None):
             return text(rng)
+        case types.DateType():
+            return "2026-11-22"
+        case types.DateTimeType():
+            return "2026-11-22T18:30:00Z"
         case types.StrType():
             return rng.choice([word for word in WORDS if re.search(here.pattern, word)])
         case types.TupleType():

@@ -20,9 +20,11 @@ from uuid import UUID
 
 import msgspec
 
+from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
 from api.http.problems import MEDIA_TYPE, Problem, as_sent
 from tests.api.serving import ROOT, served
+from tests.conformance.club_examples import Club
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
 
@@ -46,8 +48,10 @@ FRESH = re.compile(
     r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
     r"|\b[0-9a-f]{64}\b"
     r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
+    rf"|\b{PATTERN}\b"
+    r'|(?<=")\d{4}-\d\d-\d\d(?=")'
 )
-"""What is not the same when it is done again: ids, times, hashes and tokens."""
+"""What is not the same when it is done again: ids, times, hashes, tokens, keys and days."""
 
 
 def moment(seconds: int) -> str:
@@ -65,7 +69,8 @@ def short(value: Any) -> Any:
     if isinstance(value, list):
         return value[:LISTS_MAX]
     if isinstance(value, dict):
-        lists = ("cases", "events", "facts", "lines", "matches", "prices", "readings", "rules", "timeline", "tricks")
+        lists = ("cases", "events", "facts", "keys", "lines", "matches")
+        lists += ("prices", "readings", "rules", "timeline", "tricks")
         return {
             name: inner[:LISTS_MAX]
             if name in lists and isinstance(inner, list) and inner and isinstance(inner[0], dict)
@@ -407,17 +412,22 @@ SAID = {
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, int, Any]]:
+def provoked(
+    client: Recording, usual: Watched, heard: Heard, over: Watched, club: Club
+) -> Iterator[tuple[str, int, Any]]:
     """By operation and status, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
         going = heard if "/knocks/{case}/" in template else usual
-        path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
+        given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1", "deal": 1, "case": 1}
+        path = template.format(**given, club=club.id)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             if status in SAID:  # as it would be answered while the store is away, or by another setting
                 problem = SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
+            elif operation["tags"] == ["Clubs"]:
+                said = club.provoked(method, template, status, UNKNOWN)
             else:
                 said = _provoke(client, method, path, status, going, over)
             told = msgspec.json.decode(said)
@@ -507,7 +517,7 @@ def examples() -> str:
         write(client, written, given)
         over = next(match for match in played.values() if match.end())
         others = [going, written, tally(client), add(client), take_back(client), heard := Heard(client)]
-        problems = list(provoked(client, going, heard, over))
+        problems = list(provoked(client, going, heard, over, Club(client, moment)))
         for match in others:
             match.replace_what_is_fresh()
         client.close()

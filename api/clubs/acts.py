@@ -1,0 +1,237 @@
+"""What is done in a club."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from litestar import post
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict, replace
+
+from api.access.clubs import CHALLENGE, ClubCaller, must_have
+from api.clubs.making import Made, derived_by, drawn, make
+from api.clubs.people import erase, kept, may_be_shown
+from api.clubs.shown import EventSeen, KeyGiven, event_seen
+from api.clubs.zones import must_be_zone
+from api.http.bodies import Body
+from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, KEY, described
+from api.http.headers import Req
+from api.http.params import ClubId
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
+from api.http.writes import expected_by, key_of, opening_key_of, replayed
+from api.service import Service, club_of, service_of
+from api.threads import in_thread
+from referee import told
+from referee.clubs import asked, facts
+from referee.clubs.asked import ClubRequest, ClubSent
+from referee.clubs.facts import KeyId
+from referee.clubs.rules import needs
+from referee.refusals import Refused
+from referee.store import acts
+from referee.store.club import Club
+from referee.store.desk import Busy, Command, Full, KeyReused, NotHeld, Outcome, Stale
+from referee.value import Value, Version
+
+ATTEMPTS = 3
+"""How often the number of a key is looked up, where another is made in the same moment."""
+_ACT_SAYS = "What is done in a club: `act` tells what, and which fields go with it."
+ActSent = Annotated[ClubSent, Meta(title="ClubAct", description=_ACT_SAYS)]
+
+
+class ClubActDone(Value, omit_defaults=True):
+    """An act was accepted: the version of the club after it, the events it made, and what it made besides."""
+
+    version: Version
+    """How far the club has come by the act: the number of the last of these events."""
+    events: told.Many[EventSeen]
+    """What the act brought about, in order. Never empty."""
+    member: told.MemberNumber | UnsetType = UNSET
+    """Of `join`: the number of the new member."""
+    key: KeyGiven | UnsetType = UNSET
+    """Of `issue_key` and `rotate_key`: the key. Its secret is shown this once."""
+    evening: told.EveningNumber | UnsetType = UNSET
+    """Of `open_evening`: its number."""
+
+
+ACT: Body[ClubSent] = Body(ClubSent)
+
+
+@post(
+    "/clubs/{club:uuid}/acts",
+    operation_id="send_club_act",
+    summary="Do something in a club",
+    description="One act, with a key of the club that has the scope for it: `open` for evenings, else `keys`. "
+    "A member renames himself, leaves, and rotates or revokes a key of his own with any. Without it 403 "
+    "`scope-missing`.\n\n"
+    "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
+    "`overlap_seconds`; each is shown this once. Nobody grants what his own key is not good for. A key that is "
+    "revoked is refused everywhere within two seconds.\n\n"
+    "Names of members are not in the events: what stands there of one is worthless once `erase` has deleted the "
+    "name. Whoever shows a key of the club reads the name in its place.\n\n"
+    "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was made; "
+    "for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask again. "
+    "`If-Match` makes the act hold only for the version that the caller has seen.",
+    tags=["Clubs"],
+    security=KEY,
+    operation_class=described(
+        body=ActSent,
+        gives=ClubActDone,
+        status=201,
+        says="Done, and stored.",
+        headers=("ETag", "Idempotency-Replayed"),
+        takes=(IDEMPOTENCY_KEY, IF_MATCH),
+        errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
+    ),
+)
+async def send_club_act(request: Req, club: ClubId) -> Reply:
+    """Does something in a club."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club)
+    sent = await ACT.read(request)
+    making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
+    key = opening_key_of(request) if making else key_of(request)
+    must_have(caller, needs(caller.club.standing, sent, caller.actor))
+    try:
+        return await Doing(service, caller, key, expected_by(request)).do(sent)
+    except NotHeld:  # since it was looked at: the reason is told by looking once more
+        await service.newest_club(caller.club)
+        await service.club_access.caller(request, club)
+        raise Problem("key_unknown", headers=CHALLENGE) from None
+    except Full as full:
+        raise Problem("club_events_full", most=full.most) from None
+
+
+class Doing:
+    """An act on its way."""
+
+    def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
+        self._service, self._caller, self._club = service, caller, caller.club
+        self._key, self._expected = key, expected
+
+    async def do(self, sent: ClubSent) -> Reply:
+        """Does it, and answers."""
+        match sent:
+            case asked.Join() | asked.Rename():
+                return await self._with_name(sent)
+            case asked.IssueKeySent():
+                return await self._issue_key(sent)
+            case asked.RotateKeySent():
+                return await self._rotate_key(sent)
+            case asked.EraseSent():
+                return await self._erase(sent)
+            case asked.Set(name=name, timezone=zone):
+                if name is not None:
+                    may_be_shown("/name", name)
+                if zone is not None:
+                    await must_be_zone(zone)
+            case asked.OpenEvening(season=season):
+                may_be_shown("/season", season)
+        return _answer(await self._done(sent))
+
+    async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
+        return await self._service.do(
+            Command(
+                id=self._club.id,
+                actor=self._caller.actor,
+                request=request,
+                key=key or self._key,
+                expected=self._expected if expected is None else expected,
+                token=self._caller.held,
+            )
+        )
+
+    async def _with_name(self, sent: asked.Join | asked.Rename) -> Reply:
+        """The name is kept beside the events, in which its ref stands."""
+        may_be_shown("/name", sent.name)
+        act = None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
+        member = sent.member if isinstance(sent, asked.Rename) else None
+        async with kept(self._service, self._club.id, sent.name, act, member) as ref:
+            outcome = await self._done(replace(sent, name=ref))
+        return _answer(outcome, {ref: sent.name})
+
+    async def _erase(self, sent: asked.EraseSent) -> Reply:
+        """First on record, then in fact: whoever looks at the members later does what was left out."""
+        number = sent.member
+        try:
+            outcome = await self._done(asked.Erase(member=number))
+        except Refused as refused:
+            if refused.code == "member_erased":
+                await erase(self._service, await self._service.newest_club(self._club), number)
+            raise
+        await erase(self._service, club_of(outcome.aggregate), number)
+        return _answer(outcome)
+
+    async def _issue_key(self, sent: asked.IssueKeySent) -> Reply:
+        """The key names itself, and so its number, which is the next: what is decided holds for this version."""
+        if sent.app is not None:
+            may_be_shown("/app", sent.app)
+        own_key, random = await self._random(sent)
+        for _ in range(ATTEMPTS):
+            before = await self._issued_before(own_key)
+            if before is None and self._expected not in (None, self._club.version):
+                await self._catch_up()
+            made = make(self._club.id, before or f"k{len(self._club.standing.keys) + 1}", random)
+            request = asked.IssueKey(**asdict(sent), hash=made.hash)
+            try:
+                outcome = await self._done(request, key=own_key, expected=self._club.version)
+            except Stale:
+                await self._catch_up()
+            except KeyReused:
+                if before is not None or own_key is None:
+                    raise
+            else:
+                return _answer(outcome, made=made)
+        raise Busy
+
+    async def _catch_up(self) -> None:
+        """Goes on from the club as it is stored. Raises :class:`~referee.store.desk.Stale` where the caller has
+        another version in mind."""
+        self._club = await self._service.newest_club(self._club)
+        if self._expected not in (None, self._club.version):
+            raise Stale(self._club.version)
+
+    async def _issued_before(self, own_key: str | None) -> KeyId | None:
+        """The id of the key that was made by this Idempotency-Key, if one was."""
+        referee, club_id = self._service.referee, self._club.id
+        if own_key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, own_key)) is None:
+            return None
+        (recorded, *_) = await in_thread(referee.history, club_id, after=act.first - 1, to=act.last)
+        return recorded.event.key if isinstance(recorded.event, facts.KeyIssued) else None
+
+    async def _rotate_key(self, sent: asked.RotateKeySent) -> Reply:
+        own_key, random = await self._random(sent)
+        made = make(self._club.id, sent.key, random)
+        outcome = await self._done(asked.RotateKey(**asdict(sent), hash=made.hash), key=own_key)
+        return _answer(outcome, made=made)
+
+    async def _random(self, sent: ClubSent) -> tuple[str | None, bytes]:
+        """What stands on record for the Idempotency-Key, which with the store's own secret tells that of the key;
+        and what the key is made of."""
+        if self._key is None:
+            return None, drawn()
+        what_for = ("act", str(self._club.id), str(self._caller.actor))
+        derived = await derived_by(self._service, self._key, sent, *what_for)
+        return str(derived.id_of("act")), derived.secret_of("key")
+
+
+def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made | None = None) -> Reply:
+    """What an act came to; ``texts``: by ref those that the sender knows."""
+    version = outcome.events[-1].originator_version
+    done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
+    club = club_of(outcome.aggregate)
+    for recorded in outcome.events:
+        match recorded.event:
+            case facts.MemberJoined(member=member):
+                done["member"] = member
+            case facts.EveningOpened(evening=evening):
+                done["evening"] = evening
+            case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
+                done["key"] = made.given(key_id, _key(club, key_id))
+    secret = {"Cache-Control": "no-store"} if made is not None else {}
+    return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
+
+
+def _key(club: Club, key_id: KeyId) -> Any:
+    key = club.standing.key(key_id)
+    assert key is not None, "it was just made"
+    return key

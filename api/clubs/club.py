@@ -1,0 +1,82 @@
+"""A club as it stands."""
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar import get
+from msgspec import Meta
+
+from api.http.describe import KEY, described
+from api.http.headers import Req, tag_of
+from api.http.params import ClubId, ClubMinVersion
+from api.http.replies import Reply, short
+from api.service import service_of
+from referee import told
+from referee.clubs.facts import Currencies, SieAccounts, Zone
+from referee.store.club import Club
+from referee.value import Time, Value, Version
+
+Number = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": told.MEMBERS_MAX})]
+
+
+class ClubSeen(Value):
+    """A club as it stands."""
+
+    id: UUID
+    """The id of the club."""
+    version: Version
+    """How far the club has come: the number of its last event."""
+    name: told.Name
+    """The club's."""
+    currencies: Currencies
+    """ISO 4217; the first is meant where none is named."""
+    timezone: Zone
+    """The club's dates are those of the clock there."""
+    payout_limit: told.Money | None
+    """Minor units: above it a payout needs a second person; null: there is none."""
+    keep_years: told.Years
+    """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
+    sie: SieAccounts
+    """The accounts that stand for the club's own in a SIE file."""
+    members: Number
+    """How many are members now."""
+    open_evenings: Number
+    """How many evenings go on."""
+    founded_at: Time
+    """When it was founded."""
+    changed_at: Time
+    """When its last event was stored."""
+
+
+def club_seen(club: Club) -> ClubSeen:
+    """The club as it stands."""
+    now = club.standing
+    return ClubSeen(
+        id=club.id,
+        version=club.version,
+        name=now.name,
+        currencies=now.currencies,
+        timezone=now.timezone,
+        payout_limit=now.payout_limit,
+        keep_years=now.keep_years,
+        sie=now.sie,
+        members=sum(member.left is None for member in now.members),
+        open_evenings=sum(not evening.closed for evening in now.evenings),
+        founded_at=club.opened_at,
+        changed_at=club.changed_at,
+    )
+
+
+@get(
+    "/clubs/{club:uuid}",
+    operation_id="get_club",
+    summary="A club as it stands",
+    description="With any key of the club. With `min_version` it waits briefly for the club to get there.",
+    tags=["Clubs"],
+    security=KEY,
+    operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),
+)
+async def get_club(request: Req, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+    """A club as it stands."""
+    caller = await service_of(request).club_access.caller(request, club, min_version)
+    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club))

@@ -1,0 +1,156 @@
+"""Founding a club."""
+
+from datetime import UTC, datetime, timedelta
+from hmac import compare_digest
+from typing import Annotated, Any
+from uuid import UUID, uuid4
+
+from litestar import post
+from msgspec import Meta
+
+from api.clubs.making import Made, derived_by, drawn, make
+from api.clubs.people import kept, may_be_shown
+from api.clubs.shown import KeyGiven
+from api.clubs.zones import must_be_zone
+from api.http.bodies import Body
+from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
+from api.http.headers import Req
+from api.http.problems import Problem
+from api.http.replies import Reply, of_match
+from api.http.writes import opening_key_of
+from api.service import Service, club_of, service_of
+from api.threads import in_thread
+from referee import told
+from referee.actors import Actor
+from referee.clubs.asked import ClubName, CurrenciesSent, PersonName, ZoneSent
+from referee.clubs.facts import ClubFounded
+from referee.clubs.rules import KEY_DAYS, check_currencies
+from referee.store.club import Club
+from referee.store.desk import Command, KeyReused
+from referee.value import Value, Version
+
+REPEATED_FOR = timedelta(hours=24)
+"""So long an Idempotency-Key that founded a club is answered with its first key."""
+FIRST_KEY = "k1"
+
+
+class Founder(Value, forbid_unknown_fields=True):
+    """The first member of a club."""
+
+    name: PersonName
+
+
+class FoundClub(Value, forbid_unknown_fields=True):
+    """A club to found."""
+
+    name: ClubName
+    """The club's."""
+    currencies: CurrenciesSent
+    """ISO 4217; the first is meant where none is named. Each counts hundredths."""
+    timezone: ZoneSent
+    """By its name in the IANA database: the club's dates are those of the clock there."""
+    founder: Founder
+    """Who founds it: member 1, whose key is good for everything."""
+
+
+class ClubMade(Value):
+    """A club just founded."""
+
+    id: UUID
+    """The id of the club."""
+    version: Version
+    """How far the club has come: the number of its last event."""
+    member: told.MemberNumber
+    """The founder's number."""
+    key: Annotated[KeyGiven, Meta(description="The founder's, with all scopes, for 400 days. Shown this once.")]
+
+
+BODY: Body[FoundClub] = Body(FoundClub)
+
+
+def _links() -> dict[str, Any]:
+    calls = ("get_club", "send_club_act", "list_members", "list_evenings", "list_keys")
+    return {name: link(name, club="$response.body#/id") for name in calls}
+
+
+@post(
+    "/clubs",
+    operation_id="found_club",
+    summary="Found a club",
+    description="Founds a club and makes its founder member 1, with a key of all scopes that is shown this once. "
+    "The operator of the service founds clubs with the operator's key, and anybody does without one unless the "
+    "operator has it otherwise (401).\n\n"
+    "With an `Idempotency-Key` of 16 characters or more a lost answer loses no club: for 24 hours the same key with "
+    "the same body is answered with the same club and the same key, by any process and after a restart; with another "
+    "body 422. Whoever knows both can have the key, so make it a random UUID. It is not stored.",
+    tags=["Clubs"],
+    security=KEY_OR_ANYBODY,
+    operation_class=described(
+        body=FoundClub,
+        gives=ClubMade,
+        status=201,
+        says="The club is founded.",
+        headers=("Location", "ETag", "Idempotency-Replayed"),
+        takes=(OPENING_KEY,),
+        errors=(400, 401, 413, 415, 422, 503),
+        links=_links(),
+    ),
+)
+async def found_club(request: Req) -> Reply:
+    """Founds a club."""
+    service = service_of(request)
+    actor: Actor = service.club_access.founder(request)
+    key, body = opening_key_of(request), await BODY.read(request)
+    may_be_shown("/name", body.name)
+    may_be_shown("/founder/name", body.founder.name)
+    check_currencies(body.currencies)
+    await must_be_zone(body.timezone)
+    club_id, random = uuid4(), drawn()
+    if key is not None:
+        derived = await derived_by(service, key, body, "founding", str(actor))
+        club_id, random = derived.id_of("club"), derived.secret_of("founder")
+    made = make(club_id, FIRST_KEY, random)
+    club, version, headers = await _founded(service, club_id, actor, body, made, keyed=key is not None)
+    first = club.standing.keys[0]
+    told = ClubMade(id=club_id, version=version, member=1, key=made.given(FIRST_KEY, first))
+    headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
+    return of_match(told, version, status=201, headers=headers)
+
+
+async def _founded(
+    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
+) -> tuple[Club, int, dict[str, str]]:
+    """The club, its version when it had been founded, and the headers that tell whether that was done before."""
+    own_key = str(club_id) if keyed else None  # the client's is nowhere stored
+    before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
+    if before is None:
+        try:
+            return await _founded_now(service, club_id, actor, body, made, own_key)
+        except KeyReused:  # in this very moment: the name stands for another text, and the clock has gone on
+            assert own_key is not None, "only what has a key is known again"
+            before = await in_thread(service.referee.act, club_id, actor, own_key)
+            if before is None:
+                raise
+    club = await service.club(club_id, before.last)
+    if not compare_digest(club.opened.hash, made.hash):  # which the body goes into
+        raise KeyReused
+    if datetime.now(UTC) - club.opened_at > REPEATED_FOR:
+        raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
+    return club, before.last, {"Idempotency-Replayed": "true"}
+
+
+async def _founded_now(
+    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
+) -> tuple[Club, int, dict[str, str]]:
+    async with kept(service, club_id, body.founder.name, own_key) as ref:
+        founded = ClubFounded(
+            name=body.name,
+            currencies=body.currencies,
+            timezone=body.timezone,
+            founder=ref,
+            hash=made.hash,
+            expires_at=datetime.now(UTC).replace(microsecond=0) + KEY_DAYS,
+        )
+        outcome = await service.do(Command(id=club_id, actor=actor, request=founded, key=own_key))
+    version = outcome.events[-1].originator_version
+    return club_of(outcome.aggregate), version, {"Idempotency-Replayed": "true"} if outcome.repeated else {}

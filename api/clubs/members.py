@@ -1,0 +1,74 @@
+"""The members of a club."""
+
+from datetime import date
+from typing import Annotated
+
+from litestar import get
+from litestar.params import QueryParameter
+
+from api.access.clubs import KeyHolder
+from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.clubs.people import names_of
+from api.http.describe import KEY, described
+from api.http.headers import Req
+from api.http.params import ClubId, ClubMinVersion
+from api.http.replies import Reply
+from api.service import service_of
+from referee import told
+from referee.clubs.facts import Ref
+from referee.value import Value, Version
+
+
+class MemberSeen(Value):
+    """A member, or who was one."""
+
+    member: told.MemberNumber
+    """The number: no other ever has it."""
+    name: Ref
+    left: date | None
+    """On which day; null: a member now."""
+    erased: bool
+    """Whether the name is erased: then nobody is told it."""
+
+
+class MemberPage(Value):
+    """Some members by number."""
+
+    version: Version
+    """How far the club had come: the number of its last event."""
+    members: Annotated[tuple[MemberSeen, ...], told.at_most(LIMIT_MAX)]
+    """Those of this page."""
+    next: told.Cursor | None
+    """What to give as `cursor` for more; null: these are the last."""
+
+
+@get(
+    "/clubs/{club:uuid}/members",
+    operation_id="list_members",
+    summary="The members of a club",
+    description="A page of those who are members or were, by number, with their names: with any key of the club. To "
+    "the operator's key the names are not told.",
+    tags=["Clubs"],
+    security=KEY,
+    operation_class=described(gives=MemberPage, errors=(400, 401, 404, 409, 503)),
+)
+async def list_members(
+    request: Req,
+    club: ClubId,
+    here: Annotated[bool, QueryParameter(description="Whether to leave out who has left.")] = False,
+    limit: Limit = 200,
+    cursor: Cursor = None,
+    min_version: ClubMinVersion = 0,
+) -> Reply:
+    """The members of a club."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    numbered = enumerate(caller.club.standing.members, 1)
+    page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)
+    names = await names_of(service, caller.club, dict(page.found))
+    known = names if isinstance(caller, KeyHolder) else {}
+    seen = tuple(
+        MemberSeen(member=number, name=known.get(member.name, member.name), left=member.left, erased=member.erased)
+        for number, member in page.found
+    )
+    return await page_reply(request, MemberPage(version=caller.club.version, members=seen, next=page.next), page.next)

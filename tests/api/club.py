@@ -1,0 +1,75 @@
+"""A club over HTTP: who holds which key, and the calls that tests make all the time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+
+FOUNDING: dict[str, Any] = {
+    "name": "Knackarna",
+    "currencies": ["SEK"],
+    "timezone": "Europe/Stockholm",
+    "founder": {"name": "Anna Åkesson-Ödmårk"},
+}
+OPERATOR = "the operator's own key, which nobody guesses"
+
+
+def in_days(days: float) -> str:
+    """A time so far ahead, as it is sent."""
+    return (datetime.now(UTC) + timedelta(days=days)).isoformat()
+
+
+def found(client: Any, body: Any = None, **headers: str) -> httpx.Response:
+    answer: httpx.Response = client.post("/v1/clubs", json=FOUNDING if body is None else body, headers=headers)
+    return answer
+
+
+class ClubTable:
+    """A club just founded. ``keys``: by name the whole text of each key; ``client`` speaks like httpx."""
+
+    def __init__(self, client: Any) -> None:
+        answer = found(client)
+        assert answer.status_code == 201, answer.text
+        self.client, self.made = client, answer.json()
+        self.id, self.path = self.made["id"], f"/v1/clubs/{self.made['id']}"
+        self.keys: dict[str, str] = {"founder": self.made["key"]["secret"]}
+
+    def bearer(self, who: str | None) -> dict[str, str]:
+        return {} if who is None else {"Authorization": f"Bearer {self.keys.get(who, who)}"}
+
+    def get(self, path: str = "", who: str | None = "founder", **headers: str) -> httpx.Response:
+        answer: httpx.Response = self.client.get(self.path + path, headers=self.bearer(who) | headers)
+        return answer
+
+    def act(self, act: str, who: str | None = "founder", headers: Any = None, **fields: Any) -> httpx.Response:
+        answer: httpx.Response = self.client.post(
+            f"{self.path}/acts", json={"act": act, **fields}, headers=self.bearer(who) | (headers or {})
+        )
+        return answer
+
+    def done(self, act: str, who: str | None = "founder", **fields: Any) -> dict[str, Any]:
+        answer = self.act(act, who, **fields)
+        assert answer.status_code == 201, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def join(self, name: str) -> int:
+        """The number of a new member."""
+        number: int = self.done("join", name=name)["member"]
+        return number
+
+    def issue(self, name: str, *scopes: str, days: float = 30, **whose: Any) -> str:
+        """The id of a key that goes by this name from now on."""
+        made = self.done("issue_key", scopes=scopes, expires_at=in_days(days), **(whose or {"app": name}))["key"]
+        self.keys[name] = made["secret"]
+        key_id: str = made["id"]
+        return key_id
+
+    def itself(self, who: str) -> httpx.Response:
+        """What a key is told of itself."""
+        answer: httpx.Response = self.client.get("/v1/key", headers=self.bearer(who))
+        return answer
+
+    def names(self, who: str = "founder") -> list[str]:
+        """Of the members, by number."""
+        return [member["name"] for member in self.get("/members", who).json()["members"]]

@@ -1,0 +1,99 @@
+"""A club with its keys, and matches of it, in the store of a service: as another process would put them there."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from api.access.keys import written
+from referee.actors import officials
+from referee.acts import AnyAct, IssueToken
+from referee.clubs.asked import ClubRequest, IssueKey, Join, RevokeKey
+from referee.clubs.facts import SCOPES, ClubFounded, KeyIssued, Scope
+from referee.events import Adjudication, MatchOpened, Visibility
+from referee.store.desk import Command, Desk, Outcome, utc_now
+from tests.played import opening
+
+YEAR = timedelta(days=365)
+MAJA_AND_NILS = Adjudication(officials=("Maja", "Nils"))
+
+
+def hashed(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def ref(digit: int) -> str:
+    return f"hmac:{digit:064x}"
+
+
+class Club:
+    """A club, founded a year ago, with its founder's key and those that he issues."""
+
+    def __init__(self, desk: Desk, *, members: int = 6) -> None:
+        self.desk, self.id = desk, uuid4()
+        self.founder = written(self.id, "k1")
+        founded = ClubFounded(
+            name="Knackarna",
+            currencies=("SEK",),
+            timezone="Europe/Stockholm",
+            founder=ref(1),
+            hash=hashed(self.founder),
+            expires_at=utc_now() + YEAR,
+        )
+        desk.submit(Command(id=self.id, actor="operator", request=founded)).result(30)
+        for member in range(2, members + 1):
+            self.do(Join(name=ref(member)))
+
+    def do(self, request: ClubRequest) -> Outcome:
+        """By the founder's key."""
+        return self.desk.submit(Command(id=self.id, actor="key:k1", request=request)).result(30)
+
+    def key(self, *scopes: Scope, member: int | None = None, lasts: timedelta = YEAR) -> str:
+        """A new key, of a member or of a program."""
+        made: Any = self.desk.get(self.id)
+        key = written(self.id, f"k{len(made.standing.keys) + 1}")
+        app = "Board" if member is None else None
+        asked = IssueKey(
+            scopes=scopes or SCOPES, expires_at=utc_now() + lasts, hash=hashed(key), member=member, app=app
+        )
+        (issued,) = self.do(asked).events
+        assert isinstance(issued.event, KeyIssued)
+        assert issued.event.key in key
+        return key
+
+    def revoke(self, key: str) -> None:
+        self.do(RevokeKey(key=key[26:].partition("_")[0]))
+
+    def opened(self, visibility: Visibility, **more: Any) -> MatchOpened:
+        """A match of members 2, 3 and so on, about to be opened."""
+        opened = opening(
+            **{"players": 4, "dealing": "table", "adjudication": MAJA_AND_NILS, "deal_ritual": False, **more}
+        )
+        members = tuple(range(2, 2 + len(opened.players)))
+        players = tuple(f"M{member}" for member in members)
+        return replace(opened, club=self.id, evening=1, members=members, players=players, visibility=visibility)
+
+
+class Placed:
+    """A match that lies in a store, and its tokens."""
+
+    def __init__(self, desk: Desk, opened: MatchOpened) -> None:
+        self.desk, self.id = desk, uuid4()
+        self.path = f"/v1/matches/{self.id}"
+        names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
+        whose: list[Any] = [*range(len(opened.players)), *names, "scribe", "watcher"]
+        self.tokens = {one: f"token of {one} in {self.id}" for one in whose}
+        hashes = [hashed(self.tokens[name]) for name in names]
+        seats = tuple(hashed(self.tokens[seat]) for seat in range(len(opened.players)))
+        opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]))
+        self.do("official", opened)
+        self.do("official", IssueToken(hash=hashed(self.tokens["scribe"]), role="scribe"))
+        self.do("official", IssueToken(hash=hashed(self.tokens["watcher"]), role="watcher"))
+
+    def do(self, actor: Any, request: Any) -> Outcome:
+        return self.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
+
+    def act(self, act: AnyAct) -> Outcome:
+        return self.do(getattr(act, "seat", "official"), act)

@@ -1,0 +1,126 @@
+"""Examples of the calls about clubs: a club is founded, all that can be done in it is done, and all of it is read."""
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from http.client import HTTPResponse
+from typing import Any, Protocol
+from uuid import UUID
+
+import msgspec
+
+from api.access.keys import written
+from referee.clubs.rules import KEY_DAYS
+
+FOUNDING = {
+    "name": "Knackarna",
+    "currencies": ["SEK"],
+    "timezone": "Europe/Stockholm",
+    "founder": {"name": "Anna Andersson"},
+}
+EVENING = "2026-01-02"
+"""When all of it happens, by the clock that stands in for ours."""
+DAYS = 100
+"""For which keys are issued."""
+
+
+class Client(Protocol):
+    """What keeps the examples."""
+
+    name: str
+    stand_ins: dict[str, str]
+
+    def ask(
+        self, method: str, path: str, token: str = "", body: Any = None, **headers: str
+    ) -> tuple[HTTPResponse, Any]: ...
+
+    def raw(
+        self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
+    ) -> tuple[HTTPResponse, bytes]: ...
+
+
+class Club:
+    """A club, and who holds which key of it."""
+
+    def __init__(self, client: Client, moment: Any) -> None:
+        self.client, self._moment = client, moment
+        client.name = "example"
+        _, made = client.ask("POST", "/v1/clubs", "", FOUNDING)
+        self.id, self.path, self.key = made["id"], f"/v1/clubs/{made['id']}", made["key"]["secret"]
+        self._own_id = UUID(bytes=sha256(b"Knackarna").digest()[:16], version=4)
+        client.stand_ins[self.id] = str(self._own_id)
+        client.stand_ins[f"{datetime.now(UTC):%Y-%m-%d}"] = EVENING
+        client.stand_ins[EVENING] = EVENING
+        self._stands_for(made["key"])
+        client.stand_ins[made["key"]["expires_at"]] = moment(int(KEY_DAYS.total_seconds()))
+        until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=DAYS)
+        self._until = until.isoformat().replace("+00:00", "Z")
+        client.stand_ins[self._until] = moment(DAYS * 86400)
+        self._does_all()
+        self._reads_all()
+
+    def _stands_for(self, key: Any) -> None:
+        random = sha256(f"{key['id']} {key['secret'] == self.key}".encode()).digest()
+        self.client.stand_ins[key["secret"]] = written(self._own_id, key["id"], random)
+
+    def _does_all(self) -> None:
+        member = self._does("join", name="Berit Bengtsson")["member"]
+        self._does("rename", member=member, name="Berit Borg")
+        scopes = {"scopes": ["play", "read"], "expires_at": self._until}
+        self.players = self._does("issue_key", member=member, **scopes)["key"]
+        self._stands_for(self.players)
+        board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
+        rotated = self._does("rotate_key", key=board["id"], overlap_seconds=3600)
+        self.client.stand_ins[board["secret"]] = written(self._own_id, board["id"], sha256(b"board").digest())
+        self._stands_for(rotated["key"])
+        self.client.stand_ins[rotated["events"][0]["event"]["until"]] = self._moment(3600)
+        self._does("revoke_key", key=board["id"])
+        self._does("set", payout_limit=50000, keep_years=0)
+        self._does("open_evening", on=EVENING, season="2025/26")
+        self._does("close_evening", evening=1)
+        gone = self._does("join", name="Cesar Carlsson")["member"]
+        self._does("leave", member=gone)
+        self._does("erase", member=gone)
+
+    def _does(self, act: str, **fields: Any) -> Any:
+        answer, done = self.client.ask("POST", f"{self.path}/acts", self.key, {"act": act, **fields})
+        assert answer.status == 201, done
+        return done
+
+    def _reads_all(self) -> None:
+        self.client.name = "example"
+        for path in (self.path, *(f"{self.path}/{what}" for what in ("members", "evenings", "keys")), "/v1/key"):
+            self.client.ask("GET", path, self.key)
+
+    def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
+        """What a call of it is answered with that goes wrong in this way."""
+        path, call = template.format(club=self.id), template.rpartition("/")[2]
+        asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
+        content = msgspec.json.encode(asked) if method == "POST" else None
+        token, headers = "" if call == "clubs" else self.key, dict[str, str]()
+        match status:
+            case 400:
+                path, content = (f"{path}?nonsense=1", None) if method == "GET" else (path, b'{"act": "join"}')
+            case 401:
+                token, headers = "", {"Authorization": "Basic QW5uYTo="}
+            case 403:
+                token = self.players["secret"]
+            case 404:
+                path = path.replace(self.id, unknown)
+            case 406:
+                headers = {"Accept": "image/png"}
+            case 409 if method == "GET":
+                path += "?min_version=999999999"
+            case 409:
+                content = msgspec.json.encode({"act": "close_evening", "evening": 1})
+            case 412:
+                headers = {"If_Match": '"99"'}
+            case 413:
+                content = b" " * 2_000_000
+            case 415:
+                headers = {"Content_Type": "text/plain"}
+            case 422 if call == "clubs":
+                content = msgspec.json.encode({**FOUNDING, "timezone": "Europe/Knislinge"})
+            case 422:
+                content = msgspec.json.encode({"act": "leave", "member": 99})
+        _, said = self.client.raw(method, path, token, content, **headers)
+        return said
