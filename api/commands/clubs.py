@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 from zoneinfo import available_timezones
 
-from api.access.keys import written
-from api.access.tokens import hash_of
+from api.clubs.making import make
 from api.commands.operating import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
 from api.ops.stored import Stored
 from api.settings import Settings
@@ -61,7 +60,7 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
     except Refused as refused:
         raise NotDone(said_of(refused)) from None
     club_id = uuid4()
-    key = written(club_id, FIRST_KEY)
+    key = make(club_id, FIRST_KEY, None)
     with operating(settings.database_url, anew=True) as store:
         (founder,) = store.names.put(club_id, None, [given.founder], kind="name")
         founded = ClubFounded(
@@ -69,7 +68,7 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
             currencies=currencies,
             timezone=given.timezone,
             founder=founder,
-            hash=hash_of(key),
+            hash=key.hash,
             expires_at=datetime.now(UTC).replace(microsecond=0) + KEY_DAYS,
         )
         try:
@@ -82,7 +81,7 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
     print(f"club {club_id}: {given.name}")
     print(f"member 1: {given.founder}")
     print(f"key {FIRST_KEY}, for everything, until {founded.expires_at.date()}; it is shown this once:")
-    print(key)
+    print(key.secret)
     return 0
 
 

@@ -4,8 +4,8 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
-from api.access.keys import written
 from api.access.tokens import hash_of, new_token
+from api.clubs.making import Made, make
 from api.commands.clubs import told_of
 from api.commands.operating import NotDone, Operating, checked, club_argument, operating, said_of
 from api.settings import PREFIX, Settings
@@ -107,9 +107,9 @@ def issue(settings: Settings, given: argparse.Namespace) -> int:
         for _ in range(TRIES):
             # The key names itself, and so its number, which is the next: what is decided holds for this version.
             key_id = f"k{len(club.standing.keys) + 1}"
-            key = written(club.id, key_id)
+            key = make(club.id, key_id, None)
             request = IssueKey(
-                scopes=given.scopes, expires_at=expires_at, member=given.member, app=given.app, hash=hash_of(key)
+                scopes=given.scopes, expires_at=expires_at, member=given.member, app=given.app, hash=key.hash
             )
             try:
                 store.do(club.id, request, club.version)
@@ -127,18 +127,18 @@ def rotate(settings: Settings, given: argparse.Namespace) -> int:
     """Gives a key of a club another secret."""
     with operating(settings.database_url) as store:
         club = store.club(given.club)
-        key = written(club.id, given.key)
-        store.done(club, RotateKey(key=given.key, overlap_seconds=given.overlap_seconds, hash=hash_of(key)))
+        key = make(club.id, given.key, None)
+        store.done(club, RotateKey(key=given.key, overlap_seconds=given.overlap_seconds, hash=key.hash))
         _shown(store, club, given.key, key)
     return 0
 
 
-def _shown(store: Operating, before: Club, key_id: KeyId, key: str) -> None:
+def _shown(store: Operating, before: Club, key_id: KeyId, key: Made) -> None:
     club = store.club(before.id, before.version + 1)
     made = club.standing.key(key_id)
     assert made is not None, "it was just made"
     print(f"{told_of(key_id, made)}; it is shown this once:")
-    print(key)
+    print(key.secret)
 
 
 def revoke(settings: Settings, given: argparse.Namespace) -> int:

@@ -10,6 +10,9 @@ from uuid import UUID
 
 import msgspec
 
+from api.clubs.people import may_be_shown
+from api.http.problems import Problem, document_of
+from api.http.strict import without_harm
 from api.names import Names
 from referee.clubs.facts import Ref
 from referee.refusals import Refused
@@ -102,9 +105,15 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
     def read(text: str) -> Any:
         try:
-            return msgspec.convert(text, kind, strict=False)
+            value = msgspec.convert(text, kind, strict=False)
+            if isinstance(value, str):
+                without_harm(msgspec.json.encode(value), value, tagged=False)
+                may_be_shown(repr(value), value)
         except msgspec.ValidationError as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+        except Problem as problem:
+            raise argparse.ArgumentTypeError(document_of(problem, "", "en").detail) from None
+        return value
 
     return read
 

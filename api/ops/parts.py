@@ -22,8 +22,8 @@ from sqlalchemy import (
     table,
 )
 
+from api import names
 from api.bookkeeping import all_books
-from api.names import NAMES
 from api.ops.stored import ASIDE, ID, POSITIONS, Stored
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import Book
@@ -58,11 +58,11 @@ class Part(NamedTuple):
 
     def fill(self, connection: Connection, rows: Iterable[Sequence[Cell]]) -> None:
         """Stores rows."""
-        names = [one.name for one in self.table.c]
+        columns = [one.name for one in self.table.c]
         if connection.dialect.name == "postgresql":
             driver: Any = connection.connection.driver_connection
             into = SQL("COPY {} ({}) FROM STDIN").format(
-                Identifier(self.table.name), SQL(", ").join(map(Identifier, names))
+                Identifier(self.table.name), SQL(", ").join(map(Identifier, columns))
             )
             with driver.cursor() as cursor, cursor.copy(into) as copy:
                 for row in rows:
@@ -70,7 +70,7 @@ class Part(NamedTuple):
             return
         rows = iter(rows)
         while page := list(islice(rows, PAGE)):
-            connection.execute(insert(self.table), [dict(zip(names, row, strict=True)) for row in page])
+            connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
     def read(self, cells: Sequence[Any]) -> list[Cell]:
         """Cells as they stand in the table, where a time is none of JSON."""
@@ -112,17 +112,7 @@ def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
 
 def parts_of_names() -> tuple[Part, ...]:
     """The names and texts."""
-    return (_part("names", STORED_NAMES),)
-
-
-STORED_NAMES = table(
-    NAMES,
-    column("ref", Text()),
-    column("club", ID),
-    *map(column, ("member", "kind", "act", "puts")),
-    column("salt", LargeBinary()),
-    column("text", Text()),
-)
+    return (_part("names", as_it_lies(names.TABLE)),)
 
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
@@ -131,7 +121,7 @@ def _part(name: str, table: TableClause, first: str | None = None, key: str | No
 
 
 def as_it_lies(kept: Table) -> TableClause:
-    """A table of a book without what its types make of what stands in it."""
+    """A table without what its types make of what stands in it."""
     return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
 
 
@@ -143,17 +133,17 @@ def _as_it_lies(one: ColumnClause[Any]) -> ColumnClause[Any]:
 
 def there(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
     """Those that there are."""
-    names = set(inspect(connection).get_table_names())
-    return tuple(part for part in parts if part.table.name in names)
+    found = set(inspect(connection).get_table_names())
+    return tuple(part for part in parts if part.table.name in found)
 
 
 def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """The parts of the books that are kept whole, and their keys."""
-    names = set(inspect(connection).get_table_names())
-    if not {POSITIONS.name, ASIDE.name} <= names:
+    found = set(inspect(connection).get_table_names())
+    if not {POSITIONS.name, ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
-    books = [book for book in all_books() if book.key in known and names.issuperset(book.metadata.tables)]
+    books = [book for book in all_books() if book.key in known and found.issuperset(book.metadata.tables)]
     return parts_of_books(books), tuple(book.key for book in books)
 
 
