@@ -104,7 +104,7 @@ def restore(settings: Settings, given: argparse.Namespace) -> int:
     except (Damaged, NotEmpty, FileNotFoundError, IsADirectoryError) as why:
         raise NotDone(str(why)) from None
     taken_at = f"{archive.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
-    print("it is whole" if check else "restored: see `knacka doctor`, then start the service")
+    print("it is whole" if check else "restored: next `knacka rebuild`, or start the service")
     print(f"whoever was erased after {taken_at} has to be erased again: knacka erase CLUB MEMBER")
     return 0
 

@@ -62,11 +62,17 @@ class Manifest(Value):
 
 
 class Writer:
-    """Writes a backup into a file that is open for reading and writing."""
+    """Writes a backup into a file that is open for reading and writing. One that is broken off has no seal."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
         self.parts: list[Held] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
 
     def part(self, name: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]]) -> None:
         """A table."""

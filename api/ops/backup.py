@@ -57,23 +57,23 @@ def take(url: str, file: IO[bytes]) -> Manifest:
             first = stored.rows_table.c
             count = select(first.topic, func.count()).where(first.originator_version == 1).group_by(first.topic)
             begun: dict[str, int] = dict(events.execute(count).tuples().all())
-            archive = Writer(file)
-            for connection, parts, keys in sections:
-                for part in parts:
-                    archive.part(part.name, part.columns, part.rows(connection, keys))
-                connection.close()
-        manifest = Manifest(
-            format=FORMAT,
-            knacka=VERSION,
-            taken_at=taken_at,
-            store="sqlite" if stored.files else "postgresql",
-            head=head,
-            matches=begun.get(Match.OPENING.TOPIC, 0),
-            clubs=begun.get(ClubFounded.TOPIC, 0),
-            keys=tuple(key for section in sections for key in section.keys),
-            parts=tuple(archive.parts),
-        )
-        archive.end(manifest)
+            with Writer(file) as archive:
+                for connection, parts, keys in sections:
+                    for part in parts:
+                        archive.part(part.name, part.columns, part.rows(connection, keys))
+                    connection.close()
+                manifest = Manifest(
+                    format=FORMAT,
+                    knacka=VERSION,
+                    taken_at=taken_at,
+                    store="sqlite" if stored.files else "postgresql",
+                    head=head,
+                    matches=begun.get(Match.OPENING.TOPIC, 0),
+                    clubs=begun.get(ClubFounded.TOPIC, 0),
+                    keys=tuple(key for section in sections for key in section.keys),
+                    parts=tuple(archive.parts),
+                )
+                archive.end(manifest)
         return manifest
     finally:
         stored.close()

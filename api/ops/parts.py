@@ -116,8 +116,8 @@ def parts_of_names() -> tuple[Part, ...]:
 
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
-    columns = [one.name for one in table.c]
-    return Part(name, table, (first or columns[0], *columns[1:]), key)
+    columns = [str(one.name) for one in table.c]
+    return Part(str(name), table, (first or columns[0], *columns[1:]), key)
 
 
 def as_it_lies(kept: Table) -> TableClause:
