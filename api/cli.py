@@ -1,4 +1,5 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``, and those
+that change what is stored (:mod:`api.commands`)."""
 
 import argparse
 import asyncio
@@ -8,7 +9,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import FrameType
 from uuid import UUID
@@ -19,6 +20,8 @@ from litestar import Litestar
 from api import VERSION
 from api.app import create_app
 from api.bookkeeping import Books
+from api.commands import backups, clubs, erasing, keys
+from api.commands.operating import NotDone
 from api.docs import reference
 from api.http.problems import STORE_FAILURES
 from api.http.protocol import IDLE_SECONDS, Protocol
@@ -172,6 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "match", nargs="?", help="all that is stored if none is named"
     )
     commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
+    for more in (clubs, keys, erasing, backups):
+        more.add(commands)
     given = parser.parse_args(arguments)
     if given.command == "openapi":
         return openapi()
@@ -193,7 +198,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return serve(settings)
         if given.command == "rebuild":
             return rebuild(settings, given.book)
-        return verify(settings, given.match)
+        if given.command == "verify":
+            return verify(settings, given.match)
+        run: Callable[[Settings, argparse.Namespace], int] = given.run
+        return run(settings, given)
+    except NotDone as why:
+        print(why, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
     except UNUSABLE as error:

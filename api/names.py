@@ -72,6 +72,8 @@ _names = Table(
 )
 _due = Table("names_due", _metadata, Column("erasure", Uuid, primary_key=True))
 """Erasures after which the table has not been written anew yet."""
+TABLE = _names
+"""Where they lie, for who copies it."""
 
 
 def names_file(url: str) -> Path:

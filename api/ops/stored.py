@@ -1,7 +1,8 @@
 """A store and its books as they lie there, for those who look after them: read, and nothing changed or created."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     ColumnClause,
+    ColumnElement,
     Connection,
     Engine,
     QueuePool,
@@ -22,9 +24,12 @@ from sqlalchemy import (
     inspect,
     select,
     table,
+    type_coerce,
 )
 
-from projections.follow.engine import Json, books_file, engine_for
+from api.names import TABLE as NAMES_TABLE
+from api.names import names_file
+from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.keeping import Book
 from referee.store.reach import SqliteFile, place_of
 
@@ -36,9 +41,16 @@ LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
 """How long PostgreSQL may say nothing: longer than to readers, for here much is read at a time."""
 
-POSITIONS = table("book_places", column("book", Text()), column("position"))
+POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
 """Where the books stand."""
-ASIDE = table("book_aside", column("book", Text()), column("match", ID), column("event"), column("error", Json(str)))
+ASIDE = table(
+    "book_aside",
+    column("book", Text()),
+    column("match", ID),
+    column("since", Utc()),
+    column("event"),
+    column("error", Json(str)),
+)
 """What books have set aside, if they do."""
 
 
@@ -62,10 +74,11 @@ class Stored:
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)
             self.events, self.books = map(sqlite_engine, self.files)
+            self._names = sqlite_engine(names_file(url))
             prefix, position = "stored", "rowid"
         else:
             engine = engine_for(url, SILENCE_SECONDS)
-            self.events = self.books = engine.execution_options(
+            self.events = self.books = self._names = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
             prefix, position = "referee", "notification_id"
@@ -79,6 +92,7 @@ class Stored:
         """Ends all connections."""
         self.events.dispose()
         self.books.dispose()
+        self._names.dispose()
 
     # The log
 
@@ -90,6 +104,11 @@ class Stored:
     def ids(self) -> Iterator[str]:
         """Whose rows there are, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)
+
+    def ids_of(self, topic: str) -> Iterator[str]:
+        """Of those that begin with an event of this topic, in order."""
+        this = self.rows_table.c
+        return self._ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
 
     def ids_of_snapshots(self) -> Iterator[str]:
         """Of whom there are snapshots, in order."""
@@ -106,8 +125,8 @@ class Stored:
         tables = [table(name, column("match", ID)) for name in book.metadata.tables]
         return [self._ids(self.books, one.c.match) for one in tables]
 
-    def _ids(self, engine: Engine, ids: ColumnClause[Any]) -> Iterator[str]:
-        query = select(ids).where(ids.is_not(None)).distinct().order_by(ids).limit(IDS)
+    def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
+        query = select(ids).where(ids.is_not(None), *which).distinct().order_by(ids).limit(IDS)
         page = query
         while True:
             with engine.connect() as connection:
@@ -174,6 +193,44 @@ class Stored:
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:
             return {bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
+
+    def has_come_since(self, aggregate_id: str, number: int, topic: str) -> bool:
+        """Whether an event of this topic has come after event ``number`` of an aggregate."""
+        this = self.rows_table.c
+        query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
+        with self.events.connect() as connection:
+            return connection.scalar(query.where(this.topic == topic).limit(1)) is not None
+
+    # Names
+
+    def texts(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Each ref, its salt and its text as JSON, as they lie there; none where no names were ever kept."""
+        this = NAMES_TABLE.c
+        query = select(this.ref, this.salt, type_coerce(this.text, Text)).order_by(this.ref)
+        with self._named() as connection:
+            if connection is not None:
+                yield from connection.execute(query, execution_options={"yield_per": ROWS}).tuples()
+
+    def refs(self, wanted: Sequence[str]) -> set[str]:
+        """Those of the refs that have a text."""
+        found: set[str] = set()
+        with self._named() as connection:
+            for first in range(0, len(wanted) if connection is not None else 0, IDS):
+                assert connection is not None, "then there are none"
+                query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS]))
+                found.update(connection.scalars(query))
+        return found
+
+    @contextmanager
+    def _named(self) -> Iterator[Connection | None]:
+        """A connection to the names, if any were ever kept."""
+        try:
+            connection = self._names.connect()
+        except FileNotFoundError:
+            yield None
+            return
+        with connection:
+            yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
     # The books
 

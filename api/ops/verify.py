@@ -5,6 +5,7 @@ name the hash of the one before. What was asked is decided again: the request st
 made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
 are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone.
 What was tried and refused is a chain of its own, each row of which has to name an event that there is, by its hash.
+Names and texts have to be those whose HMAC stands in the rows, and each member to have his until he is erased.
 
 What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells, or
 attempts at the end; that an act was not exchanged, with all that is on record of it, for another that the rules allow
@@ -14,12 +15,13 @@ as well; and which cards the house drew for the first deal or for the lead in a 
 import heapq
 import time
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from api.ops.named import compare_names, exchanged
 from api.ops.proof import Difference, History
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
@@ -59,6 +61,7 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         history.end(stored.acts(aggregate_id))
         shelf.compare(history)
         tried.compare(history)
+        compare_names(stored, history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
     return Found(history.events, history.of_no_use, tuple(history.found))
@@ -94,7 +97,7 @@ def _verify(
 ) -> int:
     aggregates = events = wrong = of_no_use = 0
     began = told = time.monotonic()
-    for difference in _of_the_log(stored, shelves):
+    for difference in chain(_of_the_log(stored, shelves), exchanged(stored) if match is None else ()):
         wrong += 1
         say(difference)
     for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:

@@ -30,6 +30,19 @@ def free_port() -> int:
         return port
 
 
+def environment_of(**settings: str) -> dict[str, str]:
+    """Our own, with these settings and no others."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
+
+
+def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """A command, and what came of it."""
+    command = [sys.executable, "-m", "api.cli", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment_of(**settings), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
 @contextmanager
 def served(url: str, *, wait_seconds: float = 1, **settings: Any) -> Iterator[str]:
     """The address of a service in a thread."""
@@ -77,9 +90,10 @@ class Process:
             "PYTHONFAULTHANDLER": "1",  # a crash says where it was
             **more,
         }
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
         command = [*knacka, "serve"]
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, umask=0o022, stdout=log, stderr=log)
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=environment_of(**settings), umask=0o022, stdout=log, stderr=log
+        )
         try:
             self._wait_until_ready()
         except BaseException:

@@ -1,9 +1,6 @@
 """The service as a process: told to stop, killed, and looked after from the command line."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from itertools import cycle
@@ -13,14 +10,8 @@ import httpx
 import pytest
 
 from referee.store.store import construct
-from tests.api.serving import ROOT, running, sse
+from tests.api.serving import ROOT, knacka, running, sse
 from tests.api.table import Table
-
-
-def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")} | settings
-    command = [sys.executable, "-m", "api.cli", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, check=False)
 
 
 class TestStopping:

@@ -1,0 +1,133 @@
+"""``knacka club``: clubs are founded, listed and shown."""
+
+import argparse
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+from zoneinfo import available_timezones
+
+from api.clubs.making import make
+from api.commands.operating import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
+from api.ops.stored import Stored
+from api.settings import Settings
+from referee.clubs.asked import ClubName, CurrencySent, PersonName, ZoneSent
+from referee.clubs.facts import ClubFounded
+from referee.clubs.rules import KEY_DAYS, KEY_DAYS_MAX, check_currencies
+from referee.clubs.standing import Key
+from referee.refusals import Refused
+from referee.store.club import Club
+
+FIRST_KEY = "k1"
+FOUND = (
+    "Founds a club. Stores its founding, its first member and his key, which has all scopes and "
+    f"{KEY_DAYS_MAX} days to live, and prints the key: this once, for only its SHA-256 is kept."
+)
+LIST = "Lists the clubs, a line each: id, how many members there are now, name. Changes nothing."
+SHOW = "Shows a club with its settings, members, keys and evenings. Changes nothing. Keys are shown without secrets."
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """The command and its own."""
+    club = commands.add_parser("club", help="found a club, list or show those there are").add_subparsers(
+        dest="what", required=True
+    )
+    founding = club.add_parser("found", help="found a club", description=FOUND)
+    founding.add_argument("--name", required=True, type=checked(ClubName), help="of the club")
+    founding.add_argument("--founder", required=True, type=checked(PersonName), help="the name of the first member")
+    founding.add_argument(
+        "--currency",
+        required=True,
+        action="append",
+        type=checked(CurrencySent),
+        help="by ISO 4217: SEK; may be given several times, the one that is meant where none is named first",
+    )
+    founding.add_argument(
+        "--timezone", required=True, type=checked(ZoneSent), help="by the IANA database: Europe/Stockholm"
+    )
+    founding.set_defaults(run=found)
+    club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
+    showing = club.add_parser("show", help="show a club", description=SHOW)
+    club_argument(showing)
+    showing.set_defaults(run=show)
+
+
+def found(settings: Settings, given: argparse.Namespace) -> int:
+    """Founds a club."""
+    if given.timezone not in available_timezones():
+        raise NotDone(f"there is no timezone {given.timezone}: take one of the IANA database, as Europe/Stockholm")
+    currencies = tuple(given.currency)
+    try:
+        check_currencies(currencies)
+    except Refused as refused:
+        raise NotDone(said_of(refused)) from None
+    club_id = uuid4()
+    key = make(club_id, FIRST_KEY, None)
+    with operating(settings.database_url, anew=True) as store:
+        (founder,) = store.names.put(club_id, None, [given.founder], kind="name")
+        founded = ClubFounded(
+            name=given.name,
+            currencies=currencies,
+            timezone=given.timezone,
+            founder=founder,
+            hash=key.hash,
+            expires_at=datetime.now(UTC).replace(microsecond=0) + KEY_DAYS,
+        )
+        try:
+            store.do(club_id, founded)
+        except Unanswered:  # it may be stored
+            raise
+        except BaseException:
+            store.names.drop([founder])
+            raise
+    print(f"club {club_id}: {given.name}")
+    print(f"member 1: {given.founder}")
+    print(f"key {FIRST_KEY}, for everything, until {founded.expires_at.date()}; it is shown this once:")
+    print(key.secret)
+    return 0
+
+
+def list_all(settings: Settings, given: argparse.Namespace) -> int:
+    """Lists the clubs."""
+    with operating(settings.database_url) as store:
+        stored = Stored(settings.database_url)
+        try:
+            for club_id in stored.ids_of(ClubFounded.TOPIC):
+                club = store.club(UUID(club_id))
+                here = sum(member.left is None for member in club.standing.members)
+                print(f"{club.id}\t{here}\t{club.standing.name}")
+        finally:
+            stored.close()
+    return 0
+
+
+def show(settings: Settings, given: argparse.Namespace) -> int:
+    """Shows a club."""
+    with operating(settings.database_url) as store:
+        club = store.club(given.club)
+        for line in _told(store, club):
+            print(line)
+    return 0
+
+
+def _told(store: Operating, club: Club) -> list[str]:
+    now, names = club.standing, store.named(club)
+    kept = f", books kept for {now.keep_years} years" if now.keep_years else ""
+    lines = [
+        f"club {club.id}: {now.name}",
+        f"founded {club.opened_at.date()}, {', '.join(now.currencies)}, {now.timezone}{kept}",
+    ]
+    for number, member in enumerate(now.members, 1):
+        left = f", left {member.left}" if member.left else ""
+        name = "erased" if member.erased else names.get(member.name, "(the name is missing: see `knacka verify`)")
+        lines.append(f"member {number}: {name}{left}")
+    lines += [told_of(f"k{number}", key) for number, key in enumerate(now.keys, 1)]
+    lines.append(f"evenings: {len(now.evenings)}, {sum(not one.closed for one in now.evenings)} of them open")
+    return lines
+
+
+def told_of(key_id: str, key: Key) -> str:
+    """A key in a line: whose it is, what it is good for and until when."""
+    whose = f"member {key.member}" if key.member is not None else key.app
+    ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
+    if not key.revoked and key.expires_at <= datetime.now(UTC):
+        ended = f"ended {key.expires_at:%Y-%m-%d}"
+    return f"key {key_id}: {whose}: {', '.join(key.scopes)}; {ended}"

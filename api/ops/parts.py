@@ -1,0 +1,152 @@
+"""The parts of a store, table by table, in a form that is the same on either database."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+from psycopg.sql import SQL, Identifier
+from sqlalchemy import (
+    ColumnClause,
+    Connection,
+    LargeBinary,
+    Table,
+    TableClause,
+    Text,
+    Uuid,
+    column,
+    func,
+    insert,
+    inspect,
+    select,
+    table,
+)
+
+from api import names
+from api.bookkeeping import all_books
+from api.ops.stored import ASIDE, ID, POSITIONS, Stored
+from projections.follow.engine import Json, Utc
+from projections.follow.keeping import Book
+from projections.follow.sheets import Kept
+
+PAGE = 2000
+"""Rows at a time."""
+Cell = str | int | float | bytes | datetime | None
+"""What stands in a table: an id in 32 digits, JSON as its text."""
+
+
+class Part(NamedTuple):
+    """A table. ``columns``: how they are called in a backup; ``key``: of the book that it belongs to."""
+
+    name: str
+    table: TableClause
+    columns: tuple[str, ...]
+    key: str | None = None
+
+    def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
+        """What stands in it, in order; of what is kept by book only what belongs to those of these ``keys``."""
+        these = tuple(self.table.c)
+        query = select(*these).order_by(these[0])
+        if self.name in BY_BOOK:
+            query = query.where(self.table.c.book.in_(keys))
+        ids = [place for place, one in enumerate(these) if one.type is ID]
+        for row in connection.execute(query, execution_options={"yield_per": PAGE}):
+            cells = list(row)
+            for place in ids:
+                cells[place] = cells[place] and cells[place].replace("-", "")
+            yield cells
+
+    def fill(self, connection: Connection, rows: Iterable[Sequence[Cell]]) -> None:
+        """Stores rows."""
+        columns = [one.name for one in self.table.c]
+        if connection.dialect.name == "postgresql":
+            driver: Any = connection.connection.driver_connection
+            into = SQL("COPY {} ({}) FROM STDIN").format(
+                Identifier(self.table.name), SQL(", ").join(map(Identifier, columns))
+            )
+            with driver.cursor() as cursor, cursor.copy(into) as copy:
+                for row in rows:
+                    copy.write_row(row)
+            return
+        rows = iter(rows)
+        while page := list(islice(rows, PAGE)):
+            connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
+
+    def read(self, cells: Sequence[Any]) -> list[Cell]:
+        """Cells as they stand in the table, where a time is none of JSON."""
+        return [
+            datetime.fromisoformat(cell) if isinstance(one.type, Utc) and cell is not None else cell
+            for one, cell in zip(self.table.c, cells, strict=True)
+        ]
+
+
+BY_BOOK = frozenset({"places", "aside"})
+"""Parts that have rows for each book."""
+
+
+def parts_of_events(stored: Stored) -> tuple[Part, ...]:
+    """The log, and what lies in the same file or schema: what is derived from it, the secret, and what was tried."""
+    secret = table(stored.rows_table.name.replace("_events", "_secret"), column("secret", LargeBinary()))
+    return (
+        _part("events", stored.rows_table, "position"),
+        _part("snapshots", stored.snapshots_table),
+        _part("acts", stored.acts_table),
+        _part("secret", secret),
+        _part("attempts", stored.attempts_table),
+    )
+
+
+NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
+"""Parts that each store has from its first start on."""
+
+
+def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
+    """Where the books stand, what they have set aside, and their tables."""
+    kept = all_books() if books is None else books
+    return (
+        _part("places", POSITIONS),
+        _part("aside", ASIDE),
+        *(_part(name, as_it_lies(one), key=book.key) for book in kept for name, one in book.metadata.tables.items()),
+    )
+
+
+def parts_of_names() -> tuple[Part, ...]:
+    """The names and texts."""
+    return (_part("names", as_it_lies(names.TABLE)),)
+
+
+def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
+    columns = [str(one.name) for one in table.c]
+    return Part(str(name), table, (first or columns[0], *columns[1:]), key)
+
+
+def as_it_lies(kept: Table) -> TableClause:
+    """A table without what its types make of what stands in it."""
+    return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
+
+
+def _as_it_lies(one: ColumnClause[Any]) -> ColumnClause[Any]:
+    if isinstance(one.type, Uuid):
+        return column(one.name, ID)
+    return column(one.name, Text() if isinstance(one.type, Json | Kept) else one.type)
+
+
+def there(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Those that there are."""
+    found = set(inspect(connection).get_table_names())
+    return tuple(part for part in parts if part.table.name in found)
+
+
+def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """The parts of the books that are kept whole, and their keys."""
+    found = set(inspect(connection).get_table_names())
+    if not {POSITIONS.name, ASIDE.name} <= found:
+        return (), ()
+    known = set(connection.scalars(select(POSITIONS.c.book)))
+    books = [book for book in all_books() if book.key in known and found.issuperset(book.metadata.tables)]
+    return parts_of_books(books), tuple(book.key for book in books)
+
+
+def is_empty(connection: Connection, part: Part) -> bool:
+    """Whether nothing stands in it."""
+    return not connection.scalar(select(func.count()).select_from(select(part.table.c[0]).limit(1).subquery()))

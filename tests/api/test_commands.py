@@ -1,0 +1,281 @@
+"""The operators' commands about clubs, beside a service that runs over the same store."""
+
+import re
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import pytest
+
+from api.cli import main
+from api.names import Names
+from referee.clubs.asked import Erase
+from referee.store.desk import Command, Desk
+from referee.store.store import construct
+from tests.api.club import ClubTable, found
+from tests.api.serving import knacka, running
+from tests.api.table import Table
+from tests.api.test_clubs import names_kept
+from tests.api.test_names import sql
+from tests.api.test_problems import problem
+
+KNOWN_SECONDS = 2.0
+"""So soon a service has what was done beside it."""
+KEY = re.compile(r"^knk_\w+$", re.M)
+
+
+class Operator:
+    """Whoever has the command line at hand."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def done(self, *arguments: str) -> str:
+        ran = knacka(*arguments, KNACKA_DATABASE_URL=self.url)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
+
+    def refused(self, *arguments: str, code: int = 1) -> str:
+        ran = knacka(*arguments, KNACKA_DATABASE_URL=self.url)
+        assert (ran.returncode, ran.stdout) == (code, ""), ran.stdout + ran.stderr
+        assert "Traceback" not in ran.stderr
+        return ran.stderr
+
+    def key(self, *arguments: str) -> str:
+        """What a command shows once."""
+        return KEY.findall(self.done("key", *arguments))[0]
+
+
+def within_seconds(client: httpx.Client, key: str, status: int) -> httpx.Response:
+    """What the service tells a key of itself, when it comes to this."""
+    until = time.monotonic() + KNOWN_SECONDS
+    while True:
+        answer = client.get("/v1/key", headers={"Authorization": f"Bearer {key}"})
+        if answer.status_code == status:
+            return answer
+        assert time.monotonic() < until, f"after {KNOWN_SECONDS} s it is {answer.status_code}: {answer.text}"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def operator(store_url: str) -> Operator:
+    return Operator(store_url)
+
+
+@pytest.fixture
+def service(store_url: str) -> Iterator[httpx.Client]:
+    with running(store_url) as process, httpx.Client(base_url=process.address, timeout=30) as client:
+        yield client
+
+
+FOUNDING = ("--name", "Knackarna", "--founder", "Anna", "--currency", "SEK", "--timezone", "Europe/Stockholm")
+
+
+class TestClubs:
+    def test_one_founded_where_not_anybody_may_is_the_services_at_once(
+        self, operator: Operator, service: httpx.Client
+    ) -> None:
+        made = operator.done("club", "found", *FOUNDING)
+        club_id = made.split()[1].rstrip(":")
+        key = KEY.findall(made)[0]
+        answer = service.get(f"/v1/clubs/{club_id}", headers={"Authorization": f"Bearer {key}"})
+        assert (answer.status_code, answer.json()["name"], answer.json()["members"]) == (200, "Knackarna", 1)
+        assert within_seconds(service, key, 200).json()["member"] == 1
+        assert operator.done("club", "list") == f"{club_id}\t1\tKnackarna\n"
+        shown = operator.done("club", "show", club_id)
+        assert "member 1: Anna\n" in shown
+        assert "key k1: member 1: open, play," in shown
+        assert key not in shown
+        with construct(operator.url) as referee:
+            assert {row.actor for row in referee.history(UUID(club_id))} == {"operator"}
+
+    def test_in_a_store_that_is_made_by_it(self, operator: Operator) -> None:
+        operator.done("club", "found", *FOUNDING)
+        assert "3 events" in operator.done("verify")
+
+    def test_what_it_may_not_have(self, operator: Operator) -> None:
+        assert "there is no timezone" in operator.refused("club", "found", *FOUNDING[:-1], "Europe/Stockhol")
+        assert "JPY" in operator.refused("club", "found", *FOUNDING, "--currency", "JPY")
+
+    def test_where_there_is_none(self, tmp_path: Path) -> None:
+        away = Operator(f"sqlite:///{tmp_path}/away.db")
+        assert "there is no store" in away.refused("club", "list")
+        assert not list(tmp_path.glob("away*")), "nothing is made by a look"
+
+    def test_a_match_is_no_club(self, operator: Operator, service: httpx.Client) -> None:
+        table = Table(service)
+        assert "there is no club" in operator.refused("club", "show", table.id)
+        assert "there is no club" in operator.refused("key", "issue", table.id, "--app", "Board", "--scopes", "read")
+        assert "there is no club" in operator.refused("erase", table.id, "1")
+
+
+class TestKeys:
+    def test_it_is_the_way_back_in_when_the_last_key_for_keys_has_ended(
+        self, operator: Operator, service: httpx.Client
+    ) -> None:
+        club = ClubTable(service)
+        club.done("revoke_key", key="k1")
+        problem(club.act("join", name="Bo"), 401, "key-revoked")
+        club.keys["back"] = operator.key("issue", club.id, "--member", "1", "--scopes", "keys,read", "--days", "7")
+        told = within_seconds(service, club.keys["back"], 200).json()
+        assert (told["key"], told["scopes"], told["member"]) == ("k2", ["read", "keys"], 1)
+        assert club.act("join", "back", name="Bo").status_code == 201
+
+    def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(
+        self, operator: Operator, service: httpx.Client
+    ) -> None:
+        club = ClubTable(service)
+        board = operator.key("issue", club.id, "--app", "Board", "--scopes", "all")
+        assert within_seconds(service, board, 200).json()["key"] == "k2"
+        another = operator.key("rotate", club.id, "k2", "--overlap-seconds", "3600")
+        assert within_seconds(service, another, 200).json()["key"] == "k2"
+        assert within_seconds(service, board, 200).json()["key"] == "k2", "so long both are good"
+        operator.key("rotate", club.id, "k2")
+        problem(within_seconds(service, another, 401), 401, "key-expired")
+        operator.done("key", "revoke", club.id, "k1")
+        problem(within_seconds(service, club.keys["founder"], 401), 401, "key-revoked")
+        assert "key k1: member 1: " in (shown := operator.done("club", "show", club.id))
+        assert shown.count("revoked") == 1
+
+    def test_secrets_are_nowhere_stored(self, operator: Operator, service: httpx.Client, tmp_path: Path) -> None:
+        club = ClubTable(service)
+        secret = operator.key("issue", club.id, "--app", "Board", "--scopes", "read")
+        with construct(operator.url) as referee:
+            states = b"".join(row.state for row in referee.rows(UUID(club.id)))
+        assert sha256(secret.encode()).hexdigest().encode() in states
+        assert secret.encode() not in states
+        assert not [file for file in tmp_path.glob("*.db*") if secret.encode() in file.read_bytes()]
+
+    def test_what_is_refused(self, operator: Operator, service: httpx.Client) -> None:
+        club = ClubTable(service)
+        issue = ("key", "issue", club.id)
+        assert "member 9" in operator.refused(*issue, "--member", "9", "--scopes", "all").lower()
+        assert "--scopes: there is no scope 'rule'" in operator.refused(
+            *issue, "--app", "B", "--scopes", "rule", code=2
+        )
+        assert "--days" in operator.refused(*issue, "--app", "B", "--scopes", "all", "--days", "401", code=2)
+        assert "required" in operator.refused(*issue, "--scopes", "all", code=2)
+        assert "k9" in operator.refused("key", "revoke", club.id, "k9")
+        operator.done("key", "revoke", club.id, "k1")
+        assert "k1" in operator.refused("key", "revoke", club.id, "k1")
+        assert "k1" in operator.refused("key", "rotate", club.id, "k1")
+        assert operator.done("club", "show", club.id).count("\nkey ") == 1, "nothing else was made"
+
+    def test_the_operators_own_is_good_for_who_has_set_its_sha_256(self, store_url: str) -> None:
+        said = knacka("key", "operator").stdout.splitlines()
+        key, (name, _, value) = said[1], said[3].partition("=")
+        assert sha256(key.encode()).hexdigest() == value
+        settings = {name: value, "KNACKA_ANYBODY_FOUNDS": "false"}
+        with running(store_url, **settings) as process, httpx.Client(base_url=process.address) as client:
+            problem(found(client), 401, "founding-needs-key")
+            assert found(client, Authorization=f"Bearer {key}").status_code == 201
+
+
+class TestErasing:
+    NAME = "Bosse Brännström-Ödmårk"
+
+    def left(self, service: httpx.Client) -> tuple[ClubTable, int]:
+        club = ClubTable(service)
+        number = club.join(self.NAME)
+        club.done("leave", member=number)
+        return club, number
+
+    def test_nothing_is_left_of_the_name_while_the_service_runs(
+        self, operator: Operator, service: httpx.Client, tmp_path: Path
+    ) -> None:
+        club, number = self.left(service)
+        assert operator.done("erase", club.id, str(number)) == f"member {number} is erased: 1 texts deleted\n"
+        until = time.monotonic() + KNOWN_SECONDS
+        while self.NAME in club.names():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert names_kept(operator.url) == ["Anna Åkesson-Ödmårk"]
+        assert not [file for file in tmp_path.glob("*.db*") if self.NAME.encode() in file.read_bytes()]
+        problem(club.act("erase", member=number), 409, "member-erased")
+        assert f"member {number}: erased" in operator.done("club", "show", club.id)
+        operator.done("verify")
+
+    def test_it_ends_what_a_crash_has_left_half_done(self, operator: Operator, store_url: str) -> None:
+        with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+            club, number = self.left(client)
+        with construct(store_url) as referee:
+            desk = Desk(referee)
+            desk.submit(Command(id=UUID(club.id), actor="operator", request=Erase(member=number))).result(30)
+            desk.close()
+        assert self.NAME in names_kept(store_url)
+        assert f"`knacka erase {club.id} {number}`" in knacka("verify", KNACKA_DATABASE_URL=store_url).stdout
+        assert "1 texts deleted" in operator.done("erase", club.id, str(number))
+        assert names_kept(store_url) == ["Anna Åkesson-Ödmårk"]
+        operator.done("verify")
+        assert "0 texts deleted" in operator.done("erase", club.id, str(number)), "and does no harm"
+
+    def test_what_the_club_refuses_is_refused(self, operator: Operator, service: httpx.Client) -> None:
+        club = ClubTable(service)
+        assert "must leave the club" in operator.refused("erase", club.id, "1")
+        assert "member" in operator.refused("erase", club.id, "7")
+        club.done("set", keep_years=7)
+        number = club.join(self.NAME)
+        club.done("leave", member=number)
+        assert "20" in operator.refused("erase", club.id, str(number))
+        assert club.names() == ["Anna Åkesson-Ödmårk", self.NAME]
+
+
+class TestProof:
+    def test_another_name_in_the_place_of_one_is_found(self, operator: Operator, service: httpx.Client) -> None:
+        club = ClubTable(service)
+        names = Names(operator.url)
+        (ref,) = names.put(UUID(club.id), None, ["Bo"], kind="name")
+        names.close()
+        sql(operator.url, "UPDATE names SET text = '\"Olle\"' WHERE ref = '" + ref + "'")
+        ran = knacka("verify", KNACKA_DATABASE_URL=operator.url)
+        assert (ran.returncode, f"text {ref}: it is not the one that was put" in ran.stdout) == (1, True)
+
+    def test_a_name_that_is_gone_without_an_erasure_is_found(self, operator: Operator, service: httpx.Client) -> None:
+        club = ClubTable(service)
+        sql(operator.url, "DELETE FROM names")
+        ran = knacka("verify", club.id, KNACKA_DATABASE_URL=operator.url)
+        assert (ran.returncode, "member 1: a name is missing" in ran.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--name", "", "length >= 1"),
+        ("--name", "x" * 101, "length <= 100"),
+        ("--name", "Knack\u202earna", "RIGHT-TO-LEFT OVERRIDE"),
+        ("--founder", "\u2800", "no character that can be seen"),
+        ("--founder", "Anna\n", "regex"),
+        ("--currency", "sek", "regex"),
+    ],
+)
+def test_what_no_club_may_be_called(option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = list(FOUNDING)
+    given[given.index(option) + 1] = value
+    with pytest.raises(SystemExit) as ended:
+        main(["club", "found", *given])
+    assert ended.value.code == 2
+    assert re.search(f"{option}: .*{said}", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("club found", "Stores"),
+        ("club list", "Changes nothing"),
+        ("club show", "Changes nothing"),
+        ("key issue", "stores"),
+        ("key rotate", "stores"),
+        ("key revoke", "Ends"),
+        ("key operator", "Changes nothing"),
+        ("erase", "nothing brings them back"),
+        ("backup", "Changes nothing"),
+        ("restore", "changes nothing"),
+    ],
+)
+def test_each_says_what_it_changes(command: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    assert says in " ".join(capsys.readouterr().out.split())
