@@ -59,9 +59,9 @@ def more(request: Req, **changed: object) -> dict[str, str]:
     return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
 
 
-def must_be_told(request: Req, **numbers: tuple[int | None, Any]) -> None:
-    """400 for a parameter that is there and tells no number of its type: Litestar reads "null" as nothing."""
-    for name, (value, kind) in numbers.items():
+def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:
+    """400 for a parameter that is there and tells nothing of its type: Litestar reads "null" as nothing."""
+    for name, (value, kind) in parameters.items():
         if value is None and name in request.query_params:
             fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)
             raise Problem("bad_parameter", faults=(fault,))

@@ -142,7 +142,7 @@ async def list_matches(
 ) -> Reply:
     """All matches."""
     sight = await service_of(request).access.listing(request)
-    must_be_told(request, evening=(evening, EveningSent), member=(member, MemberSent))
+    must_be_told(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

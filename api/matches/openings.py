@@ -150,8 +150,8 @@ async def open_match(request: Req) -> Reply:
     )
     before = None if key is None else await in_thread(service.referee.act, match_id, actor, str(match_id))
     if before is None:
-        await _may_open(service, request, body.club)
         opened = opened_by(body, tuple(map(hash_of, tokens)), hashes, club)
+        await _may_open(service, request, body.club)
         command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
         outcome = await service.do(command)
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
