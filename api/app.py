@@ -94,13 +94,15 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if limits is not None:
                 left: Headers = scope["state"].get("limits", [])
                 message["headers"] = [*message["headers"], *left]
-            answered: Told | None = scope["state"].get("problem")
-            problem = None if answered is None else answered.code
-            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
-            if problem in WRONG:
+            problem: Told | None = scope["state"].get("problem")
+            code = None if problem is None else problem.code
+            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
+            if problem is None:
+                return
+            if code in WRONG:
                 refused_tokens.tell(scope["client"])
-            if answered is not None and (tried := tried_in(scope)) is not None:
-                scope["litestar_app"].state.service.refused(tried, answered)
+            if (tried := tried_in(scope)) is not None:
+                scope["litestar_app"].state.service.refused(tried, problem)
 
     v1 = routed(
         "/v1",

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from api.http.headers import Req, packed_tag, takes_gzip
+from api.http.headers import Req, held, packed_tag, tag_by, takes_gzip
 from api.http.packing import PACK_FROM, packed
-from api.http.replies import GZIP, JSON, PRIVATE, Reply, named
+from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified
 from api.threads import in_long_thread
 from referee.store.desk import Busy
 
@@ -21,3 +21,11 @@ async def long_reply(
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
     return Reply(body, media_type=media_type, headers=named(tag, headers))
+
+
+async def marked_reply(request: Req, body: bytes, *, headers: Mapping[str, str] = PRIVATE) -> Reply:
+    """An answer that has no version: its tag is a mark of what it says; or that the reader has it."""
+    tag = tag_by(body)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, body, tag, headers=headers)

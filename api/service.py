@@ -133,6 +133,20 @@ class Service:
             raise Problem("no_such_case", last=last)
         return match
 
+    async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
+        """Whether there is such a match with such a case, and it has been ruled on, as far as a club's match may
+        tell."""
+        try:
+            match = await self.match(match_id)
+        except UnknownAggregate:
+            return False
+        of = match.opened
+        if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
+            return False
+        if not 1 <= case <= match.state.table.ledger.cases:
+            return False
+        return match.docket is None or match.docket.case(case).verdict is not None
+
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))

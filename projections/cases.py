@@ -3,7 +3,7 @@
 The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple, Self
@@ -28,11 +28,15 @@ from sqlalchemy import (
     tuple_,
     update,
 )
+from sqlalchemy import (
+    case as sqlcase,
+)
 
 from projections.cursors import cursor_of, read_cursor
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
+from projections.sight import Sight, of_club
 from referee.actors import Actor
 from referee.events import (
     LAYS_OPEN,
@@ -143,7 +147,7 @@ class Cases:
     """The book of all case files."""
 
     name = "cases"
-    key = "cases_2"
+    key = "cases_3"
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN)
 
     def __init__(self, prefix: str = LIVE) -> None:
@@ -155,7 +159,9 @@ class Cases:
             Column("version", Integer, nullable=False),
             Column("public_to", Integer, nullable=False),  # the last event of the last deal that is over
             Column("ruleset", Text, nullable=False),
-            Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256
+            Column("officials", Json(tuple[str, ...]), nullable=False),  # their tokens as SHA-256, or their club
+            Column("members", Text, nullable=False),
+            Column("evening", Integer),
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -169,7 +175,10 @@ class Cases:
             self.metadata,
             Column("match", Uuid, primary_key=True),
             Column("case", Integer, primary_key=True),
-            Column("token", Text, primary_key=True),  # of an official of the match, as SHA-256
+            Column("token", Text, primary_key=True),  # of an official of the match, as SHA-256, or the club
+            Column("members", Text, nullable=False),
+            Column("evening", Integer),  # of the club
+            Column("knocker", Integer),  # the member of it who opened the case
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
@@ -216,21 +225,33 @@ class Cases:
         cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         for match_id, version, _, events in page.news(versions, self.takes):
             had = known.get(match_id)
-            public_to, ruleset, officials = (0, "", ()) if had is None else had[2:]
+            public_to, ruleset, officials, members, evening = (0, "", (), "", None) if had is None else had[2:]
             for recorded in events:
                 event = recorded.event
                 if isinstance(event, MatchOpened):
                     ruleset, officials = event.ruleset, (event.official, *event.officials)
+                    members, evening = _sitting(event.members), event.evening
+                    if event.club is not None:
+                        officials = (*officials, of_club(event.club))
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
                     entries.append(_entry(recorded, number))
                     case = cases.setdefault((match_id, number), {})
                     case |= _case(recorded, ruleset) if begins(event) else {}
                     case |= _changes(event)
                     if begins(event):
-                        held += [{"token": token, "of": case} for token in set(officials)]
+                        knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
+                        whose = {"members": members, "evening": evening, "knocker": knocker}
+                        held += [{"token": token, "of": case, **whose} for token in set(officials)]
                 if type(event) in LAYS_OPEN:
                     public_to = recorded.originator_version
-            row = {"version": version, "public_to": public_to, "ruleset": ruleset, "officials": officials}
+            row = {
+                "version": version,
+                "public_to": public_to,
+                "ruleset": ruleset,
+                "officials": officials,
+                "members": members,
+                "evening": evening,
+            }
             if match_id in known:
                 old.append({"id": match_id, **row})
             else:
@@ -241,7 +262,7 @@ class Cases:
         if begun:
             places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
             connection.execute(insert(self.cases), places)
-            connection.execute(insert(self.held), [{"token": one["token"], **one["of"]} for one in held])
+            connection.execute(insert(self.held), [one.pop("of") | one for one in held])
         for (match_id, number), case in cases.items():
             if case and "event" not in case:
                 place = (self.held.c.match == match_id) & (self.held.c.case == number)
@@ -269,7 +290,7 @@ class Cases:
     def page(
         self,
         connection: Connection,
-        token: str,
+        sight: Sight,
         at: datetime,
         *,
         status: str | None = None,
@@ -278,15 +299,15 @@ class Cases:
         after: str | None = None,
         limit: int = 50,
     ) -> tuple[tuple[Listed, ...], str | None]:
-        """The cases of the matches in which a token, by its SHA-256, is an official's, in the order in which they
-        were opened, and the cursor of the next page if there is one.
+        """The cases of the matches in which somebody is an official, in the order in which they were opened, and the
+        cursor of the next page if there is one.
 
         ``at``: the time by which a ruling has become final. ``after`` is the cursor that the page before gave: raises
         ``ValueError`` if it is not.
         """
         assert limit > 0, "a page has room for a case"
         held = self.held.c
-        query = self._held(token).order_by(held.opened_at, held.match, held.case).limit(limit + 1)
+        query = self._held(sight).order_by(held.opened_at, held.match, held.case).limit(limit + 1)
         if status == "final":  # as most are: they are met in their order
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
@@ -294,7 +315,7 @@ class Cases:
             query = query.where(held.status == status)
         if status == "ruled":
             # These are found first: all others that were ever ruled on are many, and in order.
-            lately = select(held.match, held.case).where(held.token == token, held.appeal_until > at)
+            lately = select(held.match, held.case).where(held.token == sight.official, held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
         if ruleset is not None:
@@ -312,7 +333,7 @@ class Cases:
     def earlier(
         self,
         connection: Connection,
-        token: str,
+        sight: Sight,
         rules: Iterable[str],
         viewer: Viewer,
         *,
@@ -321,9 +342,9 @@ class Cases:
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
         """The last cases in which officials ruled by one of these rules, the latest first, each with its last ruling
-        as the viewer may see it: in the matches in which the token, by its SHA-256, is an official's, or in one."""
+        as the viewer may see it: in the matches in which somebody is an official, or in one of them."""
         held = self.held.c
-        query = self._held(token).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        query = self._held(sight).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
             query = query.where(held.match == match)
@@ -343,8 +364,30 @@ class Cases:
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
-    def _held(self, token: str) -> Select[Any]:
-        return select(self.held).where(self.held.c.token == token)
+    def _held(self, sight: Sight) -> Select[Any]:
+        """Of the cases those of who is their official; where he plays he is none."""
+        query = select(self.held).where(self.held.c.token == sight.official)
+        if sight.sits is not None:
+            query = query.where(self.held.c.members.not_like(f"%{_sitting((sight.sits,))}%"))
+        return query
+
+    def knocks(
+        self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None
+    ) -> dict[int, tuple[int, int]]:
+        """By member, how many of the knocks that he made on these evenings of a club were upheld, and dismissed."""
+        held = self.held.c
+        upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
+        dismissed = func.sum(sqlcase((held.verdict == "dismissed", 1), else_=0))
+        query = select(held.knocker, upheld, dismissed).where(
+            held.token == of_club(club),
+            held.evening.in_(evenings),
+            held.kind == "offence",
+            held.status != "withdrawn",
+            held.knocker.is_not(None),
+        )
+        if ruleset is not None:
+            query = query.where(held.ruleset == ruleset)
+        return {member: (for_, against) for member, for_, against in connection.execute(query.group_by(held.knocker))}
 
     def between(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, to: int
@@ -371,8 +414,18 @@ class Cases:
         )
 
 
+def _sitting(members: tuple[int, ...]) -> str:
+    """Who sits in a match, to be searched for one of them."""
+    return f",{','.join(map(str, members))}," if members else ""
+
+
+def _member(members: str, seat: Actor | None) -> int | None:
+    """Who sits in this seat."""
+    return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
+
+
 def _listed(row: Any) -> Listed:
-    match_id, number, _, *told, (by, note) = row
+    match_id, number, _, _, _, _, *told, (by, note) = row
     return Listed._make((match_id, number, *told, by, note))
 
 

@@ -248,7 +248,7 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Who knocked."""
     accused: SeatSent
-    """For whose error."""
+    """For whose error. Who knocked for his own exit in vain accuses himself of `exit_knock`, not `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """After so many tricks; null: before the bidding where it is about the deal, else after the last trick."""
@@ -380,10 +380,10 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     """By the official: ``seat``, or whoever has the role, is given a token, of which this is the SHA-256, in place of
     the one before."""
 
+    seat: Seat | None
+    """Whose it is; null: nobody's, in a role that has no seat."""
     hash: told.HiddenHash
     """Of the token, as SHA-256: told to nobody."""
-    seat: Seat | None = None
-    """Whose it is; left out: nobody's, in a role that has no seat."""
     role: Role = "seat"
 
 

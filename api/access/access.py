@@ -5,13 +5,15 @@ from datetime import datetime
 from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
-from api.access.caller import Caller, Sight
+from api.access.caller import Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
-from api.access.holders import by_key, by_nothing, by_token, sight_of
+from api.access.holders import by_key, by_nothing, by_token
+from api.access.sight import sight_of
 from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
+from projections.sight import Sight
 from referee.acts import IssueToken, Request
 from referee.clubs.facts import Scope
 from referee.store.match import Match

@@ -4,10 +4,12 @@ from datetime import datetime
 from uuid import UUID
 
 from api.access.clubs import KeyHolder, must_have
+from api.access.sight import sight_of
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.access.tried import tries
 from api.http.headers import Req
 from api.http.problems import Problem
+from projections.sight import Sight
 from referee.actors import Actor
 from referee.acts import Knock, Request, SeatAct
 from referee.clubs.facts import Scope
@@ -45,6 +47,11 @@ class Caller(Value):
         """Whether he is told what the members are called who play: who holds a token of the match, or a key of its
         club."""
         return self.held is not None or (self.key is not None and self.key.club.id == match.opened.club)
+
+    @property
+    def sight(self) -> Sight:
+        """What he is told of in lists."""
+        return Sight(held=self.held) if self.key is None else sight_of(self.key)
 
     @property
     def rests_on(self) -> tuple[UUID, ...]:
@@ -111,22 +118,3 @@ class Caller(Value):
 
 SPECTATOR = Caller(viewer="spectator")
 """Who shows nothing."""
-
-
-class Sight(Value):
-    """Which matches somebody is told of in a list, besides those of which he shows a token: those that are for
-    everybody to see, and of a club those that are for its members, or all."""
-
-    everything_public: bool = True
-    club: UUID | None = None
-    """Whose key he holds: he is told of its matches but of the private ones; ``None``: of no club's."""
-    whole_club: bool = False
-    """Of the private ones, too."""
-    member: int | None = None
-    """Of the private ones those in which this member sits."""
-    officiates: bool = False
-    """Whether he has the cases of the club as an official: but of matches in which ``sits``."""
-    sits: int | None = None
-    """Whose key it is; ``None``: a program's."""
-    held: str | None = None
-    """The SHA-256 of what he shows: perhaps a token of matches that he officiates in."""

@@ -1,13 +1,10 @@
 """Whose a token or a key is, and as whom that lets him see and act."""
 
-from api.access.caller import SPECTATOR, Caller, Sight, seat_of
+from api.access.caller import SPECTATOR, Caller, seat_of
 from api.access.clubs import KeyHolder
-from referee.clubs.facts import Scope
+from api.access.sight import SEES_PRIVATE
 from referee.events import Viewer
 from referee.store.match import Match
-
-SEES_PRIVATE: tuple[Scope, ...] = ("open", "officiate", "audit")
-"""With one of these a key sees the private matches of its club."""
 
 
 def by_token(match: Match, held: str) -> Caller | None:
@@ -42,15 +39,3 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
 def by_nothing(match: Match) -> Caller | None:
     """Who shows nothing; ``None`` where that is not enough."""
     return SPECTATOR if match.opened.visibility == "public" else None
-
-
-def sight_of(key: KeyHolder) -> Sight:
-    """What a good key lets somebody see in lists."""
-    member = key.key.member
-    return Sight(
-        club=key.club.id,
-        whole_club=any(map(key.may, SEES_PRIVATE)),
-        member=member if key.may("play") else None,
-        officiates=key.may("officiate"),
-        sits=member,
-    )

@@ -77,9 +77,11 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
     whose = match.whose(request)
+    if whose is None or whose == actor:
+        return
     if isinstance(whose, int):
         must_be_seat(actor, whose)
-    elif whose is not None:
+    else:
         must_be_official(actor)
 
 

@@ -116,8 +116,8 @@ class Case(Value):
     """A knock and what was ruled on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
-    show it. When upheld, ``payer`` gets ``penalty`` points. When dismissed, ``reason`` says why, and ``fine`` is what
-    the knocker gets for it. ``status`` tells whether that can still change.
+    show it. When upheld, ``payer`` gets ``penalty`` points; in Rams he pays them into the pot. When dismissed,
+    ``reason`` says why, and ``fine`` is what the knocker gets for it. ``status`` tells whether that can still change.
     """
 
     case: told.CaseNumber
@@ -335,6 +335,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         official=last.official if last else None,
         payer=last.payer if last else None,
         penalty=last.penalty if last else 0,
+        into_pot=match.rules.has_pot,
     )
 
 

@@ -20,6 +20,7 @@ from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
 from projections.cases import Entry, Listed
+from projections.sight import Sight
 from referee.events import Viewer
 from referee.proceedings.cases import CaseRuled
 from referee.sentences import Language
@@ -102,14 +103,14 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
     viewer = caller.sees_as(entries[0].event <= seen.public_to)
     drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
     # A party sees what was ruled in this match, as any of its officials would find it.
-    mine = caller.held if caller.viewer == "official" else None
-    holder, within = (seen.opened.official, seen.id) if mine is None else (mine, None)
+    official = caller.viewer == "official"
+    sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)
     earlier = await service.books.ask_of(
         book,
         seen.id,
         seen.version,
         lambda connection, match_id: book.earlier(
-            connection, holder, drafted.cited, caller.viewer, match=within, but=(match_id, case)
+            connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)

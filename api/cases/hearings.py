@@ -24,6 +24,7 @@ from referee import rulebook, told
 from referee.acts import (
     Appeal,
     AppealSent,
+    PrecedentSent,
     Request,
     Ruling,
     RulingSent,
@@ -32,6 +33,7 @@ from referee.acts import (
     Withdrawal,
 )
 from referee.events import Recorded
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.store.desk import Busy, Stale, utc_now
 from referee.store.match import Match
@@ -53,7 +55,7 @@ class Preview(Value):
     case: Case
     """The case as it would be."""
     events: told.Many[EventSeen]
-    """What would happen, in order."""
+    """What would happen, in order; what is left to chance is not told before it has happened."""
     protocol: Protocol
     """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the
     points, and who would have won."""
@@ -67,7 +69,7 @@ ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
 WRITES: dict[str, Any] = {
     "gives": Case,
     "status": 201,
-    "headers": ("ETag", "Content-Language", "Idempotency-Replayed"),
+    "headers": ("ETag", "Link", "Content-Language", "Idempotency-Replayed"),
     "takes": (IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
     "errors": ERRORS,
 }
@@ -202,6 +204,7 @@ async def rule_on_case(
     _, caller = await service.access.acts(request, match, shown, asked, noted=not preview)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
+    await _must_be_ruled(service, seen, sent.precedents)
     if preview:
         return await _preview(request, service, seen, caller, asked)
     return await _heard(request, service, match, case, caller, asked)
@@ -213,6 +216,13 @@ def _must_be_rule(match: Match, rule: str) -> None:
         if any(entry.id == rule for entry in rulebook.load(book).entries):
             return
     raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+
+
+async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
+    """422 for an earlier ruling that there is not."""
+    for place, one in enumerate(precedents):
+        if not await service.has_ruled(UUID(one.match), one.case, match.opened.club):
+            raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
@@ -231,6 +241,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
+        if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await _entries(service, match, asked.case, match.version, caller)
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))

@@ -21,7 +21,6 @@ from referee.value import Value
 JSON = "application/json"
 ANY = r"^[^\x00\r\n]*$"
 """Whatever a header may hold: what cannot be read is as if it were not there."""
-_OPTIONAL = {"required": False, "deprecated": False}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """A seat's or the official's token."""
@@ -42,7 +41,7 @@ def in_header(
         "name": name,
         "in": "header",
         "description": description,
-        **_OPTIONAL,
+        "required": False,
         "schema": {"type": "string", "pattern": pattern, "maxLength": longest},
         **({"examples": {"example": {"value": example}}} if example else {}),
     }
@@ -123,7 +122,9 @@ _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 def named_headers() -> Plain:
     """All headers of answers, by name: an answer refers to those that it may have."""
-    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in _HEADERS.items()}
+    return {
+        name: {"schema": schema, "description": text, "required": False} for name, (text, schema) in _HEADERS.items()
+    }
 
 
 def _headers(names: Sequence[str]) -> Plain:
@@ -156,28 +157,49 @@ def _error(status: int) -> Plain:
     }
 
 
-class Examples(Value, forbid_unknown_fields=True):
+class OperationExamples(Value, forbid_unknown_fields=True):
     """What was sent to an operation, and what was answered by status and media type; each by a name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
+    problems: dict[str, str] = msgspec.field(default_factory=dict)
+    """By status, the name of the problem that was answered."""
+
+
+class Examples(Value, forbid_unknown_fields=True):
+    """All of them."""
+
+    operations: dict[str, OperationExamples]
+    problems: dict[str, dict[str, Any]]
+    """By their names."""
 
 
 @cache
-def _examples() -> dict[str, Examples]:
-    """By operation, from real matches: ``python -m tests.conformance.examples`` writes them."""
-    kept = (files("api.http") / "examples.json").read_bytes()
-    return msgspec.json.decode(kept, type=dict[str, Examples])
+def _examples() -> Examples:
+    """From real matches: ``python -m tests.conformance.examples`` writes them."""
+    return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def show_examples(operation: Plain) -> None:
-    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them."""
-    examples = _examples().get(operation["operationId"], Examples())
+    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them. A problem
+    is told once for all operations, and referred to."""
+    examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
     for status, by_media_type in examples.answers.items():
         for media_type, shown in by_media_type.items():
             operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+    for status in operation["responses"].keys() & examples.problems.keys():
+        operation["responses"][status] = {"$ref": f"#/components/responses/{examples.problems[status]}"}
+
+
+def named_responses() -> Plain:
+    """The problems that operations refer to, by name."""
+    named: Plain = {}
+    for name, problem in _examples().problems.items():
+        named[name] = _error(problem["status"])
+        named[name]["content"][problems.MEDIA_TYPE]["examples"] = _shown({name: problem})
+    return named
 
 
 def _shown(examples: Mapping[str, Any]) -> Plain:

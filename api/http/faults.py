@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, NoReturn
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -203,8 +204,12 @@ def _holds(member: types.Type, value: Any) -> bool:
             )
         case types.TupleType():
             return len(value) == len(member.item_types)
-        case types.DateTimeType() | types.DateType():
-            return _is_time(member, value)
+        case types.DateTimeType(tz=tz):
+            return _reads(Annotated[datetime, Meta(tz=tz)], value)
+        case types.DateType():
+            return _reads(date, value)
+        case types.UUIDType():
+            return _reads(UUID, value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
@@ -212,8 +217,7 @@ def _holds(member: types.Type, value: Any) -> bool:
     return True
 
 
-def _is_time(member: types.DateTimeType | types.DateType, value: str) -> bool:
-    kind: Any = Annotated[datetime, Meta(tz=member.tz)] if isinstance(member, types.DateTimeType) else date
+def _reads(kind: Any, value: str) -> bool:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:
@@ -343,22 +347,28 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
         case types.StrType() if member.pattern is not None:
             return phrase("formed")
         case types.StrType():
-            exactly = member.min_length if member.min_length == member.max_length else None
-            return phrase("text", exactly=exactly, min=member.min_length, max=member.max_length)
+            return phrase("text", **_size(member.min_length, member.max_length))
         case types.DateTimeType():
             return phrase("moment")
         case types.DateType():
             return phrase("day")
+        case types.UUIDType():
+            return phrase("id")
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
             return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))
         case types.DictType():
             return phrase("object")
         case types.TupleType():
-            return phrase("list", min=len(member.item_types), max=len(member.item_types))
+            return phrase("list", exactly=len(member.item_types))
         case _ if isinstance(member, _LISTS):
-            return phrase("list", min=member.min_length, max=member.max_length)
+            return phrase("list", **_size(member.min_length, member.max_length))
     return phrase("anything")
+
+
+def _size(least: int | None, most: int | None) -> dict[str, int | None]:
+    """How long something is to be, in as few numbers as can be."""
+    return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
 def _either(phrases: list[str], language: Language) -> str:

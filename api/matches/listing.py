@@ -9,23 +9,20 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.http.asked import more
 from api.http.describe import described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, held, tag_by
-from api.http.params import CURSOR, RULESET_KEY
+from api.http.headers import Req
+from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.replies import LISTED, Reply, encode, not_modified
+from api.http.replies import PRIVATE, Reply
 from api.matches.shown import RulesetSeen
-from api.reading import long_reply
+from api.paging import page_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
-from referee.events import Dealing, Enforcement
-from referee.games import RULESETS
+from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
-LIMIT_MAX = 200
 TIME_MAX = 64
 """Letters of a time with its offset, and more of its fraction than anybody has."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
@@ -46,13 +43,23 @@ class MatchListed(Value):
     deal: told.DealNumber
     version: Version
     winner: Seat | None
+    club: UUID | None
+    """Whose match it is; null: nobody's."""
+    evening: told.EveningNumber | None
+    """On which of the club's evenings it is played."""
+    table: told.TableNumber | None
+    """At which table of that evening."""
+    members: told.BySeat[told.MemberNumber]
+    """The members of the club who play, by seat; empty where it is no club's match."""
+    visibility: Visibility
+    """Who may see it."""
 
 
 class MatchPage(Value):
     """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
     ``behind``: how many stored events the list has not taken in yet."""
 
-    matches: Annotated[tuple[MatchListed, ...], told.at_most(LIMIT_MAX)]
+    matches: Annotated[tuple[MatchListed, ...], told.at_most(PAGE_MAX)]
     next: told.Cursor | None
     behind: told.Lag
 
@@ -80,7 +87,9 @@ def _moment(name: str, text: str | None) -> datetime | None:
     "/matches",
     operation_id="list_matches",
     summary="All matches",
-    description="A page of matches in the order in which they were opened. `player` is a whole name. To go on, give "
+    description="A page of the matches that the caller may see, in the order in which they were opened: to whoever "
+    "shows nothing the public ones, with a key of a club also those of the club. `player` is a whole name, `evening` "
+    "and `member` are of the `club` that is named. To go on, give "
     "`next` as `cursor` with the same filters. Answered at once with what the list has: each match at its "
     "`version`, and `behind` tells how many events are still to come. With `fresh=true` it waits a few seconds for "
     "what was stored before it was asked.",
@@ -89,9 +98,7 @@ def _moment(name: str, text: str | None) -> datetime | None:
 )
 async def list_matches(
     request: Req,
-    ruleset: Annotated[
-        str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)
-    ] = None,
+    ruleset: OfRuleset = None,
     status: Annotated[
         Literal["open", "over", "abandoned", "any"],
         QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
@@ -105,44 +112,51 @@ async def list_matches(
             pattern=told.NAME,
         ),
     ] = None,
+    club: Annotated[UUID | None, QueryParameter(description="Only those of this club.")] = None,
+    evening: Annotated[
+        int | None,
+        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those of this evening of the `club`."),
+    ] = None,
+    member: Annotated[
+        int | None,
+        QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those in which this member of the `club` plays."),
+    ] = None,
     opened_from: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Then or later.")
     ] = None,
     opened_to: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Before then.")
     ] = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)
-    ] = None,
-    fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
+    limit: PageLimit = 50,
+    cursor: PageCursor = None,
+    fresh: Fresh = False,
 ) -> Reply:
     """All matches."""
-    await service_of(request).access.listing(request)
-    if ruleset is not None and ruleset not in RULESETS:
-        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
+    sight = await service_of(request).access.listing(request)
+    of_club = {"evening": evening, "member": member}
+    if club is None and (given := [name for name, number in of_club.items() if number is not None]):
+        raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
-    books = service_of(request).books
-    try:
-        (found, following), behind = await books.ask_of_all(
-            books.matches,
-            lambda connection: books.matches.page(
-                connection,
-                ruleset=ruleset,
-                status=None if status == "any" else status,
-                player=player,
-                opened_from=begin,
-                opened_to=end,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
-    except ValueError:
-        raise Problem("bad_cursor") from None
-    page = encode(MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind))
-    headers = LISTED | (more(request, cursor=following) if following else {})
-    tag = tag_by(page)
-    if has := held(request, tag):
-        return not_modified(has, headers)
-    return await long_reply(request, page, tag, headers=headers)
+    book = service_of(request).books.matches
+    return await page_reply(
+        request,
+        book,
+        lambda connection: book.page(
+            connection,
+            sight,
+            ruleset=ruleset,
+            status=None if status == "any" else status,
+            player=player,
+            club=club,
+            evening=evening,
+            member=member,
+            opened_from=begin,
+            opened_to=end,
+            after=cursor,
+            limit=limit,
+        ),
+        lambda found, following, behind: MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind),
+        ruleset=ruleset,
+        fresh=fresh,
+        headers=PRIVATE,
+    )

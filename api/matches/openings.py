@@ -1,122 +1,35 @@
-"""Opening a match: what must hold for every game is checked here, the rest by the ruleset itself."""
+"""Opening a match, and the tokens that it gives."""
 
 from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
-from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 import msgspec
 from litestar import post
-from msgspec import Meta
 
 from api.access.access import anybody
 from api.access.derived import Derived
 from api.access.tokens import hash_of, new_token
-from api.docs.options import options_schema
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
-from api.http.faults import FAULTS_MAX, faults_in, type_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.http.strict import told_apart
 from api.http.writes import opening_key_of
 from api.matches.shown import RulesetSeen
+from api.matches.terms import OpenMatch, officials_of, opened_by
 from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes
-from referee.games import RULESETS
-from referee.officials import takeback
-from referee.ruleset import Ruleset
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.desk import Command, KeyReused
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
 
-POINTS_MAX = 1_000_000
-"""More than any match comes to, and small enough to be added up anywhere."""
-
-ENTROPY_SECONDS = 30
-"""So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
-
 REPEATED_FOR = timedelta(hours=24)
 """So long a key that opened a match is answered with its tokens."""
-
-
-class Player(Value, forbid_unknown_fields=True):
-    """Somebody who plays."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=told.NAME)]
-
-
-class StakesSet(Value, forbid_unknown_fields=True):
-    """What a point is worth: ``unit`` minor units (öre, cents) of an ISO 4217 ``currency``."""
-
-    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
-    unit: Annotated[int, Meta(ge=1, le=POINTS_MAX)]
-
-
-class Opening(Value, forbid_unknown_fields=True):
-    """Where a match begun on paper stands. ``pot`` only in games that have one."""
-
-    points: told.BySeat[Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)]]
-    pot: Annotated[int, Meta(ge=-POINTS_MAX, le=POINTS_MAX)] | None = None
-
-
-class OfficialNamed(Value, forbid_unknown_fields=True):
-    """An official of a match."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=100, pattern=told.NAME)]
-    """By which rulings name whoever gave them."""
-    token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""
-
-
-MinutesSent = Annotated[int, Meta(ge=0, le=told.MINUTES_MAX)]
-
-
-class AdjudicationSet(Value, forbid_unknown_fields=True):
-    """How a match is attended to. The first of the ``officials`` acts as ``official``, the second as ``official:2``;
-    all of them see everything."""
-
-    officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=told.OFFICIALS_MAX)] = (
-        OfficialNamed(name="official"),
-    )
-    """Who they are."""
-    appeal_minutes: MinutesSent = 30
-    """So long a ruling may be appealed (J7); 0: not at all."""
-    correction_minutes: MinutesSent = 30
-    """So long after the end of the match a score may be corrected (J8)."""
-    pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on while a case waits for its ruling (J5)."""
-    take_back: bool = False
-    """Whether the last act may be taken back where all agree (J11): only where what the rules forbid is refused, or
-    only the tally is kept."""
-
-
-class OpenMatch(Value, forbid_unknown_fields=True):
-    """A match to open. Options left out have their defaults; a ``first_dealer`` left out is drawn by lot, but with
-    ``tally`` it must be named."""
-
-    ruleset: RulesetSeen
-    players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
-    """By seat, clockwise."""
-    options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
-    first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
-    dealing: Dealing = "house"
-    enforcement: Enforcement | None = None
-    """Left out: `refuse`, but with `tally` `penalise`, for there nothing else can be."""
-    stakes: StakesSet | None = None
-    opening: Opening | None = None
-    adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """How officials attend to the match; null: what events cannot decide, nobody rules on. Left out: at a real table
-    one official does, in house dealing nobody."""
-    shuffle: Shuffling | None = None
-    """`committed`: the shuffle of each deal can be checked when it is over. Only where the server deals."""
-    entropy_seconds: Annotated[int, Meta(ge=0, le=told.ENTROPY_SECONDS_MAX)] | None = None
-    """With `shuffle`: so many seconds a deal waits for what the seats add (`entropy`); 30 where it is left out."""
 
 
 class SeatGiven(Value):
@@ -125,6 +38,8 @@ class SeatGiven(Value):
     seat: Seat
     name: told.Name
     token: told.Token
+    member: told.MemberNumber | None
+    """Which member of the club; null: it is no club's match."""
 
 
 class OfficialGiven(Value):
@@ -157,98 +72,18 @@ class MatchMade(Value):
     """How officials attend to the match; null: nobody rules on what events cannot decide."""
     officials: Annotated[tuple[OfficialGiven, ...], told.at_most(told.OFFICIALS_MAX)]
     """The officials in the order in which they were named; the first has `official_token`."""
+    club: UUID | None
+    """Whose match it is; null: nobody's."""
+    evening: told.EveningNumber | None
+    """On which of the club's evenings it is played."""
+    table: told.TableNumber | None
+    """At which table of that evening."""
+    visibility: Visibility
+    """Who may see it."""
     opened_at: Time
 
 
 BODY: Body[OpenMatch] = Body(OpenMatch)
-
-
-def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """All options of a match, those not given with their defaults. 422 for what the ruleset does not know."""
-    known = rules.options.__struct_fields__
-    for name in given:
-        if name not in known:
-            raise Problem("unknown_option", option=name, allowed=list(known))
-    try:
-        resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
-    except msgspec.ValidationError:
-        faults = tuple(islice(faults_in(type_of(rules.options), given, ("options",)), FAULTS_MAX))
-        name = str(faults[0].at[1])
-        schema = options_schema(rules.key)["properties"][name]
-        allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}
-        raise Problem("bad_option", faults=faults, option=name, allowed=allowed) from None
-    return resolved
-
-
-def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Who attends to a match that is opened so; in any case one official can end it."""
-    terms = terms_of(body)
-    return (OfficialNamed(name="official"),) if terms is None else terms.officials
-
-
-def terms_of(body: OpenMatch) -> AdjudicationSet | None:
-    """How officials attend to a match that is opened so."""
-    if isinstance(body.adjudication, msgspec.UnsetType):
-        return None if body.dealing == "house" else AdjudicationSet()
-    return body.adjudication
-
-
-def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...]) -> MatchOpened:
-    """The first event of a match; ``hashes``: of the officials' tokens. Raises
-    :class:`~api.http.problems.Problem` or ``Refused``."""
-    rules = RULESETS.get(body.ruleset)
-    if rules is None:
-        raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
-    options, seats = options_of(rules, body.options), len(body.players)
-    if not rules.players_min <= seats <= rules.players_max:
-        raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
-    told_apart([player.name for player in body.players])
-    if body.first_dealer is not None and not 0 <= body.first_dealer < seats:
-        raise Problem("no_such_first_dealer", last=seats - 1)
-    tally = body.dealing == "tally"
-    if tally and rules.script is None:
-        raise Problem("no_tally", ruleset=rules.key)
-    if tally and body.enforcement == "refuse":
-        raise Problem("tally_penalises")
-    if tally and body.first_dealer is None:
-        raise Problem("tally_needs_first_dealer", last=seats - 1)
-    points, pot = (rules.start_points,) * seats, 0
-    if body.opening is not None:
-        if body.opening.pot is not None and not rules.has_pot:
-            raise Problem("no_pot", ruleset=rules.key)
-        points, pot = body.opening.points, body.opening.pot or 0
-        if len(points) != seats:
-            raise Problem("opening_points_count", players=seats)
-    if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
-        raise Problem("same_official_token", places=twice)
-    stakes, terms = body.stakes, terms_of(body)
-    if body.shuffle is not None and body.dealing != "house":
-        raise Problem("shuffle_needs_house", dealing=body.dealing)
-    if body.shuffle is None and body.entropy_seconds is not None:
-        raise Problem("entropy_needs_shuffle")
-    seconds = ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
-    opened = MatchOpened(
-        ruleset=rules.key,
-        edition=rules.edition,
-        options=options,
-        players=tuple(player.name for player in body.players),
-        dealing=body.dealing,
-        enforcement=body.enforcement or ("penalise" if tally else "refuse"),
-        points=points,
-        pot=pot,
-        taken_over=body.opening is not None,
-        first_dealer=body.first_dealer,
-        stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
-        tokens=tuple(map(hash_of, tokens)),
-        official=hashes[0],
-        officials=hashes[1:],
-        adjudication=None if terms is None else _attending(terms),
-        shuffle=body.shuffle,
-        entropy_seconds=seconds if body.shuffle is not None else 0,
-    )
-    rules.opening(opened)
-    takeback.check_opening(opened)
-    return opened
 
 
 def _match_links() -> dict[str, Any]:
@@ -310,8 +145,9 @@ async def open_match(request: Req) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    opened = opened_by(body, tokens, hashes)
+    opened = opened_by(body, tuple(map(hash_of, tokens)), hashes)
     match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
+    members = match.opened.members
     made = MatchMade(
         id=match_id,
         version=version,
@@ -323,26 +159,20 @@ async def open_match(request: Req) -> Reply:
         shuffle=match.opened.shuffle,
         entropy_seconds=match.opened.entropy_seconds,
         seats=tuple(
-            SeatGiven(seat=seat, name=name, token=token)
+            SeatGiven(seat=seat, name=name, token=token, member=members[seat] if members else None)
             for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
         ),
         official_token=given[0].token,
         adjudication=match.opened.adjudication,
         officials=() if match.opened.adjudication is None else given,
+        club=match.opened.club,
+        evening=match.opened.evening,
+        table=match.opened.table,
+        visibility=match.opened.visibility,
         opened_at=match.opened_at,
     )
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
     return of_match(made, version, status=201, headers=headers)
-
-
-def _attending(terms: AdjudicationSet) -> Adjudication:
-    return Adjudication(
-        officials=tuple(one.name for one in terms.officials),
-        appeal_minutes=terms.appeal_minutes,
-        correction_minutes=terms.correction_minutes,
-        pending=terms.pending,
-        take_back=terms.take_back,
-    )
 
 
 def _make(whose: str) -> str:

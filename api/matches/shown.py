@@ -11,7 +11,7 @@ from api.http.schemas import phases_of
 from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
-from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, seen
+from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, Visibility, seen
 from referee.games import RULESETS
 from referee.officials import shuffle, takeback
 from referee.ruleset import DueAct, Shown
@@ -44,6 +44,8 @@ class Seated(Value):
 
     seat: Seat
     name: told.Name
+    member: told.MemberNumber | None
+    """Which member of the club; null: it is no club's match."""
 
 
 class ShufflingSeen(Value):
@@ -85,6 +87,14 @@ class MatchSeen(Shown, kw_only=True):
     dealing: Dealing
     enforcement: Enforcement
     stakes: Stakes | None
+    club: UUID | None
+    """Whose match it is; null: nobody's."""
+    evening: told.EveningNumber | None
+    """On which of the club's evenings it is played."""
+    table: told.TableNumber | None
+    """At which table of that evening."""
+    visibility: Visibility
+    """Who may see it."""
     opened_at: Time
     changed_at: Time
     adjudication: Adjudication | None
@@ -121,7 +131,10 @@ def taking_back(match: Match) -> TakingBackSeen | None:
 
 def seated(match: Match) -> tuple[Seated, ...]:
     """The players by seat."""
-    return tuple(Seated(seat=seat, name=name) for seat, name in enumerate(match.opened.players))
+    names, members = match.opened.players, match.opened.members
+    return tuple(
+        Seated(seat=seat, name=name, member=members[seat] if members else None) for seat, name in enumerate(names)
+    )
 
 
 def tag_now(match: Match) -> str:
@@ -132,7 +145,7 @@ def tag_now(match: Match) -> str:
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
     """The fields of :class:`MatchSeen`, ready to encode."""
     opened = match.opened
-    shown = match.rules.view(match.state, viewer)
+    shown = match.shown(viewer)
     return {
         "id": match.id,
         "version": match.version,
@@ -144,6 +157,10 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "dealing": opened.dealing,
         "enforcement": opened.enforcement,
         "stakes": opened.stakes,
+        "club": opened.club,
+        "evening": opened.evening,
+        "table": opened.table,
+        "visibility": opened.visibility,
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
         "adjudication": opened.adjudication,
@@ -161,14 +178,14 @@ class StateSeen(Value):
     phase: PhaseSeen
     """What the match waits for."""
     to_act: told.Seats
-    """Seats that are awaited now."""
+    """Seats that are awaited now; while play is held for a case, none."""
     due: told.Many[DueAct]
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
     """Who is awaited in the match as it stands."""
-    shown = match.rules.view(match.state, viewer)
+    shown = match.shown(viewer)
     return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
 
 

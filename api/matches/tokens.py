@@ -1,4 +1,4 @@
-"""A token that was lost: another takes its place."""
+"""Tokens for those who have none: in place of one that was lost, for a scribe, or for who only looks."""
 
 from typing import Annotated
 from uuid import UUID
@@ -18,23 +18,28 @@ from referee import told
 from referee.acts import IssueToken, Role
 from referee.value import Seat, SeatSent, Value, Version
 
+ROLE_SAYS = (
+    "What the token is for. `seat`: to act for the seat. `scribe`: one device at a real table, which acts for all "
+    "seats and sees what a spectator sees. `watcher`: only to look, where not everybody may."
+)
+
 
 class TokenLost(Value, forbid_unknown_fields=True):
-    """Who is to have another token."""
+    """Who is to have a token."""
 
-    seat: SeatSent
-    """Whose token was lost."""
-    role: Annotated[Role, Meta(description="What the token is for: to act for the seat.")] = "seat"
+    seat: SeatSent | None = None
+    """Whose token was lost; left out with a role that has no seat."""
+    role: Annotated[Role, Meta(description=ROLE_SAYS)] = "seat"
 
 
 class TokenGiven(Value):
-    """A token, shown this once, and the version of the match from which on it is the only one of its seat."""
+    """A token, shown this once, and the version of the match from which on it is the only one of its kind."""
 
     match: UUID
     version: Version
-    role: Role
-    """What it is for: to act for the seat."""
-    seat: Seat
+    role: Annotated[Role, Meta(description=ROLE_SAYS)]
+    seat: Seat | None
+    """Whose it is; null: of a role that has no seat."""
     token: told.Token
 
 
@@ -44,10 +49,11 @@ LOST: Body[TokenLost] = Body(TokenLost)
 @post(
     "/matches/{match:uuid}/tokens",
     operation_id="issue_token",
-    summary="Replace a lost token",
-    description="By the official: a seat gets another token, shown this once. The one that it had is refused from "
-    "then on, in every process, and its open streams end. Who held a seat from when on is on record "
-    "(`match/token-ended`, `match/token-made`).\n\n"
+    summary="Give a token",
+    description="By an official, in a club's match also by a key with `open`: a seat gets another token in place of "
+    "one that was lost, or a scribe or a watcher gets one. It is shown this once. The one that the seat or the role "
+    "had is refused from then on, in every process, and its open streams end. Who had which from when on is on "
+    "record (`match/token-ended`, `match/token-made`).\n\n"
     "Repeated it makes yet another token, so a lost answer does no harm: ask again.",
     tags=["Matches"],
     security=TOKEN,

@@ -31,7 +31,7 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee.events import Recorded
+from referee.events import DealScored, Recorded
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import changed
 
@@ -61,6 +61,15 @@ class Sheet(Protocol):
 
 Corrections = Sequence[tuple[int, ProtocolCorrected]]
 """The numbers of events, and what they corrected."""
+
+
+def as_counted(score: DealScored) -> DealScored:
+    """A line that was corrected, each entry with its events once: what a result tells of a deal is all one event."""
+    entries, pot_entries = (
+        tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
+        for found in (score.entries, score.pot_entries)
+    )
+    return replace(score, entries=entries, pot_entries=pot_entries)
 
 
 S = TypeVar("S", bound=Sheet)

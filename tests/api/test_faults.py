@@ -16,7 +16,7 @@ from msgspec import inspect as types
 
 from api.http.bodies import Body
 from api.http.faults import FAULTS_MAX, TEXTS, Fault, faults_in, faults_of, pointer, said, type_of
-from api.matches.openings import options_of
+from api.matches.terms import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
 from tests.api.test_problems import problem
@@ -134,6 +134,8 @@ def right(here: types.Type, rng: Random) -> Any:
             return text(rng)
         case types.DateType():
             return "2026-11-22"
+        case types.UUIDType():
+            return MATCH
         case types.DateTimeType():
             return "2026-11-22T18:30:00Z"
         case types.StrType():

@@ -78,8 +78,9 @@ def test_who_may_and_when(table: Table) -> None:
         (None, {"seat": 0}, 401),
         ("official", {"seat": 3}, 422),
         ("official", {"seat": 9}, 400),
-        ("official", {}, 400),
-        ("official", {"seat": 0, "role": "watcher"}, 400),
+        ("official", {}, 422),
+        ("official", {"seat": 0, "role": "watcher"}, 422),
+        ("official", {"role": "dealer"}, 400),
     ]:
         assert table.post("/tokens", body, who).status_code == status, body
     stale = table.post("/tokens", {"seat": 0}, "official", **{"If-Match": '"99"'})

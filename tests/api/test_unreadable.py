@@ -7,7 +7,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.http.faults import FAULTS_MAX
-from api.matches.openings import OpenMatch
+from api.matches.terms import OpenMatch
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_problems import PLAYERS, Client, problem
 
@@ -53,6 +53,7 @@ class TestUnreadable:
             (b'{"act":"bid","seat":1,"bid":1e999}', "/bid", "as large", None),
             (b'{"act":"bid","seat":1,"bid":100}', "/bid", "from -99 to 99", None),
             (b'{"act":"bid","seat":9,"bid":2}', "/seat", "from 0 to 7", None),
+            (b'{"act":"result","bids":[[0]]}', "/bids/0", "A list of 2 items belongs here", None),
             (b'{"act":"bid","seat":1,"bid":"all"}', "/bid", "all", "rodskagg"),
             (
                 b'{"act":"play","seat":1,"card":"S1"}',

@@ -1,0 +1,219 @@
+"""Who is told of which matches and cases in lists: each list beside a look at every match by itself."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import Connection, Engine
+
+from projections.cases import Cases
+from projections.follow.follow import prepare
+from projections.matches import Matches, Standing
+from projections.sight import NOBODY, Sight
+from referee.events import (
+    Event,
+    KnockDismissed,
+    KnockUpheld,
+    MatchAbandoned,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+)
+from referee.proceedings.cases import CaseOpened, CaseRuled, CaseWithdrawn
+from referee.proceedings.corrections import Ended, ProtocolCorrected
+from tests.played import opening
+from tests.projections.filled import page_of
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ONE, OTHER = uuid4(), uuid4()
+
+
+@pytest.fixture
+def connection(engine: Engine) -> Iterator[Connection]:
+    """A transaction on the books."""
+    prepare(engine, [Matches(), Cases()])
+    with engine.begin() as connection:
+        yield connection
+
+
+def of_club(**fields: Any) -> MatchOpened:
+    """A match of a club, three members of it."""
+    fields = {"club": ONE, "evening": 1, "members": (5, 1, 12), "visibility": "club"} | fields
+    names = tuple(f"M{member}" for member in fields["members"])
+    return replace(opening(players=3), players=names, **fields)
+
+
+class Log:
+    """Histories of matches, one event after the other."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.matches, self.cases = connection, Matches(), Cases()
+        self.versions: dict[UUID, int] = {}
+        self.at = NOON
+
+    def add(self, match: UUID, *events: Event) -> UUID:
+        recorded = []
+        for event in events:
+            self.versions[match] = number = self.versions.get(match, 0) + 1
+            self.at += timedelta(seconds=1)
+            recorded.append(Recorded(match, number, self.at, "official", f"act-{number}", "", "", event))
+        page = page_of(recorded)
+        self.matches.apply(self.connection, page)
+        self.cases.apply(self.connection, page)
+        return match
+
+
+@pytest.fixture
+def log(connection: Connection) -> Log:
+    return Log(connection)
+
+
+def may_see(sight: Sight, opened: MatchOpened) -> bool:
+    """As the rule says it, match by match."""
+    if opened.visibility == "public":
+        return True
+    if sight.club is None or opened.club != sight.club:
+        return False
+    return opened.visibility == "club" or sight.whole_club or sight.member in opened.members
+
+
+SIGHTS = (
+    NOBODY,
+    Sight(held="a" * 64),
+    Sight(club=ONE),
+    Sight(club=ONE, whole_club=True),
+    Sight(club=ONE, member=5, sits=5),
+    Sight(club=ONE, member=7, sits=7),
+    Sight(club=OTHER, whole_club=True, officiates=True),
+    Sight(club=uuid4(), whole_club=True),
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int):
+    chance = random.Random(seed)
+    opened: dict[UUID, MatchOpened] = {}
+    for _ in range(60):
+        match = uuid4()
+        if chance.random() < 0.3:
+            opened[match] = replace(opening(players=3), visibility=chance.choice(("public", "private")))
+        else:
+            opened[match] = of_club(
+                club=chance.choice((ONE, OTHER)),
+                evening=chance.randint(1, 3),
+                members=tuple(chance.sample(range(1, 13), 3)),
+                visibility=chance.choice(("public", "club", "private")),
+            )
+        log.add(match, opened[match])
+    every: tuple[dict[str, Any], ...] = (
+        {},
+        {"club": ONE},
+        {"club": OTHER},
+        {"club": ONE, "evening": 2},
+        {"club": ONE, "member": 5},
+    )
+    for sight in SIGHTS:
+        for filters in every:
+            wanted = {
+                match
+                for match, first in opened.items()
+                if may_see(sight, first)
+                and ("club" not in filters or first.club == filters["club"])
+                and ("evening" not in filters or first.evening == filters["evening"])
+                and ("member" not in filters or filters["member"] in first.members)
+            }
+            found: list[UUID] = []
+            cursor = None
+            while True:
+                page, cursor = log.matches.page(log.connection, sight, limit=7, after=cursor, **filters)
+                found += [entry.match for entry in page]
+                if cursor is None:
+                    break
+            assert found == [match for match in opened if match in wanted], (sight, filters)
+
+
+def test_a_member_is_not_found_by_what_stands_for_him(log: Log):
+    """Nor a member of one club in the matches of another."""
+    here = log.add(uuid4(), of_club(visibility="public"))
+    log.add(uuid4(), of_club(visibility="public", club=OTHER))
+    assert log.matches.page(log.connection, player="M5") == ((), None)
+    (entry,), _ = log.matches.page(log.connection, club=ONE, member=5)
+    assert entry.match == here
+
+
+def knocked(seat: int, case: int, upheld: bool) -> Event:
+    if upheld:
+        return KnockUpheld(
+            case=case, seat=seat, accused=1, offence="revoke", rule="B40", payer=1, penalty=5, rests_on=()
+        )
+    return KnockDismissed(case=case, seat=seat, accused=1, reason="nothing", rule="B40")
+
+
+def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log):
+    mine = log.add(uuid4(), of_club(members=(5, 1, 12)), knocked(0, 1, True))
+    others = log.add(uuid4(), of_club(members=(2, 15, 3)), knocked(0, 1, False))
+    log.add(uuid4(), of_club(club=OTHER), knocked(0, 1, True))
+
+    def found(sight: Sight) -> list[UUID]:
+        return [one.match for one in log.cases.page(log.connection, sight, log.at)[0]]
+
+    assert found(Sight(club=ONE, officiates=True)) == [mine, others]
+    assert found(Sight(club=ONE, officiates=True, sits=5)) == [others]
+    assert found(Sight(club=ONE, officiates=True, sits=2)) == [mine]
+    assert found(Sight(club=ONE, whole_club=True)) == found(NOBODY) == []
+    named = log.add(uuid4(), replace(opening(players=3), official="c" * 64), knocked(0, 1, True))
+    assert found(Sight(held="c" * 64)) == [named]
+
+
+class TestStandings:
+    """What members came to in the matches of some evenings."""
+
+    def won(self, seat: int | None, *points: int, **fields: Any) -> MatchWon:
+        return MatchWon(seat=seat, by="zero", rule="B58", points=points, **fields)
+
+    def test_only_matches_that_are_over_count(self, log: Log):
+        log.add(uuid4(), of_club(), self.won(1, 4, 0, 7))
+        log.add(uuid4(), of_club(evening=2), self.won(0, 0, 3, 9))
+        log.add(uuid4(), of_club(evening=3), self.won(0, 0, 100, 100))
+        log.add(uuid4(), of_club())
+        log.add(uuid4(), of_club(), MatchAbandoned(deal=1, reason=""))
+        log.add(uuid4(), of_club(club=OTHER), self.won(0, 0, 50, 50))
+        assert log.matches.standings(log.connection, ONE, (1, 2)) == {
+            5: Standing(2, 1, 2 * 4),
+            1: Standing(2, 1, 2 * 3),
+            12: Standing(2, 0, 2 * 16),
+        }
+        assert log.matches.standings(log.connection, ONE, ()) == {}
+
+    def test_halves_are_halves_and_partners_win_together(self, log: Log):
+        log.add(uuid4(), of_club(), self.won(0, 5, 3, 0, halves=True, seats=(0, 2)))
+        standings = log.matches.standings(log.connection, ONE, (1,))
+        assert standings == {5: Standing(1, 1, 5), 1: Standing(1, 0, 3), 12: Standing(1, 1, 0)}
+
+    def test_a_correction_counts_in_place_of_what_was(self, log: Log):
+        match = log.add(uuid4(), of_club(), self.won(1, 4, 0, 7))
+        usual: dict[str, Any] = {"case": None, "deal": 1, "why": "entry", "lines": (), "struck": (), "eliminated": ()}
+        usual |= {"dealer": 0, "next_deal": 2}
+        log.add(match, ProtocolCorrected(**usual, points=(4, 5, 7)))
+        assert log.matches.standings(log.connection, ONE, (1,)) == {}
+        ended = Ended(by="zero", rule="B58", event=3, seat=0)
+        log.add(match, ProtocolCorrected(**usual, points=(0, 5, 7), won=ended))
+        standings = log.matches.standings(log.connection, ONE, (1,))
+        assert standings == {5: Standing(1, 1, 0), 1: Standing(1, 0, 10), 12: Standing(1, 0, 14)}
+
+    def test_knocks_by_who_knocked_as_they_were_ruled_on_last(self, log: Log):
+        match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
+        usual: dict[str, Any] = {"by": 2, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 0, "payer": 0}
+        log.add(match, *(CaseOpened(case=case, **usual) for case in (4, 5, 6)))
+        log.add(match, CaseOpened(case=7, **usual | {"kind": "entry"}))
+        log.add(match, CaseOpened(case=8, **usual | {"by": "official"}))
+        rules: dict[str, Any] = {"standard": "agreed_facts", "rule": "J2", "instance": 1}
+        for case, verdict in ((4, "dismissed"), (4, "upheld"), (7, "upheld"), (8, "upheld")):
+            log.add(match, CaseRuled(case=case, verdict=verdict, official="official", **rules))
+        log.add(match, CaseWithdrawn(case=5))
+        assert log.cases.knocks(log.connection, ONE, (1,)) == {5: (1, 1), 12: (1, 1)}
+        assert log.cases.knocks(log.connection, ONE, (2,)) == {}
