@@ -1,6 +1,6 @@
 """How a page is given of a book of all matches, which goes on being kept."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from sqlalchemy import Connection
@@ -22,7 +22,7 @@ async def page_reply(
     request: Req,
     book: Book,
     question: Callable[[Connection], tuple[Sequence[T], str | None]],
-    show: Callable[[Sequence[T], str | None, int], Value],
+    show: Callable[[Sequence[T], str | None, int], Awaitable[Value]],
     *,
     ruleset: str | None,
     fresh: bool,
@@ -41,4 +41,4 @@ async def page_reply(
     except ValueError:
         raise Problem("bad_cursor") from None
     link = more(request, cursor=following) if following else {}
-    return await marked_reply(request, encode(show(found, following, behind)), headers={**headers, **link})
+    return await marked_reply(request, encode(await show(found, following, behind)), headers={**headers, **link})

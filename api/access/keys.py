@@ -13,6 +13,7 @@ from uuid import UUID
 from zlib import crc32
 
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_WORTH = {digit: worth for worth, digit in enumerate(_DIGITS)}
 PATTERN = "knk_[0-9A-Za-z]{22}k[1-9][0-9]{0,4}_[0-9A-Za-z]{49}"
 _FORM = re.compile(r"knk_([0-9A-Za-z]{22})(k[1-9][0-9]{0,4})_[0-9A-Za-z]{43}[0-9A-Za-z]{6}", re.ASCII)
 BEGINS = "knk_"
@@ -40,16 +41,21 @@ def written(club: UUID, key: str, random: bytes | None = None) -> str:
 def named(text: str) -> Named | None:
     """What a key names, ``None`` where it has not the form of one, or is not whole."""
     found = _FORM.fullmatch(text)
-    if found is None or _check(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
+    if found is None or crc32(text[:-CHECK_DIGITS].encode()) != _number(text[-CHECK_DIGITS:]):
         return None
-    number = 0
-    for digit in found[1]:
-        number = number * len(_DIGITS) + _DIGITS.index(digit)
+    number = _number(found[1])
     return Named(UUID(int=number), found[2]) if number < 1 << 128 else None
 
 
 def _check(text: str) -> str:
     return _base62(crc32(text.encode()), CHECK_DIGITS)
+
+
+def _number(digits: str) -> int:
+    number = 0
+    for digit in digits:
+        number = number * len(_DIGITS) + _WORTH[digit]
+    return number
 
 
 def _base62(number: int, digits: int) -> str:

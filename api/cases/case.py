@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from api.access.caller import Caller
+from api.http.headers import letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
 from projections.cases import FACTS, Entry, fine_of
@@ -34,8 +35,6 @@ OPEN_RULE = "J1"
 """By which a case waits."""
 BACK_RULE = "J11"
 """By which an act is taken back."""
-LETTERS = "abcdefghij"
-"""For digits, where an ETag has none."""
 
 Came = Annotated[
     Literal["upheld", "dismissed", "pending", "withdrawn"],
@@ -357,4 +356,4 @@ def appealable(match: Match, at: datetime) -> tuple[str, ...]:
     """What an ETag says of the cases of a match beside its version: how many may still be appealed."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
-    return ("ruled", "".join(LETTERS[int(digit)] for digit in str(count))) if count else ()
+    return ("ruled", letters(count)) if count else ()

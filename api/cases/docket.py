@@ -1,5 +1,6 @@
 """The cases that wait for an official, and those that are ruled on: of all matches in which the token is one's."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -122,7 +123,13 @@ async def list_cases(
     access = service_of(request).access
     access.credential(request)
     sight = await access.listing(request)
-    book, at = service_of(request).books.cases, utc_now()
+    service, at = service_of(request), utc_now()
+    book = service.books.cases
+
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> CasePage:
+        service.tell_of(request, {one.match for one in found})
+        return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+
     return await page_reply(
         request,
         book,
@@ -136,9 +143,7 @@ async def list_cases(
             after=cursor,
             limit=limit,
         ),
-        lambda found, following, behind: CasePage(
-            cases=tuple(_listed(one, at) for one in found), next=following, behind=behind
-        ),
+        shown,
         ruleset=ruleset,
         fresh=fresh,
         headers=PRIVATE,

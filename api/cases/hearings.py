@@ -5,6 +5,7 @@ from uuid import UUID
 
 from litestar import post
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
@@ -95,7 +96,8 @@ async def _heard(request: Req, service: Service, match_id: UUID, case: int, call
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
     outcome = await service.do(caller.command(match_id, asked, key=key, expected=expected))
-    match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    match = await service.named(request, match_of(outcome.aggregate))
+    version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
     entries = await _entries(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
@@ -206,7 +208,7 @@ async def rule_on_case(
     _must_be_rule(seen, sent.rule)
     await _must_be_ruled(service, seen, sent.precedents)
     if preview:
-        return await _preview(request, service, seen, caller, asked)
+        return await _preview(request, service, await service.named(request, seen), caller, asked)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -252,7 +254,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # somebody has acted meanwhile
     answer = {
-        "protocol": sheet,
+        "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
         "events": [_foreseen(one, caller) for one in made],

@@ -15,8 +15,6 @@ from referee.actors import Actor, is_official, place_of
 from referee.games import RULESETS
 from referee.sentences import Language, Text
 
-HTML = "text/html"
-
 
 def case_policy() -> str:
     """What a page may load: nothing but its style."""

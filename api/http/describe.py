@@ -99,13 +99,14 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Location": ("Where the new match, or club, is.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
-        "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
-        "are there again (draft-ietf-httpapi-ratelimit-headers).",
-        _text('^"requests";r=[0-9]+;t=[0-9]+$', 64),
+        "Where the operator limits how much may be asked: of this kind, `act` for what writes and `read` for the "
+        "rest, `r` requests are left, and after `t` seconds all are there again "
+        "(draft-ietf-httpapi-ratelimit-headers). Counted by key, else by token, else by address.",
+        _text('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
     ),
     "RateLimit-Policy": (
-        "Where the operator limits it: `q` requests in `w` seconds.",
-        _text('^"requests";q=[0-9]+;w=[0-9]+$', 64),
+        "Where the operator limits it: `q` requests of this kind in `w` seconds.",
+        _text('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
     ),
     "Retry-After": (
         "Seconds to wait before trying again.",
@@ -135,7 +136,7 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retr
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
     401: "The token or key is missing or not good, or is not of this match; or Authorization names none.",
-    403: "The token is another seat's, or not the official's; or the key lacks a scope.",
+    403: "The token is another seat's, or not the official's; the key lacks a scope; or there are as many as may be.",
     404: "There is no such thing.",
     406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",
@@ -143,7 +144,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "Against the rules, or the same Idempotency-Key with another body.",
-    429: "More than the operator lets one address ask.",
+    429: "More than the operator lets one key, token or address ask.",
     500: "Our fault.",
     503: "Try again.",
 }

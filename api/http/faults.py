@@ -204,12 +204,10 @@ def _holds(member: types.Type, value: Any) -> bool:
             )
         case types.TupleType():
             return len(value) == len(member.item_types)
-        case types.DateTimeType(tz=tz):
-            return _reads(Annotated[datetime, Meta(tz=tz)], value)
-        case types.DateType():
-            return _reads(date, value)
+        case types.DateTimeType() | types.DateType():
+            return _is_time(member, value)
         case types.UUIDType():
-            return _reads(UUID, value)
+            return _is_id(value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
@@ -217,7 +215,16 @@ def _holds(member: types.Type, value: Any) -> bool:
     return True
 
 
-def _reads(kind: Any, value: str) -> bool:
+def _is_id(value: str) -> bool:
+    try:
+        msgspec.convert(value, UUID)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _is_time(member: types.DateTimeType | types.DateType, value: str) -> bool:
+    kind: Any = Annotated[datetime, Meta(tz=member.tz)] if isinstance(member, types.DateTimeType) else date
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:

@@ -1,6 +1,8 @@
 """The list of matches, page by page."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -9,6 +11,7 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
+from api.http.asked import must_be_told
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req
@@ -20,6 +23,7 @@ from api.paging import page_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
+from referee.clubs.asked import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
@@ -67,6 +71,11 @@ class MatchPage(Value):
 def _listed(entry: Listed) -> MatchListed:
     fields = msgspec.structs.asdict(entry)
     return MatchListed(id=fields.pop("match"), **fields)
+
+
+def _named(entry: Listed, names: Mapping[int, str]) -> Listed:
+    players = zip(entry.members, entry.players, strict=True)
+    return msgspec.structs.replace(entry, players=tuple(names.get(member, shown) for member, shown in players))
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
@@ -133,11 +142,21 @@ async def list_matches(
 ) -> Reply:
     """All matches."""
     sight = await service_of(request).access.listing(request)
+    must_be_told(request, evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
-    book = service_of(request).books.matches
+    service = service_of(request)
+    book = service.books.matches
+
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> MatchPage:
+        if sight.club is not None:  # whoever holds a key of the club is told who plays
+            theirs = [one.members for one in found if one.club == sight.club]
+            names = await service.called(sight.club, set(chain.from_iterable(theirs)))
+            found = [_named(one, names) if one.club == sight.club else one for one in found]
+        return MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind)
+
     return await page_reply(
         request,
         book,
@@ -155,7 +174,7 @@ async def list_matches(
             after=cursor,
             limit=limit,
         ),
-        lambda found, following, behind: MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind),
+        shown,
         ruleset=ruleset,
         fresh=fresh,
         headers=PRIVATE,

@@ -10,7 +10,8 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.cases.documents import WORDS
-from api.cases.pages import HTML, case_policy
+from api.cases.pages import case_policy
+from api.http.replies import HTML
 from referee.sentences import fields
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, REVOKE, RULING, TWO, ask, attended, finish

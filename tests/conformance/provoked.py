@@ -16,10 +16,16 @@ from tests.conformance.recorded import (
 )
 
 SAID = {
-    429: Problem("slow_down", per_minute=600),
+    429: Problem("slow_down", policy="act", per_minute=600),
     500: Problem("internal"),
     503: Problem("store_away"),
 }
+AS_MANY = {
+    "open_match": Problem("quota_reached", what="matches_per_hour", most=60),
+    "found_club": Problem("quota_reached", what="clubs_per_day", most=10),
+    "stream_events": Problem("quota_reached", what="streams", most=128),
+}
+"""Of calls that nobody is refused for who he is: 403."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -30,8 +36,9 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1", "deal": 1, "case": 1}
         path = template.format(**given, club=club.id)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
-            if status in SAID:  # as it would be answered while the store is away, or by another setting
-                problem = SAID[status]
+            too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
+            if too_many is not None or status in SAID:  # while the store is away, or by another setting
+                problem = too_many or SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
