@@ -45,6 +45,26 @@ def _either(kind: inspect.Type) -> tuple[inspect.Type, ...]:
     return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
 
 
+@cache
+def _may_hold(kind: type) -> bool:
+    """Whether there may be such a text in a request of this type."""
+    seen: set[type] = set()
+
+    def within(part: Any) -> bool:
+        if is_prose(part):
+            return True
+        if isinstance(part, inspect.StructType):
+            if part.cls in seen:
+                return False
+            seen.add(part.cls)
+            return any(within(field.type) for field in part.fields)
+        inner = (getattr(part, name, None) for name in ("type", "item_type", "key_type", "value_type"))
+        several = (*getattr(part, "types", ()), *getattr(part, "item_types", ()))
+        return any(within(one) for one in (*inner, *several) if isinstance(one, inspect.Type))
+
+    return within(inspect.type_info(kind))
+
+
 def replaced(value: Any, change: Callable[[str], str]) -> Any:
     """A request, or a part of one, with each text that somebody wrote in it changed; itself where there is none."""
     match value:
@@ -65,6 +85,8 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 def written(request: Value) -> tuple[str, ...]:
     """The texts that somebody wrote in a request, each once."""
+    if not _may_hold(type(request)):  # as of most acts
+        return ()
     found: dict[str, None] = {}
 
     def note(text: str) -> str:

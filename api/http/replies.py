@@ -74,11 +74,12 @@ class Reply(ASGIResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it."""
-        if not self._whole and self.body:
-            self.body = await with_texts(scope, self.body, self._media_type)
-            self.headers["content-length"] = str(len(self.body))
-        if "etag" in self.headers:
-            self.headers["etag"] = tag_for(scope, self.headers["etag"])
+        if TEXTS in scope["state"]:
+            if not self._whole and self.body:
+                self.body = await with_texts(scope, self.body, self._media_type)
+                self.headers["content-length"] = str(len(self.body))
+            if "etag" in self.headers:
+                self.headers["etag"] = tag_for(scope, self.headers["etag"])
         await super().__call__(scope, receive, send)
 
 
