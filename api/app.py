@@ -1,27 +1,30 @@
 """Where the parts are put together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
 from litestar.enums import ScopeType
-from litestar.types import Message, Scope
+from litestar.types import LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
 
-from api.access.limits import Limits
-from api.access.tokens import WRONG, RefusedTokens
+from api.access.addresses import Addresses
+from api.access.limits import WRONG, Limits
+from api.access.quotas import Quotas
+from api.access.tokens import RefusedTokens
 from api.access.tried import tried_in
 from api.bookkeeping import Books
 from api.books import deals, pot, protocol
 from api.cases import attempts, docket, file, hearings
 from api.clubs import acts as club_acts
-from api.clubs import club, evenings, foundings, keys, members
+from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
 from api.http.headers import Headers, Req, secure
-from api.http.problems import HANDLERS, Told
+from api.http.problems import HANDLERS, Told, as_sent
 from api.http.routes import routed
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
@@ -40,10 +43,45 @@ WAIT_SECONDS = 2.0
 """How long a read waits for the version that it asks for."""
 
 
+Sent = tuple[int, Headers, bytes]
+"""Status, headers and body of an answer."""
+
+
+class App(Litestar):
+    """Refuses whoever asks too much before anything else is done with what he sends: that has to cost little."""
+
+    refused: Callable[[Scope], Sent | None]
+    """What is answered instead; ``None``: the request goes on."""
+
+    async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
+        """An ASGI connection."""
+        if scope["type"] == "lifespan" or (answer := self.refused(scope)) is None:
+            await super().__call__(scope, receive, send)
+            return
+        status, headers, body = answer
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
     metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
-    limits = Limits(settings.requests_per_minute) if settings.requests_per_minute else None
+    addresses = Addresses(settings.trusted_proxies)
+    limits = Limits(
+        addresses,
+        acts_per_minute=settings.acts_per_minute,
+        reads_per_minute=settings.reads_per_minute,
+        loopback=settings.limit_loopback,
+    )
+    quotas = Quotas(
+        addresses,
+        loopback=settings.limit_loopback,
+        anybody_opens=settings.anybody_opens,
+        matches_per_hour=settings.matches_per_hour,
+        clubs_per_day=settings.clubs_per_day,
+        club_matches=settings.club_matches,
+        streams=settings.streams,
+    )
 
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
@@ -69,6 +107,8 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 names,
                 tried,
                 metrics,
+                limits,
+                quotas,
                 wait_seconds,
                 settings.operator_key_sha256,
                 settings.anybody_founds,
@@ -81,9 +121,16 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             yield
 
     async def before(request: Req) -> None:
-        if limits is not None:
-            limits.check(request)
         strictly(request)
+
+    def refused(scope: Any) -> Sent | None:
+        scope.setdefault("state", {})
+        problem = limits.refuses(scope)
+        if problem is None:
+            return None
+        metrics.answered(scope["method"], "unknown", problem.status, problem.code)
+        status, headers, body = as_sent(problem, scope["path"], scope["headers"], cors, last=False)
+        return status, [*headers, *limits.told(scope)], body
 
     async def begun(message: Message, scope: Scope) -> None:
         if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
@@ -91,16 +138,16 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             if cors is not None:
                 told = cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
                 message["headers"] = [*message["headers"], *told]
-            if limits is not None:
-                left: Headers = scope["state"].get("limits", [])
-                message["headers"] = [*message["headers"], *left]
-            answered: Told | None = scope["state"].get("problem")
-            problem = None if answered is None else answered.code
-            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], problem)
-            if problem in WRONG:
-                refused_tokens.tell(scope["client"])
-            if answered is not None and (tried := tried_in(scope)) is not None:
-                scope["litestar_app"].state.service.refused(tried, answered)
+            problem: Told | None = scope["state"].get("problem")
+            code = None if problem is None else problem.code
+            message["headers"] = [*message["headers"], *limits.told(scope, code)]
+            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
+            if problem is None:
+                return
+            if code in WRONG:
+                refused_tokens.tell(addresses.of(scope).text)
+            if (tried := tried_in(scope)) is not None:
+                scope["litestar_app"].state.service.refused(tried, problem)
 
     v1 = routed(
         "/v1",
@@ -134,11 +181,12 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             club_acts.send_club_act,
             members.list_members,
             evenings.list_evenings,
+            standings.get_standings,
             keys.list_keys,
             keys.get_key,
         ],
     )
-    return Litestar(
+    app = App(
         [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, problem_pages.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
@@ -149,3 +197,5 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         logging_config=None,
         openapi_config=reference.config(),
     )
+    app.refused = refused
+    return app

@@ -110,6 +110,7 @@ def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=False,  # api.access.addresses reads them
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

@@ -24,7 +24,7 @@ class Hub:
 
     def wake(self, matches: Iterable[UUID]) -> None:
         """Wakes all who wait for one of these matches. From any thread."""
-        awaited = [match_id for match_id in set(matches) if match_id in self._waiting]
+        awaited = {match_id for match_id in matches if match_id in self._waiting}
         if awaited and not self.closed:
             self._loop.call_soon_threadsafe(self._wake, awaited)
 

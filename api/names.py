@@ -11,7 +11,7 @@ holds what was deleted until the server has done with it.
 
 import hmac
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Engine,
     Index,
@@ -60,6 +61,7 @@ _names = Table(
     _metadata,
     Column("ref", Text, primary_key=True),
     Column("club", Uuid, nullable=False),
+    Column("match", Uuid),
     Column("member", BigInteger),
     Column("kind", Text, nullable=False),
     Column("act", Text),
@@ -114,9 +116,17 @@ class Names:
             self._reader.dispose()
 
     def put(
-        self, club: UUID, member: int | None, texts: Sequence[str], *, act: str | None = None, kind: Kind = "text"
+        self,
+        club: UUID,
+        member: int | None,
+        texts: Sequence[str],
+        *,
+        act: str | None = None,
+        match: UUID | None = None,
+        kind: Kind = "text",
     ) -> tuple[str, ...]:
-        """Keeps texts of a member, or of nobody who is one; their refs in the same order.
+        """Keeps texts of a member, or of nobody who is one; their refs in the same order. ``match``: in which they
+        were written.
 
         ``act``: stands for the Idempotency-Key of what is done with them. Put again with the same ``act``, the same
         text has the ref that it had, and another has another.
@@ -131,8 +141,8 @@ class Names:
                     continue
                 salt = secrets.token_bytes(SALT_BYTES)
                 fresh[text] = ref_of(salt, text)
-                row = {"ref": fresh[text], "club": club, "member": member, "kind": kind, "act": act, "puts": 1}
-                connection.execute(insert(_names).values(**row, salt=salt, text=text))
+                row = {"ref": fresh[text], "club": club, "match": match, "member": member, "kind": kind, "act": act}
+                connection.execute(insert(_names).values(**row, puts=1, salt=salt, text=text))
         return tuple((found | fresh)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
@@ -147,12 +157,20 @@ class Names:
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
         """By ref the texts of a club that there are. What is not the text that was put is none."""
+        return self._read(_names.c.club == club, refs)
+
+    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, str]:
+        """The same, of those that were written in these matches. So nobody reads the texts of one match by sending
+        their refs to another in a place where what is sent is told again."""
+        return self._read(_names.c.match.in_(matches), refs)
+
+    def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, str]:
         found: dict[str, str] = {}
         wanted = list(set(refs))
         for some in _pieces(wanted):
             query = select(_names.c.ref, _names.c.salt, _names.c.text)
             with self._reader.connect() as connection:
-                for ref, salt, text in connection.execute(query.where(_names.c.club == club, _names.c.ref.in_(some))):
+                for ref, salt, text in connection.execute(query.where(where, _names.c.ref.in_(some))):
                     if ref_of(salt, text) == ref:
                         found[ref] = text
         return found

@@ -6,25 +6,32 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from api.access.access import Access
 from api.access.caller import Caller
 from api.access.clubs import ClubAccess
+from api.access.limits import Limits
+from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.access.tried import Tried
 from api.bookkeeping import Books
-from api.http.headers import Req
+from api.http.headers import NAMED, Req, letters
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
 from api.names import Names
 from api.ops.metrics import Gauges, Metrics
+from api.texts import Texts, may_read, replaced, tell, written
 from api.threads import in_thread
 from projections.follow.page import Page
 from referee.events import Recorded
 from referee.phases import Over
+from referee.refusals import Refused
+from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
 from referee.store.club import Club
-from referee.store.desk import Busy, Command, Desk, InDoubt, Outcome, utc_now
+from referee.store.desk import Busy, Command, Desk, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale, utc_now
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
 
@@ -36,8 +43,12 @@ FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
 KEPT = frozenset((403, 409, 412, 422))
 """The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
+REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, UnknownAggregate, Busy)
+"""What tells for certain that nothing was done."""
 SETTLE_SECONDS = 2.0
 """How long who reads attempts waits for those of just now."""
+CLUBS_NAMED_MOST = 1000
+"""Clubs whose names are at hand."""
 ASIDE_NAMED_MOST = 100
 """Matches set aside that the metrics name; the log names all."""
 
@@ -54,20 +65,41 @@ class Service:
         names: Names,
         attempts: Attempts,
         metrics: Metrics,
+        limits: Limits,
+        quotas: Quotas,
         wait_seconds: float,
         operator: str = "",
         anybody_founds: bool = True,
     ) -> None:
         """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.names, self.attempts = names, attempts
+        self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
         self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
+        self._names: dict[UUID, tuple[int, dict[str, str]]] = {}
+        """By club, at which version of it, names by their refs."""
 
     async def do(self, command: Command) -> Outcome:
-        """Has the desk decide and store a request. Raises :class:`InDoubt` where the store is slow to answer."""
+        """Has the desk decide and store a request; what somebody wrote in it in a match of a club is kept among the
+        names, and the desk knows only refs of it. Raises :class:`InDoubt` where the store is slow to answer."""
+        texts = written(command.request)
+        match = await self.opened(command.id) if texts else None
+        if match is None or match.opened.club is None:
+            return await self._done(command)
+        key, writer = command.key, await self._writer(match, command)
+        act = None if key is None else f"{command.id} {key_of(command.actor, key).hex()}"
+        refs = await in_thread(self.names.put, match.opened.club, writer, texts, act=act, match=command.id)
+        request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
+        try:
+            return await self._done(replace(command, request=request))
+        except REFUSED:
+            with suppress(Busy, *STORE_FAILURES):  # then it stays, and nothing names it
+                await in_thread(self.names.drop, refs)
+            raise
+
+    async def _done(self, command: Command) -> Outcome:
         loop = asyncio.get_running_loop()
         future, answered = self.desk.submit(command), loop.create_future()
 
@@ -82,6 +114,68 @@ class Service:
         if not future.done():  # before its turn it can be taken back
             raise Busy if future.cancel() else InDoubt
         return future.result()
+
+    async def _writer(self, match: Match, command: Command) -> int | None:
+        """The member who writes what is asked: who sits there, or whose key it is; ``None``: nobody's."""
+        actor, opened = command.actor, match.opened
+        seat = actor if isinstance(actor, int) else getattr(command.request, "seat", None)
+        if isinstance(seat, int):
+            return opened.members[seat] if 0 <= seat < len(opened.members) else None
+        club = None if opened.club is None else await self._club(opened.club)
+        key = None if club is None or not str(actor).startswith("key:") else club.standing.key(str(actor)[4:])
+        return None if key is None else key.member
+
+    async def _club(self, club_id: UUID) -> Club | None:
+        """The club, if there is one of this id."""
+        try:
+            club = self.desk.cached(club_id) or await self._loaded(club_id)
+        except UnknownAggregate:
+            return None
+        return club if isinstance(club, Club) else None
+
+    def tell(self, request: Req, match: Match) -> None:
+        """Whoever asks may read what was written in a match: say so before anything is answered."""
+        if match.opened.club is not None:
+            self.tell_of(request, (match.id,))
+
+    def tell_of(self, request: Req, matches: Iterable[UUID]) -> None:
+        """The same of several, clubs' or nobody's."""
+        tell(request, Texts(self.names, matches))
+
+    async def named(self, request: Req, match: Match) -> Match:
+        """The match with the names of those who play, as far as whoever asks may read them; of who is erased nobody
+        may."""
+        opened = match.opened
+        club = None if opened.club is None or not may_read(request) else await self._club(opened.club)
+        if club is None:
+            return match
+        request.scope["state"][NAMED] = f"-names-{letters(club.version)}"
+        names = await self.called(club.id, opened.members)
+        players = tuple(
+            names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
+        )
+        return replace(match, opened=replace(opened, players=players))
+
+    async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
+        """By number what members of a club go by; without those who are erased."""
+        club = await self._club(club_id)
+        if club is None:
+            return {}
+        known = {number: club.standing.member(number) for number in members}
+        refs = {number: one.name for number, one in known.items() if one is not None and not one.erased}
+        names = await self._called(club, set(refs.values()))
+        return {number: names[ref] for number, ref in refs.items() if ref in names}
+
+    async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
+        """The names that stand for these refs, at hand until the club has moved on: somebody may be erased then."""
+        version, known = self._names.get(club.id, (0, {}))
+        if version != club.version or not refs <= known.keys():
+            before = known if version == club.version else {}
+            known = before | await in_thread(self.names.read, club.id, refs)
+            if len(self._names) >= CLUBS_NAMED_MOST:
+                self._names.clear()
+            self._names[club.id] = club.version, known
+        return known
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """The match, at this version or later; waits for it briefly. Raises ``UnknownAggregate``."""
@@ -129,13 +223,32 @@ class Service:
         match = await self.match(match_id)
         if case > match.state.table.ledger.cases:
             match = await self.newest(match)
-        if not 1 <= case <= (last := match.state.table.ledger.cases):
+        last = match.state.table.ledger.cases
+        if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         return match
+
+    async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
+        """Whether there is such a match with such a case, and it has been ruled on, as far as a club's match may
+        tell."""
+        try:
+            match = await self.match(match_id)
+        except UnknownAggregate:
+            return False
+        of = match.opened
+        if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
+            return False
+        if not 1 <= case <= match.state.table.ledger.cases:
+            return False
+        return match.docket is None or match.docket.case(case).verdict is not None
 
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))
+
+    def good(self, held: str) -> None:
+        """Somebody has shown a good token or key, of which this is the SHA-256: it has limits of its own."""
+        self.limits.good(held)
 
     async def newest_club(self, club: Club) -> Club:
         """The club likewise."""
@@ -157,14 +270,15 @@ class Service:
             gone = asyncio.create_task(_gone(request, changed))
             try:
                 while known(match := await self.match(match.id)) and not (is_over(match) or gone.done()):
-                    left = min(deadline - asyncio.get_running_loop().time(), caller.seconds_left(utc_now()))
-                    if left <= 0 or self.hub.closed or not await set_within(changed, left):
+                    left = deadline - asyncio.get_running_loop().time()
+                    if left <= 0 or self.hub.closed:
                         break
+                    await set_within(changed, min(left, caller.seconds_left(utc_now())))
                     await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
         await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more
-        return match
+        return await self.named(request, match)
 
     def refused(self, tried: Tried, told: Told) -> None:
         """Something that the holder of a token tried is being refused: it is kept for the officials (J12), when the

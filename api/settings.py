@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from api.access.addresses import networks_of
 from api.http.cors import cors_of
 from projections.follow.engine import books_file
 from referee.store.reach import SqliteFile, place_of
@@ -33,8 +34,16 @@ class Settings(Value, forbid_unknown_fields=True):
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
     cors_origins: str = ""
     operator_key_sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    trusted_proxies: str = "127.0.0.0/8,::1/128"
+    acts_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 600
+    reads_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 1200
+    limit_loopback: bool = False
+    anybody_opens: bool = True
     anybody_founds: bool = True
-    requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    matches_per_hour: Annotated[int, Meta(ge=1, le=1_000_000)] = 60
+    clubs_per_day: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
+    club_matches: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
+    streams: Annotated[int, Meta(ge=1, le=10_000)] = 128
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -63,4 +72,8 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         cors_of(settings.cors_origins)
     except ValueError as error:
         raise SettingsError(f"{PREFIX}CORS_ORIGINS: {error}") from None
+    try:
+        networks_of(settings.trusted_proxies)
+    except ValueError as error:
+        raise SettingsError(f"{PREFIX}TRUSTED_PROXIES: {error}") from None
     return settings

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from projections.follow.page import topics
-from projections.follow.sheets import Corrections, Sheets
+from projections.follow.sheets import Corrections, Sheets, as_counted
 from projections.protocols import columns_of
 from referee import told
 from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
@@ -161,7 +161,7 @@ def amended(pot: Pot, corrections: Corrections) -> Pot:
             if one.score is None:
                 lines[one.event] = replace(line, before=before, after=after)
             else:
-                lines[one.event] = _line_of(one.score, one.event, before, after)
+                lines[one.event] = _line_of(as_counted(one.score), one.event, before, after)
         struck = set(by.struck)
     return replace(pot, lines=tuple([line for line in lines.values() if line.deal not in struck]))
 

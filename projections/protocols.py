@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
-from projections.follow.sheets import Corrections, Sheets
+from projections.follow.sheets import Corrections, Sheets, as_counted
 from referee import told
 from referee.events import (
     DealScored,
@@ -307,7 +307,7 @@ def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
 
 def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:
     if by.score is not None:
-        return _line(by.score, line.event)
+        return _line(as_counted(by.score), line.event)
     before, points = in_points(by.before, halves), in_points(by.points, halves)
     if line.kind == VOIDED:
         return replace(line, before=before, points=points)

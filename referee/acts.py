@@ -248,7 +248,7 @@ class KnockTold(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Who knocked."""
     accused: SeatSent
-    """For whose error."""
+    """For whose error. Who knocked for his own exit in vain accuses himself of `exit_knock`, not `upheld`."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """After so many tricks; null: before the bidding where it is about the deal, else after the last trick."""

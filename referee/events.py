@@ -395,10 +395,17 @@ class Reported(Event):
     breaches: told.Many[Breach] = ()
 
 
+def to_knocker(ruling: Any, field: str, viewer: Viewer) -> str:
+    """What was written with a knock within a deal is the knocker's own until that is over, where officials attend."""
+    text: str = getattr(ruling, field)
+    return text if not ruling.note_kept or viewer == ruling.seat else ""
+
+
 class KnockUpheld(Event):
     """A knock was right. ``rests_on``: the event numbers that prove it."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
+    HIDDEN: ClassVar[Hidden] = {"note": to_knocker}
     case: told.CaseNumber
     seat: Seat
     accused: Seat
@@ -411,6 +418,8 @@ class KnockUpheld(Event):
     note: told.Note = ""
     appeal_until: Time | None = None
     """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
+    note_kept: bool = False
+    """Knocked while a deal was under way, where officials attend: the note is told when that is over."""
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
@@ -437,7 +446,7 @@ class KnockDismissed(Event):
     """A knock was wrong. ``reason``: ``nothing``, ``late``, ``again`` or ``enforced`` (nothing to punish)."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
-    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late)
+    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, unless_late) | {"note": to_knocker}
     case: told.CaseNumber
     seat: Seat
     accused: Seat
@@ -451,6 +460,8 @@ class KnockDismissed(Event):
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""
     appeal_until: Time | None = None
     """Before this a party may appeal where officials attend (J7); left out: there is no appeal."""
+    note_kept: bool = False
+    """Knocked while a deal was under way, where officials attend: the note is told when that is over."""
 
 
 class PenaltyImposed(Event):

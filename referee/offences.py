@@ -2,15 +2,17 @@
 
 A knock is judged from what the match has recorded, at once. It is upheld when a breach of the accused stands
 open in its window: the offence named, else the oldest. Otherwise it is dismissed, and why is part of the ruling.
+All that was done wrong in a deal stands in the ledger of its table, whatever the phase.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from referee.acts import Knock
-from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed
+from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.refusals import WrongPhase
 from referee.value import Value
 
@@ -232,3 +234,41 @@ def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed
         named=knock.offence,
         note=knock.note,
     )
+
+
+# The record that a match keeps, whatever its phase
+
+
+def with_ledger(state: Any, ledger: Ledger) -> Any:
+    """The same phase with this on the record of what was done wrong."""
+    return replace(state, table=replace(state.table, ledger=ledger))
+
+
+def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
+    """The same phase with these breaches standing open since event ``number``."""
+    return with_ledger(state, state.table.ledger.noted(breaches, number)) if breaches else state
+
+
+def reported(state: Any, event: Reported, number: int) -> Any:
+    """A report stands as it was made."""
+    return noted(state, event.breaches, number)
+
+
+def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
+    """A case has this number; a breach that it rests on is the officials' to rule on, and no other knock's."""
+    return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
+
+
+def let_go(state: Any, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
+    """The case is withdrawn: a breach that it rested on stands as before."""
+    return with_ledger(state, state.table.ledger.marked("knocked", "open", accused, offence, rests_on))
+
+
+def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
+    """After a ruling on a knock."""
+    return with_ledger(state, state.table.ledger.ruled(event, number))
+
+
+def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
+    """After a penalty, which is written into the protocol with the deal."""
+    return with_ledger(state, state.table.ledger.imposed(event, number))

@@ -21,7 +21,6 @@ from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Procee
 from referee.cards import clockwise
 from referee.entering import entering
 from referee.events import (
-    Breach,
     DealScored,
     DealVoided,
     Event,
@@ -40,7 +39,7 @@ from referee.events import (
     TokenMade,
     Viewer,
 )
-from referee.offences import Ledger, may_knock
+from referee.offences import Ledger, imposed, may_knock, reported, ruled
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, Refused, WrongPhase
@@ -418,41 +417,6 @@ def _issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event
 
 
 # What the common facts change in every game
-
-
-def with_ledger(state: Any, ledger: Ledger) -> Any:
-    """The same phase with this on the record of what was done wrong."""
-    return replace(state, table=replace(state.table, ledger=ledger))
-
-
-def noted(state: Any, breaches: tuple[Breach, ...], number: int) -> Any:
-    """The same phase with these breaches standing open since event ``number``."""
-    return with_ledger(state, state.table.ledger.noted(breaches, number)) if breaches else state
-
-
-def reported(state: Any, event: Reported, number: int) -> Any:
-    """A report stands as it was made."""
-    return noted(state, event.breaches, number)
-
-
-def taken_up(state: Any, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """A case has this number; a breach that it rests on is the officials' to rule on, and no other knock's."""
-    return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
-
-
-def let_go(state: Any, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """The case is withdrawn: a breach that it rested on stands as before."""
-    return with_ledger(state, state.table.ledger.marked("knocked", "open", accused, offence, rests_on))
-
-
-def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
-    """After a ruling on a knock."""
-    return with_ledger(state, state.table.ledger.ruled(event, number))
-
-
-def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
-    """After a penalty, which is written into the protocol with the deal."""
-    return with_ledger(state, state.table.ledger.imposed(event, number))
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:

@@ -17,8 +17,9 @@ from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceTex
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance, who
-    asks, where a request rests on it what has happened so far, and the id of the match."""
+    """What a decision needs from outside: the number of the match's last event, the time, a seed for chance (empty
+    where it is only looked at what would follow), who asks, where a request rests on it what has happened so far, and
+    the id of the match."""
 
     version: int
     at: datetime
@@ -69,7 +70,7 @@ class Shown(Value):
     deal: told.DealNumber
     dealer: Seat | None
     to_act: told.Seats
-    """Seats that are awaited now."""
+    """Seats that are awaited now; while play is held for a case, none."""
     active: told.Seats
     """Seats that are still in the match."""
     points: told.BySeat[Points]

@@ -5,6 +5,7 @@ The texts are data (``sentences.toml``), for a translator to read and change. Im
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -124,6 +125,8 @@ def _shown(name: str, fact: Any, language: Language) -> str:
         return f"{_SEAT.in_(language)} {fact}"
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
+    if isinstance(fact, datetime):
+        return str(msgspec.to_builtins(fact))  # as the interface tells times
     word = _WORDS.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 
@@ -207,11 +210,12 @@ def case(
     official: Actor | None = None,
     payer: int | None = None,
     penalty: int = 0,
+    into_pot: bool = False,
 ) -> str:
     """How a case stands that the events do not decide: who says what of whom, and who has ruled how.
 
     ``players`` are the names by seat, ``officials`` those of the officials; ``official`` is who ruled, ``None`` the
-    referee.
+    referee. ``into_pot``: what is paid goes into a pot (D70), and does not count against whoever pays.
     """
 
     def name(actor: Actor) -> str:
@@ -227,7 +231,7 @@ def case(
     if accused is not None and offence is not None:
         facts |= {"accused": name(accused), "did": TEXTS.offences[offence].did.in_(language)}
     if penalty:
-        facts["penalty"] = _points(penalty, language)
+        facts["paid" if into_pot else "penalty"] = _points(penalty, language)
     if payer is not None and payer != accused:
         facts["payer"] = name(payer)
     return sentence(TEXTS.rulings[code].in_(language), facts)

@@ -1,10 +1,9 @@
 """Two worlds with officials: what a seat has not seen is also what others wrote, and what the house committed to.
 
 They are the worlds of :mod:`tests.interference`. While the deal is under way others knock, state, appeal and rule in
-both, with other texts in each: those are the writer's and the officials' until the deal is over. The note of a knock
-on which the referee rules at once is told at once, and is the same in both. Where the house commits to its shuffle,
-it has committed to another seed in the other world: the commitment is told and has to differ, and is the one thing
-that is left out when the two are compared.
+both, with other texts in each: those are the writer's and the officials' until the deal is over. Where the house
+commits to its shuffle, it has committed to another seed in the other world: the commitment is told and has to differ,
+and is the one thing that is left out when the two are compared.
 """
 
 from collections.abc import Iterator
@@ -29,7 +28,6 @@ from referee.acts import (
 from referee.events import Adjudication, Dealt, Event, MatchOpened
 from referee.officials import asked, attended, shuffle, takeback
 from referee.officials.standing import Case
-from referee.proceedings.cases import CaseOpened
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.store.aggregate import fold
@@ -120,10 +118,9 @@ class AttendedPair(Pair):
     def _twin(self, act: Request) -> Request:
         """With another text, where it is not for all to see at once."""
         name, under_way = WRITTEN.get(type(act)), self.ours.docket.under_way
-        if name is None or self._actor(act) == self.watcher or not under_way:
+        heard = self.ours.docket.terms is not None  # else a knock is the game's, and its note is told at once
+        if name is None or self._actor(act) == self.watcher or not (under_way and heard):
             return super()._twin(act)
-        if isinstance(act, Knock) and not isinstance(self._try(self.ours, act).events[0], CaseOpened):
-            return act
         self.written += 1
         return replace(act, **{name: self._text()})
 

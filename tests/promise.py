@@ -10,6 +10,8 @@ from functools import cached_property
 from operator import gt, lt
 from typing import Any
 
+from tests.conformance.described import resolved
+
 Json = dict[str, Any]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -42,11 +44,12 @@ class _Pair:
         if old["operationId"] != new["operationId"]:
             yield f"{name} is called {new['operationId']}"
         yield from self._asked(name, old, new)
-        for status, answer in old["responses"].items():
-            there = new["responses"].get(status)
-            if there is None:
+        for status in old["responses"]:
+            if status not in new["responses"]:
                 yield f"{name}: {status} is gone"
                 continue
+            answer = resolved(self._old, old["responses"][status])
+            there = resolved(self._new, new["responses"][status])
             gone = answer.get("headers", {}).keys() - there.get("headers", {}).keys()
             yield from (f"{name}: {status}: header {header} is gone" for header in gone)
             yield from self._content(f"{name}: {status}", answer, there, sent=False)
@@ -66,7 +69,7 @@ class _Pair:
                 yield from [f"{name} is gone"] if call is None else self._asked(name, methods[method], call)
 
     def _asked(self, name: str, old: Json, new: Json) -> Iterator[str]:
-        was, now = ({(one["name"], one["in"]): one for one in call.get("parameters", ())} for call in (old, new))
+        was, now = (_parameters(*pair) for pair in ((self._old, old), (self._new, new)))
         yield from (f"{name}: parameter {key[0]} is gone" for key in was.keys() - now.keys())
         for key, parameter in now.items():
             if parameter.get("required") and not was.get(key, {}).get("required"):
@@ -93,7 +96,7 @@ class _Pair:
                 return
             self._under_way.add(pair)
         may_grow = sent or old.get("$ref") == AT_ANY_TIME
-        old, new = _resolved(self._old, old), _resolved(self._new, new)
+        old, new = resolved(self._old, old), resolved(self._new, new)
         more = set() if may_grow or not _named_in(old) else _named_in(new) - _named_in(old)
         if more and not self._there_is_more_to_ask:
             yield from (f"{where} may be {one}, and there is nothing more to ask for" for one in more)
@@ -127,13 +130,10 @@ class _Pair:
             yield from self._schema(f"{where}({name})", was[name], now[name], sent=sent)
 
 
-def _resolved(root: Json, schema: Json) -> Json:
-    while "$ref" in schema:
-        place: Any = root
-        for step in schema["$ref"].removeprefix("#/").split("/"):
-            place = place[step]
-        schema = place
-    return schema
+def _parameters(root: Json, call: Json) -> dict[tuple[str, str], Json]:
+    """By name and where it stands."""
+    found = (resolved(root, one) for one in call.get("parameters", ()))
+    return {(one["name"], one["in"]): one for one in found}
 
 
 def _members(schema: Json) -> list[Json]:
@@ -142,7 +142,7 @@ def _members(schema: Json) -> list[Json]:
 
 
 def _kind(root: Json, schema: Json) -> str:
-    return str(_resolved(root, schema).get("type", "object"))
+    return str(resolved(root, schema).get("type", "object"))
 
 
 def _name_of(root: Json, schema: Json) -> str:

@@ -54,11 +54,11 @@ AFTERWARDS = (PlayerEliminated, MatchWon, DuelCalled)
 
 
 class WithCards(Playout):
-    """A match played with cards, in which nothing happens that a score sheet cannot tell: knocks come between tricks,
-    and nobody knocks out in vain."""
+    """A match played with cards, in which nothing happens that a score sheet cannot tell: knocks come between
+    tricks."""
 
     def anything(self) -> Act | Knock:
-        chance, state = self.chance, self.state
+        chance = self.chance
         while True:
             seat, other = chance.choice(self.seats), chance.choice((chance.choice(self.seats), self.suspect))
             if chance.random() < 0.4:
@@ -66,10 +66,8 @@ class WithCards(Playout):
                 act: Any = Knock(seat=seat, accused=other, offence=offence)
                 if self.on_the_sheet(act):
                     return act
-            seat = chance.choice(self.rules.to_act(state) or (seat,))
-            act = chance.choice(every_act(self.rules.key, seat))
-            if not isinstance(act, KnockOut) or act in self.rules.legal(state, seat):
-                return act  # type: ignore[no-any-return]
+            seat = chance.choice(self.rules.to_act(self.state) or (seat,))
+            return chance.choice(every_act(self.rules.key, seat))
 
     def on_the_sheet(self, knock: Knock) -> bool:
         """Whether a score sheet can tell of this knock."""
@@ -143,8 +141,11 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
                 asked = True
             case QuestionAnswered():
                 told["answers"].append((event.seat, event.answer))
-            case KnockedOut(valid=True):
-                told["exits"].append((event.seat, done))
+            case KnockedOut(seat=seat, valid=True):
+                told["exits"].append((seat, done))
+            case KnockedOut(seat=seat):
+                vain = KnockTold(seat=seat, accused=seat, offence="exit_knock", after=done, upheld=False)
+                told["knocks"].append(vain)
             case KnockUpheld() | KnockDismissed():
                 before = place < dealt or not (told["bids"] or duel)
                 told["knocks"].append(_knock_told(event, None if before else done, rules))
@@ -185,7 +186,7 @@ def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
                 yield Ask(seat=event.seat)
             case QuestionAnswered():
                 yield Answer(seat=event.seat, answer=event.answer)
-            case KnockedOut(valid=True):
+            case KnockedOut():
                 yield KnockOut(seat=event.seat)
             case KnockUpheld() | KnockDismissed():
                 told = _knock_told(event, 0, rules)

@@ -92,8 +92,10 @@ ACCESS = {"api.access.access", "api.access.caller", "api.access.clubs"}
 """Of ``api/access/`` what calls ask; the rest is for it alone."""
 BESIDE_ACCESS = {
     "api/app.py": {
+        "api.access.addresses.Addresses",
         "api.access.limits.Limits",
-        "api.access.tokens.WRONG",
+        "api.access.limits.WRONG",
+        "api.access.quotas.Quotas",
         "api.access.tokens.RefusedTokens",
         "api.access.tried.tried_in",
     },
@@ -111,7 +113,13 @@ BESIDE_ACCESS = {
         "api.access.tokens.new_token",
     },
     "api/matches/tokens.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
-    "api/service.py": {"api.access.tickets.Tickets", "api.access.tried.Tried"},
+    "api/service.py": {
+        "api.access.limits.Limits",
+        "api.access.quotas.Quotas",
+        "api.access.tickets.Tickets",
+        "api.access.tried.Tried",
+    },
+    "api/settings.py": {"api.access.addresses.networks_of"},
 }
 """What else some use of it: they make tokens, limit and count; who may do what none of that tells."""
 TELLS = {"authorization", "holder", "whose"}

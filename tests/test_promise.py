@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.described import resolved
 from tests.promise import broken
 
 OPENAPI = Path(__file__).parents[1] / "openapi"
@@ -38,8 +39,8 @@ def _more_to_ask(api: dict[str, Any]) -> None:
 
 
 def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in api["paths"][path]["get"]["parameters"] if one["name"] == name)
-    return found
+    told = (resolved(api, one) for one in api["paths"][path]["get"]["parameters"])
+    return next(one for one in told if one["name"] == name)
 
 
 @pytest.mark.parametrize(

@@ -107,13 +107,16 @@ duel/lead-drawn         all        seat
 fault/reported          all        seat accused fault
                         official   breaches
 fault/lifted            all        accused fault
-knock/upheld            all        case seat accused offence rule payer penalty rests_on named note appeal_until
-knock/dismissed         all        case seat accused rule named note appeal_until
+knock/upheld            all        case seat accused offence rule payer penalty rests_on named appeal_until note_kept
+                        to_knocker note
+knock/dismissed         all        case seat accused rule named appeal_until note_kept
+                        to_knocker note
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
 
-case/opened             all        case by kind deal offence accused payer events result within_deal
+case/opened             all        case by kind deal offence accused payer events within_deal
                         to_writer  text
+                        without_notes result
 case/stated             all        case seat agrees events within_deal
                         to_writer  text
 case/withdrawn          all        case
@@ -232,6 +235,7 @@ def events() -> dict[str, Event]:
     made["case/ruled"] = replace(made["case/ruled"], official="official:2")
     said = ("case/opened", "case/stated", "case/ruled", "case/appealed")
     made |= {f"{topic}, between deals": replace(made[topic], within_deal=False) for topic in said}
+    made["knock/upheld, note told"] = replace(made["knock/upheld"], note_kept=False)
     dealt, ruling = made.pop("deal/dealt"), made.pop("knock/dismissed")
     counts = (6, 6, 0, 7)
     made |= {
@@ -284,6 +288,11 @@ def expected(event: Any, field: str, viewer: Viewer, public: bool) -> Any:
             return (6, 6, 0, 6) if event.each else value
         case "to_writer":
             return value if viewer == HOLDER or not event.within_deal else nothing
+        case "without_notes":
+            bare = replace(value, knocks=tuple(replace(knock, note="") for knock in value.knocks))
+            return value if viewer == HOLDER or not event.within_deal else bare
+        case "to_knocker":
+            return value if viewer == HOLDER or not event.note_kept else nothing
         case "after_deal":
             return nothing if event.within_deal else value
         case "unless_late":

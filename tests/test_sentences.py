@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import msgspec
 import pytest
 
 import referee
@@ -152,11 +153,31 @@ class TestRefusals:
             "status",
             "verdict",
         }:
-            assert str(examples[shown]) in said
+            assert str(msgspec.to_builtins(examples[shown])) in said
 
     @pytest.mark.parametrize(
         ("code", "facts", "en", "sv"),
         [
+            (
+                "deal_not_scored",
+                {"deal": 2},
+                "The protocol has no line of deal 2 yet that could be corrected.",
+                "Protokollet har ännu ingen rad för giv 2 som kan rättas.",
+            ),
+            (
+                "deal_not_scored",
+                {},
+                "The last deal has to be written into the protocol first, by the act score.",
+                "Den senaste given måste först föras in i protokollet, med handlingen score.",
+            ),
+            (
+                "line_hangs",
+                {"deals": (2,)},
+                "The end of deal 2, or that it was played at all, came of the number that is corrected. It cannot "
+                "stand: name it in strike, and it counts for nothing.",
+                "Att giv 2 slutade som den gjorde, eller alls spelades, kom av siffran som rättas. Den kan inte stå "
+                "kvar: ange den i strike, så räknas den inte.",
+            ),
             ("out_of_turn", {"turn": 2}, "It is seat 2's turn.", "Det är plats 2 som är i tur."),
             ("out_of_turn", {"turn": 0}, "It is seat 0's turn.", "Det är plats 0 som är i tur."),
             ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),

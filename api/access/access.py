@@ -1,6 +1,7 @@
 """The one place that decides who may see a match, and who may do what in it."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
@@ -34,6 +35,12 @@ class Found(Clubs, Protocol):
 
     async def newest(self, match: Match) -> Match:
         """As it is stored."""
+
+    def tell(self, request: Req, match: Match) -> None:
+        """Whoever asks may read what was written in it."""
+
+    async def named(self, request: Req, match: Match) -> Match:
+        """With the names of those who play, where he may read them."""
 
 
 class InThread(Protocol):
@@ -69,8 +76,8 @@ class Access:
         match, caller = await self._known(await self._found.match(match_id), shown, key)
         if match.version < min_version:
             match = await self._found.match(match_id, min_version)
-            caller = self._caller(match, shown, key)
-        return match, caller
+            caller = _must_be_somebody(match, _whose(match, shown, key))
+        return await self._told(request, match, caller), caller
 
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
@@ -78,6 +85,8 @@ class Access:
         """The match, which may be as it was, and who asks this of it, or something else; what is tried is ``noted``.
         404, 401, and 403 where it is not his to ask."""
         match, caller = await self._holder(match_id, shown)
+        if caller.knows_names(match):
+            self._found.tell(request, match)
         if caller.actor is None:
             if asked and isinstance(asked[0], IssueToken):
                 caller = caller.reissues(match)
@@ -119,7 +128,7 @@ class Access:
         return await self._in_thread(self._tickets.give, match_id, shown)
 
     async def by_ticket(
-        self, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
+        self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
         """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
         tickets, match = self._tickets, await self._found.match(match_id)
@@ -127,12 +136,16 @@ class Access:
             raise UnknownAggregate(str(match_id))
         match = await self._found.match(match_id, min_version)
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
-        try:
-            if shown is not None:
-                return match, self._caller(match, shown, await self._key(shown))
-        except (Problem, UnknownAggregate):
-            pass  # it has ended meanwhile
+        with suppress(Problem):  # of what has ended meanwhile
+            if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
+                return await self._told(request, match, caller), caller
         raise Problem("ticket_unknown", headers=CHALLENGE)
+
+    async def _told(self, request: Req, match: Match, caller: Caller) -> Match:
+        """The match, by the names of those who play where he is told them, and then what they wrote as well."""
+        if caller.knows_names(match):
+            self._found.tell(request, match)
+        return await self._found.named(request, match)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
         """The match, which may be as it was, and who shows this. 404, 401."""
@@ -146,27 +159,30 @@ class Access:
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
         """The match and who shows this. 404, 401. A token that is unknown may just have been made by another process:
         then the match is as it is stored."""
-        if shown is None or key is not None:
-            return match, self._caller(match, shown, key)
-        caller = by_token(match, shown.held)
-        if caller is None:
+        caller = _whose(match, shown, key)
+        if caller is None and shown is not None and key is None:
             match = await self._found.newest(match)
-            caller = self._caller(match, shown, key)
+            caller = _whose(match, shown, key)
+        caller = _must_be_somebody(match, caller)
+        if caller.held is not None:
+            self._found.good(caller.held)
         return match, caller
 
-    def _caller(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller:
-        """Who shows this. 404, and 401 for a token that is not of this match, where that may be told."""
-        if key is not None:
-            caller = by_key(match, key)
-        elif shown is not None:
-            caller = by_token(match, shown.held)
-        else:
-            caller = by_nothing(match)
-        if caller is not None:
-            return caller
-        if by_nothing(match) is None:
-            raise UnknownAggregate(str(match.id))
-        raise Problem("token_unknown", headers=CHALLENGE)
+
+def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
+    """Who shows this, as the match stands; ``None``: somebody who may not see it, or whose token is none of it."""
+    if key is not None:
+        return by_key(match, key)
+    return by_nothing(match) if shown is None else by_token(match, shown.held)
+
+
+def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
+    """404 for a match that he may not see, 401 for a token that is none of one that everybody may."""
+    if caller is not None:
+        return caller
+    if by_nothing(match) is None:
+        raise UnknownAggregate(str(match.id))
+    raise Problem("token_unknown", headers=CHALLENGE)
 
 
 def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:

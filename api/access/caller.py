@@ -49,6 +49,11 @@ class Caller(Value):
         return self.held is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
+    def shown(self) -> str | None:
+        """The SHA-256 of what he has shown; ``None``: nothing."""
+        return self.held if self.key is None else self.key.held
+
+    @property
     def sight(self) -> Sight:
         """What he is told of in lists."""
         return Sight(held=self.held) if self.key is None else sight_of(self.key)

@@ -28,6 +28,9 @@ class Clubs(Protocol):
     async def newest_club(self, club: Club) -> Club:
         """As it is stored, which another process may have come to."""
 
+    def good(self, held: str) -> None:
+        """What was shown is good: this is its SHA-256."""
+
 
 class Presented(NamedTuple):
     """A key as somebody shows it: good, as the club stands."""
@@ -116,6 +119,7 @@ class ClubAccess:
         held = hash_of(text)
         try:
             if is_operators(held, self._operator):
+                self._clubs.good(held)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await holder_of(text, held, self._clubs)
             if found.club.id == club_id and found.club.version < min_version:
@@ -162,6 +166,7 @@ async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
+    clubs.good(held)
     return KeyHolder(club, says.key, found.key, held, found.ends_at)
 
 

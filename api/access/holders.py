@@ -12,7 +12,8 @@ def by_token(match: Match, held: str) -> Caller | None:
     actor = match.holder(held)
     if actor is None:
         return None
-    if actor == "watcher":
+    # What the server deals is in nobody's hands but the seats': what is refused to a scribe would tell of it.
+    if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
         return Caller(viewer="spectator", held=held)
     viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
     return Caller(viewer=viewer, actor=actor, held=held)

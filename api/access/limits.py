@@ -1,58 +1,176 @@
-"""How much one address may ask, where the operator sets a limit."""
+"""How much may be asked in a minute: by key, else by token of a match, else by address (GCRA, in memory).
+
+A key or token counts for itself once it has been found good, and until then for its address. So whoever guesses
+finds no fresh allowance, however many he tries; and as a wrong one costs its address ten, it has soon used up its own
+and is refused before anybody looks at what it sends. Who holds a good one is not slowed by that, not even beside it.
+"""
 
 import time
 from collections.abc import Callable
-from ipaddress import IPv6Address
+from typing import Any, NamedTuple
 
-from api.http.headers import Req
-from api.http.problems import Problem
+from api.access.addresses import Address, Addresses
+from api.access.tokens import hash_of
+from api.http.headers import Headers
+from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 
+SECOND = 1_000_000_000
+"""In nanoseconds, in which all is counted here: sums of them are exact."""
 WINDOW_SECONDS = 60
-ADDRESSES_MAX = 10_000
-"""That are remembered; then the one is forgotten that has asked nothing for the longest time."""
+KEPT_MAX = 65_536
+"""Of those who have not all again, and of tokens found good."""
+REST = "rest"
+"""In whose name they ask for whom there is no place."""
+
+WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
+"""What is said of a token or key that is none."""
+WRONG_COST = 10
+"""In requests."""
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+UNLIMITED = "/health/"
+"""Whoever looks after the service may ask as often as it likes, from whatever address: else it would be taken for
+dead when its network asks too much."""
+
+
+class Pace:
+    """So much in so many seconds for each, all of it at once if it likes: the generic cell rate algorithm.
+
+    Of each it is kept until when it has paid for what it took. That is forgotten only once the time is past, when it
+    would make no difference any more; so nobody gains by being forgotten, or by having others forgotten. Where more
+    than :data:`KEPT_MAX` have not all again, whoever comes new shares one allowance with all others who do.
+    """
+
+    def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self.most, self.seconds = most, seconds
+        self._clock, self._each = clock, seconds * SECOND // most
+        self._all = self._each * most
+        self._paid: dict[str, int] = {}
+        self._tidied = 0
+
+    def take(self, who: str) -> tuple[int, int]:
+        """What is left after one more, and in how many nanoseconds all of it is there again. Where there was none
+        left, -1 and in how many one is; then nothing is taken."""
+        now = self._clock()
+        paid = self._paid.get(who)
+        if paid is None:
+            paid, who = self._place(who, now)
+        until = (paid if paid > now else now) + self._each
+        if until - now > self._all:
+            return -1, until - now - self._all
+        self._paid[who] = until
+        return (self._all - until + now) // self._each, until - now
+
+    def charge(self, who: str, cost: int) -> tuple[int, int]:
+        """Takes so much, also what is not there; what is left then, as above."""
+        now = self._clock()
+        paid, who = self._place(who, now) if who not in self._paid else (self._paid[who], who)
+        self._paid[who] = until = max(paid, now) + cost * self._each
+        return max(0, (self._all - until + now) // self._each), until - now
+
+    def _place(self, who: str, now: int) -> tuple[int, str]:
+        """Until when has paid who is not known, and as whom he counts."""
+        if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
+            self._paid, self._tidied = {one: until for one, until in self._paid.items() if until > now}, now
+        who = who if len(self._paid) < KEPT_MAX else REST
+        return self._paid.get(who, now), who
+
+
+class Policy:
+    """What a kind of request may."""
+
+    def __init__(self, name: str, pace: Pace) -> None:
+        self.name, self.pace = name, pace
+        self._told = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
+        self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
+
+    def told(self, left: int, wait: int) -> Headers:
+        """Its headers, after the IETF's draft-ietf-httpapi-ratelimit-headers."""
+        return [self._told, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
+
+
+class Counted(NamedTuple):
+    """A request, as it was counted."""
+
+    policy: Policy
+    who: str
+    address: Address
+    left: int
+    wait: int
+    """In nanoseconds."""
+
+
+def seconds_in(nanoseconds: int) -> int:
+    """So many whole seconds, and no less."""
+    return -(-nanoseconds // SECOND)
 
 
 class Limits:
-    """So many requests a minute from each address, all of them at once if it likes (GCRA)."""
+    """What the requests of one process may, by who sends them. On the loop."""
 
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_minute, self._clock = per_minute, clock
-        self._each = WINDOW_SECONDS / per_minute
-        self._paid: dict[str, float] = {}
-        """By address, until when it has paid for what it asked."""
-        self._policy = (b"ratelimit-policy", b'"requests";q=%d;w=%d' % (per_minute, WINDOW_SECONDS))
+    def __init__(
+        self,
+        addresses: Addresses,
+        *,
+        acts_per_minute: int,
+        reads_per_minute: int,
+        loopback: bool,
+        clock: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        """``loopback``: whether they hold on this machine too. 0 a minute: as many as one likes."""
+        self._addresses, self._loopback = addresses, loopback
+        named = {"act": acts_per_minute, "read": reads_per_minute}
+        policies = {name: Policy(name, Pace(most, WINDOW_SECONDS, clock)) for name, most in named.items() if most}
+        self._acts, self._reads = policies.get("act"), policies.get("read")
+        self._good: dict[str, None] = {}
 
-    def take(self, address: str) -> tuple[float, float]:
-        """How many requests an address has left after one more, and in how many seconds it has all of them again.
+    def good(self, held: str) -> None:
+        """A key or token, by its SHA-256, has been found good: it counts for itself from now on.
 
-        Below zero: there was none left, and so many seconds bring the next.
+        Of too many the one is forgotten that was shown least lately: it counts for its address once more, and what
+        it has used it has used.
         """
-        now, whose = self._clock(), _whose(address)
-        until = max(now, self._paid.pop(whose, now)) + self._each
-        left = round((now + WINDOW_SECONDS - until) / self._each, 6)  # seconds are no exact numbers
-        self._paid[whose] = until if left >= 0 else until - self._each
-        if len(self._paid) > ADDRESSES_MAX:
-            del self._paid[next(iter(self._paid))]
-        return (left, until - now) if left >= 0 else (left, until - now - WINDOW_SECONDS)
+        self._good.pop(held, None)
+        self._good[held] = None
+        if len(self._good) > KEPT_MAX:
+            del self._good[next(iter(self._good))]
 
-    def check(self, request: Req) -> None:
-        """Counts the request, and notes what its answer tells of it. Raises
-        :class:`~api.http.problems.Problem` 429 where it is one too many."""
-        client = request.scope["client"]
-        left, seconds = self.take(client[0] if client else "")
-        wait = int(seconds) + 1
-        rest = (b"ratelimit", b'"requests";r=%d;t=%d' % (max(left, 0), wait))
-        request.scope["state"]["limits"] = [self._policy, rest]
-        if left < 0:
-            raise Problem("slow_down", headers={"Retry-After": str(wait)}, per_minute=self._per_minute)
+    def refuses(self, scope: Any) -> Problem | None:
+        """Counts a request; 429 where it is one too many."""
+        counted = scope["state"]["counted"] = self._counted(scope)
+        if counted is None or counted.left >= 0:
+            return None
+        wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
+        policy = counted.policy
+        headers = {"Retry-After": str(wait)}
+        return Problem("slow_down", headers=headers, policy=policy.name, per_minute=policy.pace.most)
+
+    def told(self, scope: Any, problem: str | None = None) -> Headers:
+        """What the answer to a request that was counted says of it; a ``problem`` may cost more."""
+        counted: Counted | None = scope["state"]["counted"]
+        if counted is None:
+            return []
+        left, wait = counted.left, counted.wait
+        if problem in WRONG:
+            own = counted.who == counted.address.whose
+            left, wait = counted.policy.pace.charge(counted.address.whose, WRONG_COST - own)
+        return counted.policy.told(left, wait)
+
+    def _counted(self, scope: Any) -> Counted | None:
+        policy = self._acts if scope["method"] in WRITES else self._reads
+        if policy is None or scope["path"].startswith(UNLIMITED):
+            return None
+        address = self._addresses.of(scope)
+        if address.here and not self._loopback:
+            return None
+        held = _held(scope["headers"])
+        who = held if held in self._good else address.whose
+        return Counted(policy, who, address, *policy.pace.take(who))
 
 
-def _whose(address: str) -> str:
-    """Of an IPv6 address its network of 64 bits: whoever has one of them has them all."""
-    if ":" not in address:
-        return address
-    try:
-        whole = IPv6Address(address.partition("%")[0])
-    except ValueError:
-        return address
-    return str(whole.ipv4_mapped or IPv6Address(int(whole) >> 64 << 64))
+def _held(headers: Headers) -> str:
+    """The SHA-256 of what was shown; empty without it, or where it is for :mod:`api.access.tokens` to refuse."""
+    for name, value in headers:
+        if name == b"authorization":
+            scheme, _, token = value.decode("latin-1").partition(" ")
+            return hash_of(token.strip()) if scheme.lower() == "bearer" else ""
+    return ""

@@ -20,10 +20,6 @@ TOLD_MAX = 20
 """Nor of more addresses in that time: one who guesses may have many."""
 
 
-WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""What is said of a token or key that is not good."""
-
-
 class RefusedTokens:
     """Tells the log who gives tokens and keys that are not good, and how often; never the token."""
 
@@ -32,9 +28,9 @@ class RefusedTokens:
         self._told: set[str] = set()
         self._untold = 0
 
-    def tell(self, client: tuple[str, int] | None) -> None:
-        """One more."""
-        now, address = time.monotonic(), client[0] if client else "an unknown address"
+    def tell(self, address: str) -> None:
+        """One more, from this address."""
+        now = time.monotonic()
         if now - self._since >= TOLD_SECONDS:
             self._since = now
             self._told.clear()
@@ -77,9 +73,11 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     """403 unless this is the caller's to ask."""
     whose = match.whose(request)
+    if whose is None or whose == actor:
+        return
     if isinstance(whose, int):
         must_be_seat(actor, whose)
-    elif whose is not None:
+    else:
         must_be_official(actor)
 
 

@@ -20,10 +20,12 @@ class Tried(NamedTuple):
 
 def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
     """The holder of a token wants this: say so before anything can refuse it."""
-    request.scope["state"]["tried"] = Tried(match_id, actor, act_name(asked))
+    request.scope["state"]["tried"] = match_id, actor, asked
 
 
 def tried_in(scope: Mapping[str, Any]) -> Tried | None:
     """What was noted with a request."""
-    tried: Tried | None = scope["state"].get("tried")
-    return tried
+    if (tried := scope["state"].get("tried")) is None:
+        return None
+    match_id, actor, asked = tried
+    return Tried(match_id, actor, act_name(asked))

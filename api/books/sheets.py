@@ -1,6 +1,7 @@
 """How a book of sheets answers about a match: as JSON as it is kept, or as a table."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -36,11 +37,13 @@ async def answer(request: Req, seen: Match, book: Sheets[S], written: Callable[[
     if tag := held(request, tag_of(seen.version, *kinds)):
         return not_modified(tag, headers)
 
+    players = seen.opened.players  # by the names that the caller is told
+
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
-        sheet = book.answer(connection, match_id)
+        sheet = book.answer(connection, match_id, players=players)
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
-    question = table if media_type == CSV else book.written
+    question = table if media_type == CSV else partial(book.written, players=players)
     found = await service_of(request).books.ask_of(book, seen.id, seen.version, question)
     assert found is not None, "the book has come to the version of the match"
     body, version = found

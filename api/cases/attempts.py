@@ -10,11 +10,11 @@ from litestar.response.base import ASGIResponse
 
 from api.http.asked import more
 from api.http.describe import TOKEN, described
-from api.http.headers import Req, held, tag_by
+from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
-from api.http.replies import PRIVATE, encode, not_modified
-from api.reading import long_reply
+from api.http.replies import PRIVATE, encode
+from api.reading import marked_reply
 from api.service import service_of
 from api.threads import in_thread
 from referee import told
@@ -115,6 +115,4 @@ async def list_attempts(
     following = seen[-1].number if len(rows) > limit else None
     body = encode(AttemptPage(attempts=tuple(seen), next=following))
     headers = PRIVATE if following is None else PRIVATE | more(request, after=following, limit=limit)
-    if tag := held(request, tag_by(body)):
-        return not_modified(tag, headers)
-    return await long_reply(request, body, tag_by(body), headers=headers)
+    return await marked_reply(request, body, headers=headers)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from api.access.caller import Caller
+from api.http.headers import letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
 from projections.cases import FACTS, Entry, fine_of
@@ -34,8 +35,6 @@ OPEN_RULE = "J1"
 """By which a case waits."""
 BACK_RULE = "J11"
 """By which an act is taken back."""
-LETTERS = "abcdefghij"
-"""For digits, where an ETag has none."""
 
 Came = Annotated[
     Literal["upheld", "dismissed", "pending", "withdrawn"],
@@ -116,8 +115,8 @@ class Case(Value):
     """A knock and what was ruled on it.
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
-    show it. When upheld, ``payer`` gets ``penalty`` points. When dismissed, ``reason`` says why, and ``fine`` is what
-    the knocker gets for it. ``status`` tells whether that can still change.
+    show it. When upheld, ``payer`` gets ``penalty`` points; in Rams he pays them into the pot. When dismissed,
+    ``reason`` says why, and ``fine`` is what the knocker gets for it. ``status`` tells whether that can still change.
     """
 
     case: told.CaseNumber
@@ -335,6 +334,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         official=last.official if last else None,
         payer=last.payer if last else None,
         penalty=last.penalty if last else 0,
+        into_pot=match.rules.has_pot,
     )
 
 
@@ -356,4 +356,4 @@ def appealable(match: Match, at: datetime) -> tuple[str, ...]:
     """What an ETag says of the cases of a match beside its version: how many may still be appealed."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
-    return ("ruled", "".join(LETTERS[int(digit)] for digit in str(count))) if count else ()
+    return ("ruled", letters(count)) if count else ()

@@ -1,5 +1,6 @@
 """The cases that wait for an official, and those that are ruled on: of all matches in which the token is one's."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -7,23 +8,18 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
-from api.http.asked import more
 from api.http.describe import TOKEN, described, link
-from api.http.headers import Req, held, tag_by
-from api.http.params import CURSOR, RULE_ID, RULESET_KEY
-from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, encode, not_modified
+from api.http.headers import Req
+from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
+from api.http.replies import PRIVATE, Reply
 from api.matches.shown import RulesetSeen
-from api.reading import long_reply
+from api.paging import page_reply
 from api.service import service_of
 from projections.cases import Listed
 from referee import told
 from referee.actors import Actor
-from referee.games import RULESETS
 from referee.store.desk import utc_now
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time, Value
-
-LIMIT_MAX = 200
 
 
 class CaseListed(Value):
@@ -61,7 +57,7 @@ class CaseListed(Value):
 class CasePage(Value):
     """Some cases in the order in which they were opened."""
 
-    cases: Annotated[tuple[CaseListed, ...], told.at_most(LIMIT_MAX)]
+    cases: Annotated[tuple[CaseListed, ...], told.at_most(PAGE_MAX)]
     """The cases."""
     next: told.Cursor | None
     """The `cursor` for more; null: these are the last."""
@@ -110,9 +106,7 @@ async def list_cases(
         Literal["pending", "ruled", "appealed", "withdrawn", "final", "any"],
         QueryParameter(description="Only those that stand so now."),
     ] = "any",
-    ruleset: Annotated[
-        str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)
-    ] = None,
+    ruleset: OfRuleset = None,
     rule: Annotated[
         str | None,
         QueryParameter(
@@ -121,40 +115,36 @@ async def list_cases(
             max_length=RULE_ID["maxLength"],
         ),
     ] = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)
-    ] = None,
-    fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
+    limit: PageLimit = 50,
+    cursor: PageCursor = None,
+    fresh: Fresh = False,
 ) -> Reply:
     """The cases of an official."""
     access = service_of(request).access
     access.credential(request)
     sight = await access.listing(request)
-    if ruleset is not None and ruleset not in RULESETS:
-        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
-    books, at = service_of(request).books, utc_now()
-    try:
-        (found, following), behind = await books.ask_of_all(
-            books.cases,
-            lambda connection: books.cases.page(
-                connection,
-                sight,
-                at,
-                status=None if status == "any" else status,
-                ruleset=ruleset,
-                rule=rule,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
-    except ValueError:
-        raise Problem("bad_cursor") from None
-    cases = tuple(_listed(one, at) for one in found)
-    page = encode(CasePage(cases=cases, next=following, behind=behind))
-    headers = PRIVATE | (more(request, cursor=following) if following else {})
-    tag = tag_by(page)
-    if has := held(request, tag):
-        return not_modified(has, headers)
-    return await long_reply(request, page, tag, headers=headers)
+    service, at = service_of(request), utc_now()
+    book = service.books.cases
+
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> CasePage:
+        service.tell_of(request, {one.match for one in found})
+        return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+
+    return await page_reply(
+        request,
+        book,
+        lambda connection: book.page(
+            connection,
+            sight,
+            at,
+            status=None if status == "any" else status,
+            ruleset=ruleset,
+            rule=rule,
+            after=cursor,
+            limit=limit,
+        ),
+        shown,
+        ruleset=ruleset,
+        fresh=fresh,
+        headers=PRIVATE,
+    )

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from api.access.caller import Caller
 from api.cases.case import Case, case_of, in_language
 from api.cases.documents import CaseFile, Draft, draft, file_of
-from api.cases.pages import HTML, case_policy, page_of
+from api.cases.pages import case_policy, page_of
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_by
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import JSON, Reply, encode, not_modified
+from api.http.replies import HTML, JSON, Reply, encode, not_modified
 from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
@@ -113,6 +113,7 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
             connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
+    service.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:

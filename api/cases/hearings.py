@@ -5,6 +5,7 @@ from uuid import UUID
 
 from litestar import post
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
@@ -24,6 +25,7 @@ from referee import rulebook, told
 from referee.acts import (
     Appeal,
     AppealSent,
+    PrecedentSent,
     Request,
     Ruling,
     RulingSent,
@@ -32,6 +34,7 @@ from referee.acts import (
     Withdrawal,
 )
 from referee.events import Recorded
+from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.store.desk import Busy, Stale, utc_now
 from referee.store.match import Match
@@ -53,7 +56,7 @@ class Preview(Value):
     case: Case
     """The case as it would be."""
     events: told.Many[EventSeen]
-    """What would happen, in order."""
+    """What would happen, in order; what is left to chance is not told before it has happened."""
     protocol: Protocol
     """The protocol as it would stand: lines that are corrected, with what they `was`, those that are `struck`, the
     points, and who would have won."""
@@ -67,7 +70,7 @@ ERRORS = (400, 401, 403, 404, 409, 412, 413, 415, 422, 503)
 WRITES: dict[str, Any] = {
     "gives": Case,
     "status": 201,
-    "headers": ("ETag", "Content-Language", "Idempotency-Replayed"),
+    "headers": ("ETag", "Link", "Content-Language", "Idempotency-Replayed"),
     "takes": (IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
     "errors": ERRORS,
 }
@@ -93,7 +96,8 @@ async def _heard(request: Req, service: Service, match_id: UUID, case: int, call
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
     outcome = await service.do(caller.command(match_id, asked, key=key, expected=expected))
-    match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    match = await service.named(request, match_of(outcome.aggregate))
+    version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
     entries = await _entries(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
@@ -202,8 +206,9 @@ async def rule_on_case(
     _, caller = await service.access.acts(request, match, shown, asked, noted=not preview)
     seen = await service.case_in(match, case)
     _must_be_rule(seen, sent.rule)
+    await _must_be_ruled(service, seen, sent.precedents)
     if preview:
-        return await _preview(request, service, seen, caller, asked)
+        return await _preview(request, service, await service.named(request, seen), caller, asked)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -213,6 +218,13 @@ def _must_be_rule(match: Match, rule: str) -> None:
         if any(entry.id == rule for entry in rulebook.load(book).entries):
             return
     raise Problem("no_such_rule", status=422, ruleset=match.opened.ruleset, rule_id=rule)
+
+
+async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
+    """422 for an earlier ruling that there is not."""
+    for place, one in enumerate(precedents):
+        if not await service.has_ruled(UUID(one.match), one.case, match.opened.club):
+            raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
@@ -231,6 +243,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
+        if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await _entries(service, match, asked.case, match.version, caller)
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
@@ -241,7 +254,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     if sheet is None or sheet.version != match.version + len(made):
         raise Busy  # somebody has acted meanwhile
     answer = {
-        "protocol": sheet,
+        "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
         "events": [_foreseen(one, caller) for one in made],

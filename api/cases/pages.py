@@ -1,6 +1,5 @@
 """The file of a case as a page to be read or printed: HTML without a script, in which every text is only text."""
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
@@ -8,28 +7,24 @@ from typing import Any
 
 from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Happened, Outcome, RulingForm
-from api.docs.pages import policy_of, static
+from api.docs.pages import framed, policy_of_framed
 from api.http.replies import encode
 from api.matches.shown import EventSeen
 from referee import rulebook, sentences
 from referee.actors import Actor, is_official, place_of
+from referee.games import RULESETS
 from referee.sentences import Language, Text
-
-HTML = "text/html"
-PAGE = "case.html"
 
 
 def case_policy() -> str:
     """What a page may load: nothing but its style."""
-    return policy_of(PAGE)
+    return policy_of_framed("case")
 
 
 def page_of(file: CaseFile, language: Language) -> bytes:
     """The page of a file."""
     page = _Page(file, language)
-    parts = {"language": language, "title": escape(page.title), "body": "\n".join(page.parts())}
-    frame = static(PAGE).decode()
-    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], frame).encode()
+    return framed("case", language, page.title, "\n".join(page.parts()))
 
 
 def _in(name: str, inner: str, **attributes: str) -> str:
@@ -55,6 +50,7 @@ class _Page:
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
+        self.sign = -1 if RULESETS[file.ruleset].has_pot else 1  # of points that are paid
         game = getattr(rulebook.load(file.ruleset).title, language)
         facts = {"case": str(file.case.case), "game": game}
         self.title = sentences.sentence(WORDS.words["title"].in_(language), facts)
@@ -168,7 +164,7 @@ class _Page:
     def ruling(self, ruled: RulingMade) -> str:
         """A ruling that was given."""
         sure = "" if ruled.standard is None else f", {self.word(ruled.standard, WORDS.standards)}"
-        cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {ruled.penalty:+d}."
+        cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {self.sign * ruled.penalty:+d}."
         events = f" {self.word('events')}: {_numbers(ruled.rests_on)}." if ruled.rests_on else ""
         told = f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
         return f"{told}{cost}{events} {self.time(ruled.at)}{_quote(ruled.reason)}"
@@ -181,7 +177,7 @@ class _Page:
         """An earlier ruling."""
         offence = "" if one.offence is None else f", {escape(sentences.offence(one.offence, self.language))}"
         link = _in("a", f"{self.word('case')} {one.case}, {self.word('match')} {escape(one.match)}", href=one.href)
-        told = f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {one.penalty:+d}"
+        told = f"{self.word(one.verdict, WORDS.verdicts)}, {escape(one.rule)}{offence}, {self.sign * one.penalty:+d}"
         sure = self.word(one.standard, WORDS.standards)
         return f"{link}, {self.time(one.opened_at)}: {told}, {sure}.{_quote(one.reason)}"
 
@@ -205,7 +201,8 @@ class _Page:
             ((self.box(self.word(one.verdict, WORDS.verdicts)), self.cost(one)) for one in form.outcomes),
         )
         prices = (
-            (escape(one.name), self.name(one.payer), f"{one.penalty:+d} ({escape(one.rule)})") for one in form.prices
+            (escape(one.name), self.name(one.payer), f"{self.sign * one.penalty:+d} ({escape(one.rule)})")
+            for one in form.prices
         )
         priced = self.table(("offence", "payer", "points"), prices, self.word("prices")) if form.prices else ""
         sure = _list(self.box(self.word(code, WORDS.standards)) for code in WORDS.standards)
@@ -220,7 +217,7 @@ class _Page:
             return escape(f"{one.refused.title}. {one.refused.detail}")
         costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
         if not costs and one.payer is not None and one.penalty:
-            costs = [f"{self.name(one.payer)} {one.penalty:+d}"]
+            costs = [f"{self.name(one.payer)} {self.sign * one.penalty:+d}"]
         return ", ".join(costs) or self.word("costs_nothing")
 
     def box(self, label: str) -> str:

@@ -92,7 +92,7 @@ def _links() -> dict[str, Any]:
         says="The club is founded.",
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
-        errors=(400, 401, 413, 415, 422, 503),
+        errors=(400, 401, 403, 413, 415, 422, 503),
         links=_links(),
     ),
 )
@@ -110,7 +110,7 @@ async def found_club(request: Req) -> Reply:
         derived = await derived_by(service, key, body, "founding", str(actor))
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
     made = make(club_id, FIRST_KEY, random)
-    club, version, headers = await _founded(service, club_id, actor, body, made, keyed=key is not None)
+    club, version, headers = await _founded(request, club_id, actor, body, made, keyed=key is not None)
     first = club.standing.keys[0]
     told = ClubMade(id=club_id, version=version, member=1, key=made.given(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
@@ -118,12 +118,16 @@ async def found_club(request: Req) -> Reply:
 
 
 async def _founded(
-    service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
+    request: Req, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
-    """The club, its version when it had been founded, and the headers that tell whether that was done before."""
+    """The club, its version when it had been founded, and the headers that tell whether that was done before. 403
+    where it is one too many from an address."""
+    service = service_of(request)
     own_key = str(club_id) if keyed else None  # the client's is nowhere stored
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:
+        if actor != "operator":
+            service.quotas.founds(request)
         try:
             return await _founded_now(service, club_id, actor, body, made, own_key)
         except KeyReused:  # in this very moment: the name stands for another text, and the clock has gone on

@@ -10,8 +10,12 @@ from api.service import Service
 from api.threads import in_long_thread, in_thread
 from referee.clubs.facts import Ref
 from referee.clubs.standing import Member
+from referee.refusals import Refused
 from referee.store.club import Club
-from referee.store.desk import InDoubt
+from referee.store.desk import Busy, Full, KeyReused, NotHeld, Stale
+
+REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, Busy)
+"""What tells for certain that nothing was done."""
 
 
 def may_be_shown(field: str, name: str) -> None:
@@ -29,10 +33,8 @@ async def kept(
     (ref,) = await in_thread(service.names.put, club_id, member, [name], act=act, kind="name")
     try:
         yield ref
-    except InDoubt:  # it may be stored
-        raise
-    except BaseException:
-        with suppress(*STORE_FAILURES):
+    except REFUSED:
+        with suppress(Busy, *STORE_FAILURES):  # then it stays, and nothing names it
             await in_thread(service.names.drop, [ref])
         raise
 

@@ -7,6 +7,7 @@ of the referee, where each refusal is made, so that the page cannot forget one.
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -73,7 +74,7 @@ EXAMPLES: dict[str, Any] = {
     "trick": 4,
     "turn": 2,
     "verdict": "dismissed",
-    "until": "2025-01-01T20:15:05+00:00",
+    "until": datetime(2025, 1, 1, 20, 15, 5, tzinfo=UTC),
     "widow": 5,
     "winner": 3,
 }
@@ -83,6 +84,7 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "already_announced": {"allowed": ("join", "widow")},
     "dealer_must_choose": {"allowed": ("H", "D", "C", "redeal")},
     "last_must_join": {"allowed": ("join", "widow", "generalrams")},
+    "missing_in_the_result": {"at": "/bids"},
     "must_beat_trump": {"allowed": ("S9", "SJ")},
     "must_follow_suit": {"allowed": ("H2", "H7")},
     "must_head": {"allowed": ("HQ", "HA")},
@@ -99,6 +101,7 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
     "only_turned_up_suit": {"allowed": ("take", "S", "pass", "redeal")},
     "second_needed": {"allowed": (0, 1, 3), "at": "/second/3"},
     "single_pot": {"allowed": ("join", "widow", "generalrams")},
+    "told_otherwise": {"at": "/taken"},
     "widow_taken": {"allowed": ("join", "lie_down", "generalrams")},
 }
 """Where a code has facts of another kind."""

@@ -9,7 +9,7 @@ from litestar import get
 from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 
-from api.docs.pages import policy_of, static
+from api.docs.pages import framed, policy_of_framed
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import Req, header, language_of, prefers
 from api.http.replies import Fixed, Reply
@@ -24,7 +24,7 @@ _CELLS = re.compile(r"(?<!\\)\|")
 
 def problem_policy() -> str:
     """What a page may load: nothing but its style."""
-    return policy_of("problem.html")
+    return policy_of_framed("problem")
 
 
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
@@ -32,9 +32,7 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
     if media_type == MARKDOWN:
         return markdown.encode()
     title = markdown.partition("\n")[0].removeprefix("# ")
-    parts = {"language": language, "title": escape(title), "body": "\n".join(map(_block, markdown.split("\n\n")))}
-    frame = static("problem.html").decode()
-    return re.sub(r"\{(language|title|body)\}", lambda found: parts[found[1]], frame).encode()
+    return framed("problem", language, title, "\n".join(map(_block, markdown.split("\n\n"))))
 
 
 @cache

@@ -1,6 +1,7 @@
 """The reference: the OpenAPI description and a page that renders it, without anything from elsewhere."""
 
 import json
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -12,11 +13,11 @@ from litestar.openapi.spec import Components, Contact, License, SecurityScheme, 
 
 from api import VERSION
 from api.docs.pages import policy_of, static
-from api.http.describe import ANYBODY, named_headers, show_examples
+from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
 from api.http.replies import Fixed, Reply
 from api.http.routes import routed
-from api.http.schemas import named_schemas, with_formats
+from api.http.schemas import Plain, named_schemas, with_formats
 
 ABOUT = (
     "A referee and scorekeeper for Swedish knocking card games. A client sends every deal, bid, play and knock; the "
@@ -55,14 +56,41 @@ SERVER = {
 
 def description(app: Litestar) -> str:
     """The OpenAPI description as it is kept in ``openapi/openapi.json``: sorted and indented."""
-    schema: dict[str, Any] = app.openapi_schema.to_schema()
+    schema: Plain = app.openapi_schema.to_schema()
     schema["security"] = ANYBODY
     schema["servers"] = [SERVER]
-    for calls in schema["paths"].values():
-        for operation in calls.values():
-            show_examples(operation)
-    schema["components"] |= {"headers": named_headers(), "schemas": named_schemas()}
-    return json.dumps(with_formats(_tidy(schema)), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    operations = [operation for calls in schema["paths"].values() for operation in calls.values()]
+    for operation in operations:
+        show_examples(operation)
+    schema["components"] |= {
+        "headers": named_headers(),
+        "parameters": _shared_parameters(operations),
+        "responses": named_responses(),
+        "schemas": named_schemas(),
+    }
+    return json.dumps(with_formats(_tidy(schema)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _shared_parameters(operations: list[Plain]) -> Plain:
+    """Those that several operations take, by name, each referred to from there. Of several that have one name it is
+    the one that is taken most often; the others stay where they are."""
+    taken = [one for operation in operations for one in operation.get("parameters", ())]
+    for one in taken:
+        for word in ("allowEmptyValue", "allowReserved", "deprecated"):
+            if one.get(word) is False:  # as it is where nothing is said
+                del one[word]
+    times = Counter(json.dumps(one, sort_keys=True) for one in taken)
+    shared: Plain = {}
+    for text, count in times.most_common():
+        if count > 1:
+            shared.setdefault((one := json.loads(text))["name"], one)
+    for operation in operations:
+        if "parameters" in operation:
+            operation["parameters"] = [
+                {"$ref": f"#/components/parameters/{one['name']}"} if one == shared.get(one["name"]) else one
+                for one in operation["parameters"]
+            ]
+    return shared
 
 
 def _tidy(value: Any) -> Any:
@@ -111,7 +139,7 @@ async def script(request: Req) -> Reply:
 
 def page_policy() -> str:
     """What the page may load, all of it from here."""
-    return policy_of("docs.html", "script-src 'self'", "connect-src 'self'")
+    return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'")
 
 
 def config() -> OpenAPIConfig:

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
 
+from api.http.faults import Fault, type_of
 from api.http.headers import Req, chosen, header
 from api.http.problems import Problem
 
@@ -56,3 +57,11 @@ def more(request: Req, **changed: object) -> dict[str, str]:
     """The header that says where the next page is: the same question, from there on (RFC 8288)."""
     asked = {**dict(request.query_params), **changed}
     return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
+
+
+def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:
+    """400 for a parameter that is there and tells nothing of its type: Litestar reads "null" as nothing."""
+    for name, (value, kind) in parameters.items():
+        if value is None and name in request.query_params:
+            fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)
+            raise Problem("bad_parameter", faults=(fault,))

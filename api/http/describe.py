@@ -21,7 +21,6 @@ from referee.value import Value
 JSON = "application/json"
 ANY = r"^[^\x00\r\n]*$"
 """Whatever a header may hold: what cannot be read is as if it were not there."""
-_OPTIONAL = {"required": False, "deprecated": False}
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """A seat's or the official's token."""
@@ -42,7 +41,7 @@ def in_header(
         "name": name,
         "in": "header",
         "description": description,
-        **_OPTIONAL,
+        "required": False,
         "schema": {"type": "string", "pattern": pattern, "maxLength": longest},
         **({"examples": {"example": {"value": example}}} if example else {}),
     }
@@ -67,8 +66,8 @@ IDEMPOTENCY_KEY = in_header(
 
 OPENING_KEY = in_header(
     "Idempotency-Key",
-    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match with the same tokens. "
-    "Whoever knows it can have the tokens: it is a secret, such as a random UUID.",
+    "Makes a repeat safe: for 24 hours the same key with the same body gives the same match or club with the same "
+    "tokens or key. Whoever knows it can have them: it is a secret, such as a random UUID.",
     pattern="^[!-}][!-~]{15,127}$",
     longest=128,
     example="7d1c3a52-5f0e-4f5b-9c76-0a4f7f2f6b1d",
@@ -100,13 +99,14 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Location": ("Where the new match, or club, is.", _text("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
-        "Where the operator limits how much one address may ask: `r` requests are left, and after `t` seconds all "
-        "are there again (draft-ietf-httpapi-ratelimit-headers).",
-        _text('^"requests";r=[0-9]+;t=[0-9]+$', 64),
+        "Where the operator limits how much may be asked: of this kind, `act` for what writes and `read` for the "
+        "rest, `r` requests are left, and after `t` seconds all are there again "
+        "(draft-ietf-httpapi-ratelimit-headers). Counted by key, else by token, else by address.",
+        _text('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
     ),
     "RateLimit-Policy": (
-        "Where the operator limits it: `q` requests in `w` seconds.",
-        _text('^"requests";q=[0-9]+;w=[0-9]+$', 64),
+        "Where the operator limits it: `q` requests of this kind in `w` seconds.",
+        _text('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
     ),
     "Retry-After": (
         "Seconds to wait before trying again.",
@@ -123,7 +123,9 @@ _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy")
 
 def named_headers() -> Plain:
     """All headers of answers, by name: an answer refers to those that it may have."""
-    return {name: {"schema": schema, "description": text, **_OPTIONAL} for name, (text, schema) in _HEADERS.items()}
+    return {
+        name: {"schema": schema, "description": text, "required": False} for name, (text, schema) in _HEADERS.items()
+    }
 
 
 def _headers(names: Sequence[str]) -> Plain:
@@ -134,7 +136,7 @@ _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retr
 _ERRORS = {
     400: "Unreadable: a parameter, a header or the body.",
     401: "The token or key is missing or not good, or is not of this match; or Authorization names none.",
-    403: "The token is another seat's, or not the official's; or the key lacks a scope.",
+    403: "The token is another seat's, or not the official's; the key lacks a scope; or there are as many as may be.",
     404: "There is no such thing.",
     406: "There is no form of it that Accept names.",
     409: "The match is in no state for it.",
@@ -142,7 +144,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "The body is not `application/json`.",
     422: "Against the rules, or the same Idempotency-Key with another body.",
-    429: "More than the operator lets one address ask.",
+    429: "More than the operator lets one key, token or address ask.",
     500: "Our fault.",
     503: "Try again.",
 }
@@ -156,28 +158,49 @@ def _error(status: int) -> Plain:
     }
 
 
-class Examples(Value, forbid_unknown_fields=True):
+class OperationExamples(Value, forbid_unknown_fields=True):
     """What was sent to an operation, and what was answered by status and media type; each by a name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
+    problems: dict[str, str] = msgspec.field(default_factory=dict)
+    """By status, the name of the problem that was answered."""
+
+
+class Examples(Value, forbid_unknown_fields=True):
+    """All of them."""
+
+    operations: dict[str, OperationExamples]
+    problems: dict[str, dict[str, Any]]
+    """By their names."""
 
 
 @cache
-def _examples() -> dict[str, Examples]:
-    """By operation, from real matches: ``python -m tests.conformance.examples`` writes them."""
-    kept = (files("api.http") / "examples.json").read_bytes()
-    return msgspec.json.decode(kept, type=dict[str, Examples])
+def _examples() -> Examples:
+    """From real matches: ``python -m tests.conformance.examples`` writes them."""
+    return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def show_examples(operation: Plain) -> None:
-    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them."""
-    examples = _examples().get(operation["operationId"], Examples())
+    """Adds its examples to an operation as it is written. Litestar itself would lose what is null in them. A problem
+    is told once for all operations, and referred to."""
+    examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
     for status, by_media_type in examples.answers.items():
         for media_type, shown in by_media_type.items():
             operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+    for status in operation["responses"].keys() & examples.problems.keys():
+        operation["responses"][status] = {"$ref": f"#/components/responses/{examples.problems[status]}"}
+
+
+def named_responses() -> Plain:
+    """The problems that operations refer to, by name."""
+    named: Plain = {}
+    for name, problem in _examples().problems.items():
+        named[name] = _error(problem["status"])
+        named[name]["content"][problems.MEDIA_TYPE]["examples"] = _shown({name: problem})
+    return named
 
 
 def _shown(examples: Mapping[str, Any]) -> Plain:

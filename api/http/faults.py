@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from typing import Annotated, Any, NamedTuple, NoReturn
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -205,10 +206,20 @@ def _holds(member: types.Type, value: Any) -> bool:
             return len(value) == len(member.item_types)
         case types.DateTimeType() | types.DateType():
             return _is_time(member, value)
+        case types.UUIDType():
+            return _is_id(value)
         case types.StrType():
             return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
             return _long_enough(member, value)
+    return True
+
+
+def _is_id(value: str) -> bool:
+    try:
+        msgspec.convert(value, UUID)
+    except msgspec.ValidationError:
+        return False
     return True
 
 
@@ -343,22 +354,28 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
         case types.StrType() if member.pattern is not None:
             return phrase("formed")
         case types.StrType():
-            exactly = member.min_length if member.min_length == member.max_length else None
-            return phrase("text", exactly=exactly, min=member.min_length, max=member.max_length)
+            return phrase("text", **_size(member.min_length, member.max_length))
         case types.DateTimeType():
             return phrase("moment")
         case types.DateType():
             return phrase("day")
+        case types.UUIDType():
+            return phrase("id")
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
             return phrase("object", fields=_quoted([member.tag_field] if member.tag_field else required))
         case types.DictType():
             return phrase("object")
         case types.TupleType():
-            return phrase("list", min=len(member.item_types), max=len(member.item_types))
+            return phrase("list", exactly=len(member.item_types))
         case _ if isinstance(member, _LISTS):
-            return phrase("list", min=member.min_length, max=member.max_length)
+            return phrase("list", **_size(member.min_length, member.max_length))
     return phrase("anything")
+
+
+def _size(least: int | None, most: int | None) -> dict[str, int | None]:
+    """How long something is to be, in as few numbers as can be."""
+    return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
 def _either(phrases: list[str], language: Language) -> str:

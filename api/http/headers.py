@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from litestar import Request
-from litestar.types import HTTPResponseStartEvent
+from litestar.types import HTTPResponseStartEvent, Scope
 
 from referee.sentences import Language
 
@@ -15,6 +15,8 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 
 Headers = list[tuple[bytes, bytes]]
 
+NAMED = "named"
+"""Where the state of a request has what an ETag tells of the names that whoever asks is told."""
 NAMES_MAX = 32
 """So many are read of what a header such as Accept names; a browser names ten."""
 
@@ -130,11 +132,26 @@ def packed_tag(tag: str) -> str:
     return f'{tag[:-1]}-gzip"'
 
 
+def letters(number: int) -> str:
+    """A number in an ETag, beside the version."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
+def tag_for(scope: Scope, tag: str) -> str:
+    """The ETag of an answer as it goes to whoever asks: he may be told names, and they change beside the version."""
+    names: str | None = scope["state"].get(NAMED)
+    if names is None or names in tag:
+        return tag
+    end = '-gzip"' if tag.endswith('-gzip"') else '"'
+    return f"{tag.removesuffix(end)}{names}{end}"
+
+
 def held(request: Req, tag: str) -> str | None:
     """The ETag under which the caller has this answer already, as it is or compressed, if he does.
 
     The comparison is the weak one; what cannot be read matches nothing.
     """
+    tag = tag_for(request.scope, tag)
     given = header(request, b"if-none-match")
     if given is None:
         return None

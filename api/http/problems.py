@@ -198,11 +198,12 @@ def _problem(request: Req, problem: Problem) -> Response[bytes]:
 
 
 def as_sent(
-    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None
+    problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
 ) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of a problem that no handler answers: the protocol's own, or after one has failed.
+    """Status, headers and body of a problem that no handler answers: before one is asked, after one has failed, or
+    the protocol's own.
 
-    ``asked``: the headers of what was asked, as far as they have come.
+    ``asked``: the headers of what was asked, as far as they have come. ``last``: the connection is closed after it.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in asked if name == b"accept-language"), None)
@@ -214,7 +215,7 @@ def as_sent(
         **_headers(language),
         "Content-Type": MEDIA_TYPE,
         "Content-Length": str(len(body)),
-        "Connection": "close",
+        **({"Connection": "close"} if last else {}),
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     allowed = [] if cors is None else cors.headers(asked)

@@ -2,16 +2,20 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Req, held, packed_tag, tag_by, tag_of, takes_gzip
+from api.http.headers import Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, packed
 
-JSON = "application/json"
+JSON, NDJSON, EVENT_STREAM, HTML = "application/json", "application/x-ndjson", "text/event-stream", "text/html"
+
+TEXTS = "texts"
+"""Where the state of a request has the :class:`Texts` that whoever asks may read."""
 
 BODILESS = frozenset({204, 304})
 """What says by its status that nothing follows."""
@@ -27,6 +31,25 @@ DESCRIBED = '</openapi.json>; rel="describedby"'
 GZIP = {"Content-Encoding": "gzip"}
 
 
+class Texts(Protocol):
+    """Texts for which what is written stands only by refs."""
+
+    async def put_in(self, body: bytes, media_type: str, /) -> bytes:
+        """What is about to be sent, with the texts in their places."""
+
+
+async def with_texts(scope: Scope, body: bytes, media_type: str) -> bytes:
+    """What is about to be sent, with the texts that whoever asks may read."""
+    texts: Texts | None = scope["state"].get(TEXTS)
+    return body if texts is None else await texts.put_in(body, media_type)
+
+
+async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type: str) -> AsyncIterator[bytes]:
+    """The same of an answer that is sent piece by piece."""
+    async for piece in pieces:
+        yield await with_texts(scope, piece, media_type)
+
+
 class Reply(ASGIResponse):
     """An answer with a body. The library would look through the headers that it has for each one that it adds."""
 
@@ -39,12 +62,24 @@ class Reply(ASGIResponse):
         status: int = 200,
         media_type: str = JSON,
         headers: Mapping[str, str] = MappingProxyType({}),
+        whole: bool = False,
     ) -> None:
+        """``whole``: what texts are to stand in it do so."""
         super().__init__(body=body, status_code=status, media_type=media_type)
+        self._media_type, self._whole = media_type, whole
         if status not in BODILESS:
             self.headers.add("content-length", str(len(body)))
         for name, value in headers.items():
             self.headers.add(name, value)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends it."""
+        if not self._whole and self.body:
+            self.body = await with_texts(scope, self.body, self._media_type)
+            self.headers["content-length"] = str(len(self.body))
+        if "etag" in self.headers:
+            self.headers["etag"] = tag_for(scope, self.headers["etag"])
+        await super().__call__(scope, receive, send)
 
 
 def reply(body: Any, *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:
@@ -79,11 +114,31 @@ def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
     return Reply(status=304, headers=named(tag, headers))
 
 
+class _Streamed(ASGIStreamingResponse):
+    """Says when it has ended, whatever ended it, and even where it has not begun."""
+
+    __slots__ = ("ended",)
+    ended: Callable[[], None]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.ended()
+
+
 def streamed(
-    request: Req, pieces: AsyncIterator[bytes], *, headers: Mapping[str, str], media_type: str
+    request: Req,
+    pieces: AsyncIterator[bytes],
+    *,
+    headers: Mapping[str, str],
+    media_type: str,
+    ended: Callable[[], None] = lambda: None,
 ) -> ASGIStreamingResponse:
-    """An answer that is sent piece by piece; to HEAD none of them is made."""
-    answer = ASGIStreamingResponse(iterator=pieces, headers=dict(headers), media_type=media_type)
+    """An answer that is sent piece by piece; to HEAD none of them is made. ``ended`` is called when it is over."""
+    told = {name: tag_for(request.scope, value) if name == "ETag" else value for name, value in headers.items()}
+    answer = _Streamed(iterator=pieces, headers=told, media_type=media_type)
+    answer.ended = ended
     answer.is_head_response = request.scope["method"] == "HEAD"  # if told of it at once, it would name no type
     return answer
 

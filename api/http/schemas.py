@@ -369,7 +369,7 @@ def _struct(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         return _variant(info, scope, alone=alone)
     tied = _tied_by(cls, by)
     variants = {
-        value: _variant(info, _knowing(scope, by, value))
+        value: _variant(info, _knowing(scope, by, value), about=f"`{_called(cls)}` where `{by}` is `{value}`.")
         for value, kinds in _ties()[by].items()
         if tied <= kinds.keys()
     }
@@ -381,11 +381,12 @@ def _knowing(scope: Scope, by: str, value: str) -> Scope:
     return scope._replace(ruleset=value) if by == "ruleset" else scope._replace(topic=value)
 
 
-def _variant(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
+def _variant(info: Struct, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
     cls, ties = info.cls, _ties_of(info.cls)
     known = {by: value for by, value in scope._asdict().items() if by in ties}
     scope = Scope(**known, resolved=scope.resolved and _has_defaults(cls), sent=scope.sent and _takes_no_more(cls))
-    return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, alone=alone))
+    about = about or plain_text(cls.__doc__ or "")
+    return _refer(_name(cls, scope), (cls, scope), lambda: _body(info, scope, about, alone=alone))
 
 
 def _has_defaults(cls: type) -> bool:
@@ -426,14 +427,14 @@ def _name(cls: type, scope: Scope) -> str:
     return f"{name}Shown" if _is_asked(cls) and not scope.sent else name
 
 
-def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
+def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Plain:
     cls, docs = info.cls, field_docs(info.cls)
     config = getattr(cls, "__struct_config__", None)
     left_out = config is None or scope.sent or config.omit_defaults
     properties, required = {}, []
     if isinstance(info, StructType) and info.tag_field is not None:
-        about = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
-        properties[info.tag_field] = {"type": "string", "const": info.tag, "description": about}
+        tag = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
+        properties[info.tag_field] = {"type": "string", "const": info.tag, "description": tag}
         required = [] if alone else [info.tag_field]
     for field in info.fields:
         name = field.encode_name
@@ -449,7 +450,7 @@ def _body(info: Struct, scope: Scope, *, alone: bool = False) -> Plain:
         properties[name] = {**told, **({"description": said} if said else {})}
     return {
         "type": "object",
-        "description": plain_text(cls.__doc__ or ""),
+        "description": about,
         "properties": properties,
         **({"required": required} if required else {}),
         **({"additionalProperties": False} if scope.sent else {}),

@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -34,7 +34,7 @@ def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     if b"\\" in body or b"\x7f" in body or not body.isascii():
         for place, text in _texts(msgspec.json.decode(body), ""):
             if found := _HARMFUL.search(text):
-                name = unicodedata.name(found[0], "a control character")
+                name = unicodedata.name(found[0], "<control>")  # as Unicode calls those without a name
                 raise Problem(
                     "harmful_character",
                     field=place,
@@ -75,16 +75,21 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield from _texts(inner, f"{place}/{number}")
 
 
-def told_apart(names: list[str]) -> None:
-    """422 for a player whose name shows nothing, or reads like another's."""
+def told_apart(names: Iterable[str], *, officials: bool = False) -> None:
+    """422 for a player, or an official, whose name shows nothing or reads like another's."""
     seen: dict[str, int] = {}
-    for seat, name in enumerate(names):
+    for place, name in enumerate(names):
         shown = shows(name)
         if not shown:
-            raise Problem("unseen_name", seat=seat)
+            if officials:
+                raise Problem("unseen_official_name", place=place)
+            raise Problem("unseen_name", seat=place)
         if shown in seen:
-            raise Problem("same_name", name=name, seats=[seen[shown], seat])
-        seen[shown] = seat
+            places = [seen[shown], place]
+            if officials:
+                raise Problem("same_official_name", name=name, places=places)
+            raise Problem("same_name", name=name, seats=places)
+        seen[shown] = place
 
 
 def shows(name: str) -> str:

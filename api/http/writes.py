@@ -19,11 +19,11 @@ def key_of(request: Req) -> str | None:
 
 
 OPENING_KEY_MIN = 16
-"""Characters of a key that opens a match: whoever knows it can have the tokens."""
+"""Characters of a key that opens a match, founds a club or makes a key: whoever knows it can have what is secret."""
 
 
 def opening_key_of(request: Req) -> str | None:
-    """The Idempotency-Key of a request to open a match, if it has one; 400 if it could be guessed."""
+    """The Idempotency-Key of a request that is answered with secrets, if it has one; 400 if it could be guessed."""
     key = key_of(request)
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)

@@ -8,12 +8,12 @@ from litestar.params import QueryParameter
 from msgspec import Meta
 
 from api.access.caller import Caller
+from api.http.asked import must_be_told
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.faults import Fault, type_of
 from api.http.headers import Req, header, language_of, tag_of
 from api.http.params import MatchId, MinVersion
-from api.http.problems import STORE_FAILURES, Document, Problem, told_of
+from api.http.problems import STORE_FAILURES, Document, told_of
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import ActSent, ActShown, EventSeen, event_seen
@@ -105,10 +105,7 @@ async def list_legal_acts(
     """What a seat may do now."""
     access = service_of(request).access
     access.credential(request)
-    if seat is None and "seat" in request.query_params:  # Litestar reads "null" as nothing
-        raise Problem(
-            "bad_parameter", faults=(Fault("wrong", parameter="seat", expected=type_of(SeatSent), given=None),)
-        )
+    must_be_told(request, seat=(seat, SeatSent))
     seen, caller = await access.sees(request, match, min_version)
     whose: Viewer = caller.viewer if seat is None else seat
     caller.must_know_acts(seen, whose)

@@ -8,6 +8,7 @@ from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
 from litestar.response.base import ASGIResponse
+from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
@@ -17,14 +18,25 @@ from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, tak
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
-from api.http.replies import GZIP, PRIVATE, Reply, encode, named, not_modified, streamed
+from api.http.replies import (
+    EVENT_STREAM,
+    GZIP,
+    NDJSON,
+    PRIVATE,
+    Reply,
+    all_with_texts,
+    encode,
+    named,
+    not_modified,
+    streamed,
+)
 from api.hub import set_within
 from api.matches.shown import EventSeen, StateSeen, event_seen, state_seen
 from api.reading import long_reply
 from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee import told
-from referee.events import Recorded
+from referee.events import MatchOpened, Recorded
 from referee.store.aggregate import fold
 from referee.store.desk import Busy, utc_now
 from referee.store.match import Match
@@ -34,7 +46,6 @@ from referee.value import EventNumber, Value, Version
 PAGE = 500
 """Events read at a time."""
 LIMIT_MAX = 1000
-NDJSON = "application/x-ndjson"
 KEEP_ALIVE_SECONDS = 15
 """Shorter than the minute after which proxies give up on a silent connection."""
 
@@ -68,6 +79,8 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 def _seen(match: Match, row: StoredEvent, recorded: Recorded, caller: Caller) -> dict[str, Any]:
     public = recorded.originator_version <= match.public_to
     hashed = row_hash(row) if caller.sees_as(public) == "official" else None
+    if isinstance(recorded.event, MatchOpened):  # who plays goes by the names that the caller is told
+        recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
     return event_seen(recorded, caller, public, hashed)
 
 
@@ -141,7 +154,7 @@ async def _lined(
     service = service_of(request)
     # The first lines before the answer begins, which may still be a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
-    lines = _lines(service, match, caller, first, end)
+    lines = all_with_texts(request.scope, _lines(service, match, caller, first, end), NDJSON)
     if len(first[0]) >= PACK_FROM and takes_gzip(request):
         lines, tag, headers = _packed(lines, first[0]), packed_tag(tag), headers | GZIP
     return streamed(request, lines, headers=named(tag, headers), media_type=NDJSON)
@@ -181,14 +194,14 @@ def _line(event: dict[str, Any]) -> bytes:
     "of the events that are numbered and resumed.",
     tags=["Events"],
     operation_class=described(
-        others={"text/event-stream": SENT},
+        others={EVENT_STREAM: SENT},
         headers=("X-Accel-Buffering",),
         takes=(
             in_header(
                 "Last-Event-ID", "The number of the last event that came.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
-        errors=(400, 401, 404, 409, 503),
+        errors=(400, 401, 403, 404, 409, 503),
         tagged=False,
         empty={204: "The match is over and all its events have been sent."},
     ),
@@ -215,14 +228,15 @@ async def stream_events(
         seen, caller = await service.access.sees(request, match, start)
     else:
         only_looks = request.scope["method"] == "HEAD"  # which has no stream
-        seen, caller = await service.access.by_ticket(match, ticket, start, only_looks=only_looks)
+        seen, caller = await service.access.by_ticket(request, match, ticket, start, only_looks=only_looks)
     if is_over(seen) and start >= seen.version:
         return Reply(status=204, headers=PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    stream = _stream(service, match, caller, start)
-    return streamed(request, stream, headers=headers, media_type="text/event-stream")
+    ended = service.quotas.stream(request, caller.shown)
+    pieces = all_with_texts(request.scope, _stream(request, match, caller, start), EVENT_STREAM)
+    return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: Req) -> int | None:
@@ -234,16 +248,19 @@ def _last_event_id(request: Req) -> int | None:
     return int(given)
 
 
-async def _stream(service: Service, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
+async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
     """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
     keeps the connection open. Ends where the caller may see it no more."""
     yield b"retry: 1000\n\n"
+    service = service_of(request)
     told: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
             if not await service.access.still(match, caller):
                 return
+            if after == 0:
+                match = await service.named(request, match)
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
                     yield await in_stream_thread(read_acts, service, told, match, caller)

@@ -156,7 +156,8 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened), "a knock makes a case"
     number = first.case
     entries = entries_of(outcome.events, number, caller)
-    case = case_of(match_of(outcome.aggregate), entries, version, language, utc_now())
+    after = await service.named(request, match_of(outcome.aggregate))
+    case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
     headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
     return of_match(case, version, status=201, headers=headers)

@@ -1,6 +1,8 @@
 """The list of matches, page by page."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -9,23 +11,22 @@ from litestar import get
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.http.asked import more
+from api.http.asked import must_be_told
 from api.http.describe import described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, held, tag_by
-from api.http.params import CURSOR, RULESET_KEY
+from api.http.headers import Req
+from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, encode, not_modified
+from api.http.replies import PRIVATE, Reply
 from api.matches.shown import RulesetSeen
-from api.reading import long_reply
+from api.paging import page_reply
 from api.service import service_of
 from projections.matches import Listed, Status
 from referee import told
+from referee.clubs.asked import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
-from referee.games import RULESETS
 from referee.value import Seat, Time, Value, Version
 
-LIMIT_MAX = 200
 TIME_MAX = 64
 """Letters of a time with its offset, and more of its fraction than anybody has."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
@@ -62,7 +63,7 @@ class MatchPage(Value):
     """Some matches in the order in which they were opened. ``next``: the ``cursor`` for more, ``null`` at the end.
     ``behind``: how many stored events the list has not taken in yet."""
 
-    matches: Annotated[tuple[MatchListed, ...], told.at_most(LIMIT_MAX)]
+    matches: Annotated[tuple[MatchListed, ...], told.at_most(PAGE_MAX)]
     next: told.Cursor | None
     behind: told.Lag
 
@@ -70,6 +71,11 @@ class MatchPage(Value):
 def _listed(entry: Listed) -> MatchListed:
     fields = msgspec.structs.asdict(entry)
     return MatchListed(id=fields.pop("match"), **fields)
+
+
+def _named(entry: Listed, names: Mapping[int, str]) -> Listed:
+    players = zip(entry.members, entry.players, strict=True)
+    return msgspec.structs.replace(entry, players=tuple(names.get(member, shown) for member, shown in players))
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
@@ -101,9 +107,7 @@ def _moment(name: str, text: str | None) -> datetime | None:
 )
 async def list_matches(
     request: Req,
-    ruleset: Annotated[
-        str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)
-    ] = None,
+    ruleset: OfRuleset = None,
     status: Annotated[
         Literal["open", "over", "abandoned", "any"],
         QueryParameter(description="`over`: won or closed; `abandoned`: ended unfinished by the official."),
@@ -132,45 +136,46 @@ async def list_matches(
     opened_to: Annotated[
         str | None, QueryParameter(format="date-time", max_length=TIME_MAX, description="Before then.")
     ] = None,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 50,
-    cursor: Annotated[
-        str | None, QueryParameter(description="`next` of the page before.", schema_extra=CURSOR)
-    ] = None,
-    fresh: Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")] = False,
+    limit: PageLimit = 50,
+    cursor: PageCursor = None,
+    fresh: Fresh = False,
 ) -> Reply:
     """All matches."""
     sight = await service_of(request).access.listing(request)
+    must_be_told(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)
-    if ruleset is not None and ruleset not in RULESETS:
-        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
-    books = service_of(request).books
-    try:
-        (found, following), behind = await books.ask_of_all(
-            books.matches,
-            lambda connection: books.matches.page(
-                connection,
-                sight,
-                ruleset=ruleset,
-                status=None if status == "any" else status,
-                player=player,
-                club=club,
-                evening=evening,
-                member=member,
-                opened_from=begin,
-                opened_to=end,
-                after=cursor,
-                limit=limit,
-            ),
-            fresh=fresh,
-        )
-    except ValueError:
-        raise Problem("bad_cursor") from None
-    page = encode(MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind))
-    headers = PRIVATE | (more(request, cursor=following) if following else {})
-    tag = tag_by(page)
-    if has := held(request, tag):
-        return not_modified(has, headers)
-    return await long_reply(request, page, tag, headers=headers)
+    service = service_of(request)
+    book = service.books.matches
+
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> MatchPage:
+        if sight.club is not None:  # whoever holds a key of the club is told who plays
+            theirs = [one.members for one in found if one.club == sight.club]
+            names = await service.called(sight.club, set(chain.from_iterable(theirs)))
+            found = [_named(one, names) if one.club == sight.club else one for one in found]
+        return MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind)
+
+    return await page_reply(
+        request,
+        book,
+        lambda connection: book.page(
+            connection,
+            sight,
+            ruleset=ruleset,
+            status=None if status == "any" else status,
+            player=player,
+            club=club,
+            evening=evening,
+            member=member,
+            opened_from=begin,
+            opened_to=end,
+            after=cursor,
+            limit=limit,
+        ),
+        shown,
+        ruleset=ruleset,
+        fresh=fresh,
+        headers=PRIVATE,
+    )

@@ -9,6 +9,7 @@ import msgspec
 from litestar import post
 
 from api.access.access import anybody
+from api.access.clubs import must_have
 from api.access.derived import Derived
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
@@ -23,7 +24,8 @@ from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
+from referee.clubs.standing import Club
+from referee.events import Adjudication, Dealing, Enforcement, Shuffling, Visibility
 from referee.store.desk import Command, KeyReused
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
@@ -121,14 +123,15 @@ def _match_links() -> dict[str, Any]:
         says="The match is open.",
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
-        errors=(400, 413, 415, 422, 503),
+        errors=(400, 403, 413, 415, 422, 503),
         links=_match_links(),
     ),
 )
 async def open_match(request: Req) -> Reply:
     """Opens a match."""
-    anybody(request)
-    service, key, body = service_of(request), opening_key_of(request), await BODY.read(request)
+    service = service_of(request)
+    key, body = opening_key_of(request), await BODY.read(request)
+    club, actor = await _by(service, request, body)
     match_id: UUID
     named = officials_of(body)
     if key is None:
@@ -145,8 +148,18 @@ async def open_match(request: Req) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    opened = opened_by(body, tuple(map(hash_of, tokens)), hashes)
-    match, version, headers = await _opened(service, match_id, opened, keyed=key is not None)
+    before = None if key is None else await in_thread(service.referee.act, match_id, actor, str(match_id))
+    if before is None:
+        opened = opened_by(body, tuple(map(hash_of, tokens)), hashes, club)
+        await _may_open(service, request, body.club)
+        command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
+        outcome = await service.do(command)
+        match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
+    else:
+        match, version = await service.opened(match_id), before.last
+    headers = _again(match, tokens) if before is not None or outcome.repeated else {}
+    service.tell(request, match)  # whoever opens a match of a club holds a key of the club
+    match = await service.named(request, match)
     members = match.opened.members
     made = MatchMade(
         id=match_id,
@@ -183,24 +196,33 @@ def _secret(service: Service) -> bytes:
     return service.referee.secret
 
 
-async def _opened(
-    service: Service, match_id: UUID, opened: MatchOpened, *, keyed: bool
-) -> tuple[Match, int, dict[str, str]]:
-    """The match, its version when it had been opened, and the headers that tell whether that was done before."""
-    own_key = str(match_id) if keyed else None  # the client's is nowhere stored
-    before = await in_thread(service.referee.act, match_id, "official", own_key) if own_key else None
-    if before is None:
-        outcome = await service.do(Command(id=match_id, actor="official", request=opened, key=own_key))
-        match, version, repeated = (
-            match_of(outcome.aggregate),
-            outcome.events[-1].originator_version,
-            outcome.repeated,
-        )
-    else:
-        match, version, repeated = await service.opened(match_id), before.last, True
-    if repeated:
-        if not compare_digest(match.opened.tokens[0], opened.tokens[0]):  # which the body goes into
-            raise KeyReused
-        if datetime.now(UTC) - match.opened_at > REPEATED_FOR:
-            raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
-    return match, version, {"Idempotency-Replayed": "true"} if repeated else {}
+async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | None, Actor]:
+    """The club whose match it shall be, and by whom it is opened: by a key of the club that is good for it, or where
+    it is no club's by anybody. 401, 403, 404."""
+    if body.club is None:
+        anybody(request)
+        service.quotas.may_open()
+        return None, "official"
+    caller = await service.club_access.caller(request, body.club)
+    must_have(caller, "open")
+    return (await service.newest_club(caller.club)).standing, caller.actor
+
+
+async def _may_open(service: Service, request: Req, club: UUID | None) -> None:
+    """403 where there are as many as there may be."""
+    if club is None:
+        service.quotas.opens(request)
+        return
+    book = service.books.matches
+    count, _ = await service.books.ask_of_all(book, lambda connection: book.still_open(connection, club))
+    service.quotas.may_open_in_club(count)
+
+
+def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
+    """Of a match that had been opened before: the headers that say so. 422 where it was opened with another body,
+    which the tokens are made of, or too long ago."""
+    if not compare_digest(match.opened.tokens[0], hash_of(tokens[0])):
+        raise KeyReused
+    if datetime.now(UTC) - match.opened_at > REPEATED_FOR:
+        raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
+    return {"Idempotency-Replayed": "true"}

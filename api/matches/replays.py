@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from litestar import get
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.http.describe import described
@@ -44,7 +45,8 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
 
 def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
     """A :class:`Replayed`, encoded. Touches the database."""
-    return encode(replay_fields(match_of(service.referee.replay(now.id, at)), now, caller))
+    then = replace(match_of(service.referee.replay(now.id, at)), opened=now.opened)  # with names that are told
+    return encode(replay_fields(then, now, caller))
 
 
 @get(

@@ -145,7 +145,7 @@ def tag_now(match: Match) -> str:
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
     """The fields of :class:`MatchSeen`, ready to encode."""
     opened = match.opened
-    shown = match.rules.view(match.state, viewer)
+    shown = match.shown(viewer)
     return {
         "id": match.id,
         "version": match.version,
@@ -178,14 +178,14 @@ class StateSeen(Value):
     phase: PhaseSeen
     """What the match waits for."""
     to_act: told.Seats
-    """Seats that are awaited now."""
+    """Seats that are awaited now; while play is held for a case, none."""
     due: told.Many[DueAct]
     """Acts that the rules demand before the play goes on: ``ask``, ``answer``, ``knock_out``."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
     """Who is awaited in the match as it stands."""
-    shown = match.rules.view(match.state, viewer)
+    shown = match.shown(viewer)
     return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
 
 

@@ -179,7 +179,7 @@ def opened_by(
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
     members = members_of(body, club)
     players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
-    told_apart(list(players))
+    told_apart(players)
     if body.first_dealer is not None and not 0 <= body.first_dealer < count:
         raise Problem("no_such_first_dealer", last=count - 1)
     tally = body.dealing == "tally"
@@ -199,6 +199,8 @@ def opened_by(
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)
+    if terms is not None:
+        told_apart((one.name for one in terms.officials), officials=True)
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:

@@ -3,7 +3,7 @@
 A correction is kept beside them, and what counts by it is put together when it is asked for.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, Self, TypeVar
 from uuid import UUID
 
@@ -31,7 +31,7 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee.events import Recorded
+from referee.events import DealScored, Recorded
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.value import changed
 
@@ -61,6 +61,15 @@ class Sheet(Protocol):
 
 Corrections = Sequence[tuple[int, ProtocolCorrected]]
 """The numbers of events, and what they corrected."""
+
+
+def as_counted(score: DealScored) -> DealScored:
+    """A line that was corrected, each entry with its events once: what a result tells of a deal is all one event."""
+    entries, pot_entries = (
+        tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
+        for found in (score.entries, score.pot_entries)
+    )
+    return replace(score, entries=entries, pot_entries=pot_entries)
 
 
 S = TypeVar("S", bound=Sheet)
@@ -155,13 +164,14 @@ class Sheets(Generic[S]):
         """The last event of a match that the book has come to, or 0."""
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
-    def answer(self, connection: Connection, match_id: UUID) -> S | None:
-        """The sheet of a match with all its lines; ``None`` where no match is known."""
-        return self._whole(connection, match_id, self.lines.c.line)
+    def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
+        """The sheet of a match with all its lines; ``None`` where no match is known. ``instead``: fields in the place
+        of its own."""
+        return self._whole(connection, match_id, self.lines.c.line, instead)
 
-    def written(self, connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
+    def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
         """The same as JSON, and its version; the lines as they are kept, which are many and need not be read."""
-        sheet = self._whole(connection, match_id, type_coerce(self.lines.c.line, Kept))
+        sheet = self._whole(connection, match_id, type_coerce(self.lines.c.line, Kept), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def foreseen(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
@@ -179,7 +189,9 @@ class Sheets(Generic[S]):
                 corrections.append((one.originator_version, one.event))
         return sheet if self.amended is None or not corrections else self.amended(sheet, corrections)
 
-    def _whole(self, connection: Connection, match_id: UUID, line: ColumnElement[Any]) -> S | None:
+    def _whole(
+        self, connection: Connection, match_id: UUID, line: ColumnElement[Any], instead: Mapping[str, Any]
+    ) -> S | None:
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -188,7 +200,7 @@ class Sheets(Generic[S]):
         lines = connection.scalars(
             self._lines(match_id, found.version, line if amended is None else self.lines.c.line)
         )
-        whole: S = replace(found.sheet, version=found.version, lines=tuple(lines))
+        whole: S = replace(found.sheet, version=found.version, lines=tuple(lines), **instead)
         return whole if amended is None else amended(whole, self._corrections(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:

@@ -20,6 +20,7 @@ from referee.acts import (
     OpenCase,
     Report,
     Request,
+    Result,
     Ruling,
     Statement,
     TakeBack,
@@ -75,7 +76,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 }
 """Whose these events are."""
 PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
-TURN: Mapping[type, Turning] = {Report: cases.report}
+TURN: Mapping[type, Turning] = {Report: cases.report, Result: cases.entered}
 NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted, takeback.noted)
 FOLLOW: tuple[Consequence, ...] = (rulings.agreed, shuffle.commit)
 

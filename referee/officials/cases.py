@@ -5,9 +5,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import phases
+from referee import offences, phases
 from referee.actors import Actor, is_official, officials
-from referee.acts import Abandon, Appeal, Close, IssueToken, Knock, OpenCase, Report, Statement, Void, Withdrawal
+from referee.acts import (
+    Abandon,
+    Appeal,
+    Close,
+    IssueToken,
+    Knock,
+    OpenCase,
+    Report,
+    Result,
+    Statement,
+    Void,
+    Withdrawal,
+)
 from referee.events import (
     LAYS_OPEN,
     DealScored,
@@ -56,7 +68,8 @@ def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) ->
         payer = _payer(rules, standing, ruling.named, request.accused)
         if payer is not None:
             return _opened(standing, request, offence=ruling.named, payer=payer)
-    return replace(ruling, appeal_until=appeal_until(standing, moment.at)), *events[1:]
+    until = appeal_until(standing, moment.at)
+    return replace(ruling, appeal_until=until, note_kept=standing.docket.under_way), *events[1:]
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
@@ -126,6 +139,16 @@ def report(
     return opening(standing, by=request.seat, kind="offence", deal=deal, **told)
 
 
+def entered(
+    rules: Ruleset, standing: Standing, request: Result, events: tuple[Event, ...], moment: Moment
+) -> tuple[Event, ...]:
+    """J7: what a score sheet says of a knock stands until a party appeals, as any ruling of the referee does."""
+    until = appeal_until(standing, moment.at)
+    return tuple(
+        [replace(one, appeal_until=until) if isinstance(one, KnockUpheld | KnockDismissed) else one for one in events]
+    )
+
+
 def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
     """J1, J9-J11: an official knocks, or somebody says that a line of the protocol is wrong, or his act not meant."""
     table, docket, now = standing.play.table, standing.docket, phases.deal_of(standing.play)
@@ -141,7 +164,7 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
         return opening(standing, by=by, kind="misclick", deal=now, events=meant, text=request.note)
     if request.kind == "entry":
         if deal > docket.scored:
-            raise WrongPhase("deal_not_scored", "J9")
+            raise WrongPhase("deal_not_scored", "J9", deal=deal)
         assert request.result is not None, "who says that a line is wrong says what is right"
         remedies.check_told(rules, deal, request.result, moment)
         return opening(standing, by=by, kind="entry", deal=deal, result=request.result, text=request.note)
@@ -254,7 +277,7 @@ def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -
         events=event.events,
         result=event.result,
     )
-    play = phases.taken_up(play, event.case, event.accused, event.offence, event.events)
+    play = offences.taken_up(play, event.case, event.accused, event.offence, event.events)
     return replace(standing, play=play, docket=standing.docket.with_case(case))
 
 
@@ -272,7 +295,7 @@ def stated(rules: Ruleset, standing: Standing, event: CaseStated, number: int) -
 def withdrawn(rules: Ruleset, standing: Standing, event: CaseWithdrawn, number: int) -> Standing:
     """The case is closed, and what it rested on stands as before."""
     case = standing.docket.case(event.case)
-    play = phases.let_go(standing.play, case.accused, case.offence, case.events)
+    play = offences.let_go(standing.play, case.accused, case.offence, case.events)
     return _changed(replace(standing, play=play), event.case, status="withdrawn")
 
 

@@ -21,6 +21,7 @@ from referee.events import (
     MatchWon,
     Recorded,
 )
+from referee.officials import shuffle
 from referee.officials.recast import Line, Recast, as_json, recast
 from referee.officials.standing import Standing
 from referee.phases import Over
@@ -125,13 +126,22 @@ def check_time(
     if not (isinstance(play, Over) or rules.between_deals(play)):
         raise WrongPhase("deal_under_way", "J9")
     if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
-        raise WrongPhase("window_closed", "J8", until=until.isoformat())
+        raise WrongPhase("window_closed", "J8", until=until)
 
 
 def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
-    """What comes by itself after a correction, which is the event after ``moment.version``: cards for a lead."""
-    assert rules.resumed is not None, "it can go on with other numbers"
-    return rules.begin(rules.resumed(standing.play, event), replace(moment, version=moment.version + 1))
+    """What comes by itself after a correction, which is the event after ``moment.version``: cards for a lead, drawn
+    as the house has committed to. In a preview none are: who may look first could look until they suit him."""
+    if not moment.seed:
+        return ()
+    number = moment.version + 1
+    standing = resumed(rules, standing, event, number)
+    committed = shuffle.commit(rules, standing, moment)
+    for made in committed:
+        number += 1
+        standing = shuffle.committed(rules, standing, made, number)
+    met = shuffle.chance(rules, standing, None, replace(moment, version=number))
+    return *committed, *rules.begin(standing.play, met)
 
 
 def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number: int) -> Standing:

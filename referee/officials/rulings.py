@@ -82,6 +82,8 @@ def check_may_rule(case: Case, moment: Moment) -> None:
         raise WrongPhase("case_decided", "J7", status=status)
     if moment.actor in case.ruled_by and not (case.reopened and status == "appealed"):
         raise NotYours("ruled_by_you", "J7")
+    if status == "final" and case.instance > 1:
+        raise WrongPhase("case_decided", "J7", status=status)
     if status == "final":
         raise WrongPhase("window_closed", "J7")
     if status == "ruled":
@@ -120,8 +122,10 @@ def _is_agreed(standing: Standing, case: Case) -> bool:
 
 
 def waits(standing: Standing) -> bool:
-    """J2: whether something agreed waits to be ruled, which may be about a deal that is over."""
-    return any(case.is_open and _is_agreed(standing, case) for case in standing.docket.cases)
+    """J2: whether something agreed waits to be ruled which may be about a deal that is over: no misclick ever is."""
+    return any(
+        case.is_open and case.kind != "misclick" and _is_agreed(standing, case) for case in standing.docket.cases
+    )
 
 
 def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
@@ -136,7 +140,7 @@ def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment
         within_deal=standing.docket.under_way,
         remedy=Remedy(result=case.result),
     )
-    written = case.deal <= standing.docket.scored
+    written = case.kind != "misclick" and case.deal <= standing.docket.scored
     if written:
         remedies.check_correctable(rules, standing, ruled, moment)  # which is soon known
     if case.offence is not None and case.accused is not None and (written or remedies.in_its_deal(standing, case)):
@@ -159,7 +163,7 @@ def with_consequences(
     if remedy.void and not remedies.in_its_deal(standing, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)
     if (remedy.result is not None or remedy.strike) and not written:
-        raise WrongPhase("deal_not_scored", "J9")
+        raise WrongPhase("deal_not_scored", "J9", deal=case.deal)
     after = later(moment, (ruled,))
     if written:
         events = remedies.corrected(rules, standing, case, ruled, after)

@@ -48,7 +48,7 @@ def _hash(text: str) -> str:
 def awaited(standing: Standing) -> tuple[int, ...]:
     """The seats that may still add to the shuffle of the deal that comes: those that take part in it."""
     commitment = _commitment(standing)
-    if commitment is None or commitment.dealt:
+    if commitment is None or commitment.dealt or isinstance(standing.play, Over):
         return ()
     return tuple(seat for seat in standing.play.table.playing if not commitment.entropy[seat])
 
@@ -87,7 +87,7 @@ def given(rules: Ruleset, standing: Standing, event: EntropyGiven, number: int) 
 # What the house does
 
 
-def commit(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+def commit(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[ShuffleCommitted, ...]:
     """Before each deal, and anew after one that was voided: its seed lies open."""
     shuffle = standing.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(standing.play, Over):
@@ -112,7 +112,7 @@ def chance(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> 
     if isinstance(request, Deal) and request.seat == standing.play.table.dealer:  # of others the game says more
         until = commitment.until
         if until is not None and moment.at < until and (missing := awaited(standing)):
-            raise WrongPhase("entropy_awaited", None, awaited=missing, until=until.isoformat())
+            raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
     return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
 
 

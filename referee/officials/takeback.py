@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import phases
+from referee import offences, phases
 from referee.actors import Actor, is_official
 from referee.acts import Act, Request, TakeBack
 from referee.events import LAYS_OPEN, Event, MatchOpened, TokenEnded, TokenMade, seen
@@ -202,5 +202,5 @@ def undone(rules: Ruleset, standing: Standing, event: ActTakenBack, number: int)
             verdict="upheld",
             ruled_by=(None,),
         )
-        play, docket = phases.taken_up(play, event.case, None, None, ()), docket.with_case(case)
+        play, docket = offences.taken_up(play, event.case, None, None, ()), docket.with_case(case)
     return replace(standing, play=play, before=None, docket=docket)

@@ -6,6 +6,8 @@ written is for the writer and the officials until the deal is over in which it w
 
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
+
 from referee import told
 from referee.actors import Actor
 from referee.acts import Result
@@ -40,6 +42,14 @@ def to_writer(said: Any, field: str, viewer: Viewer) -> str:
     return text if not said.within_deal or viewer == writer else ""
 
 
+def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
+    """What was written with its knocks is the writer's own until then, too."""
+    result: Result | None = getattr(opened, field)
+    if result is None or not result.knocks or not opened.within_deal or viewer == opened.by:
+        return result
+    return replace(result, knocks=tuple([replace(knock, note="") for knock in result.knocks]))
+
+
 def after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
     """What an official has written within a deal is told when that is over."""
     text: str = getattr(ruled, field)
@@ -50,7 +60,7 @@ class CaseOpened(Event):
     """A knock that the events cannot decide: an official rules on it, or who would pay agrees (J1, J2)."""
 
     TOPIC: ClassVar[str] = "case/opened"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer}
+    HIDDEN: ClassVar[Hidden] = {"text": to_writer, "result": without_notes}
     case: told.CaseNumber
     by: Actor
     """Who opened it: a seat, or an official."""
@@ -66,7 +76,7 @@ class CaseOpened(Event):
     events: told.Events = ()
     """What it rests on, such as a report; left out: on no event."""
     result: Result | None = None
-    """What the deal should have come to; left out: it is about an offence."""
+    """What the deal should have come to, its notes kept as the text is; left out: it is about an offence."""
     text: told.Text = ""
     """What was said with the knock; left out: nothing, or not the caller's to know."""
     within_deal: bool = False

@@ -3,7 +3,6 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from uuid import UUID
 
 import msgspec
@@ -47,10 +46,13 @@ class Cache:
         place = self._places.get(aggregate_id)
         return place.loaded if place else None
 
-    def used(self, aggregate_id: UUID) -> None:
-        """Tells that an aggregate is of use."""
-        with suppress(KeyError):
+    def use(self, aggregate_id: UUID) -> Loaded | None:
+        """The same, for somebody to whom it is of use."""
+        try:
             self._places.move_to_end(aggregate_id)
+            return self._places[aggregate_id].loaded
+        except KeyError:
+            return None
 
     def is_behind(self, aggregate_id: UUID) -> bool:
         """Whether it is at hand and something is known to have come after it."""

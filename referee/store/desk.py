@@ -200,10 +200,9 @@ class Desk:
 
     def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:
         """The aggregate, if it is at hand; ``as_it_was``: also where something is known to have come after it."""
-        if self._cache.is_behind(aggregate_id) and not as_it_was:
+        if not as_it_was and self._cache.is_behind(aggregate_id):
             return None
-        loaded = self._cache.get(aggregate_id)
-        self._cache.used(aggregate_id)
+        loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
@@ -434,7 +433,7 @@ class Desk:
             raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
-        before = self._history(aggregate, request, work)
+        before = self._history(aggregate, work) if aggregate.rests_on_history(request) else ()
         moment = Moment(aggregate.version, at, self._seed(), command.actor, before, command.id)
         events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
@@ -443,10 +442,8 @@ class Desk:
         history, head = self._written(job, entry, events, at, work)
         return self._outcome(job, advanced(aggregate, history, standing), history, head, entry.kept, work)
 
-    def _history(self, aggregate: Aggregate, request: Any, work: _Work) -> Sequence[Recorded]:
-        """All that has happened, stored or about to be; nothing where the request is not decided on it."""
-        if not aggregate.rests_on_history(request):
-            return ()
+    def _history(self, aggregate: Aggregate, work: _Work) -> Sequence[Recorded]:
+        """All that has happened, stored or about to be."""
         stored = self.referee.history(aggregate.id, to=aggregate.version)
         news = (one for one in work.history if one.originator_id == aggregate.id)
         return [*stored, *(one for one in news if one.originator_version > len(stored))]

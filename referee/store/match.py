@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from referee import events, proceedings
 from referee.actors import Actor, place_of
@@ -30,8 +31,11 @@ from referee.officials import asked, attended, attends, corrections, takeback
 from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
-from referee.ruleset import Ruleset
+from referee.ruleset import Ruleset, Shown
 from referee.store.aggregate import Aggregate, Rules
+
+OF_A_SEAT = (SeatAct, Knock)
+"""Requests that always name the seat that asks."""
 
 
 def _facts() -> tuple[type[Event], ...]:
@@ -96,18 +100,13 @@ class Match(Aggregate):
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
-        return compare_digest(self._known(actor), token)
-
-    def _known(self, actor: Actor) -> str:
-        """The SHA-256 of the token that an actor has now."""
         table = self.state.table
-        if not isinstance(actor, str):
-            return str(table.tokens[actor])
+        if isinstance(actor, int):
+            return compare_digest(table.tokens[actor], token)
         if actor in ("scribe", "watcher"):
-            return str(getattr(table, actor))
+            return compare_digest(getattr(table, actor), token)
         place = place_of(actor)
-        assert place is not None, "a key is the club's"
-        return (self.opened.official, *self.opened.officials)[place]
+        return place is not None and compare_digest((self.opened.official, *self.opened.officials)[place], token)
 
     def holder(self, token: str) -> Actor | None:
         """Whose token this is the SHA-256 of, ``"watcher"`` for one that is only good to look; ``None``: nobody's.
@@ -128,7 +127,7 @@ class Match(Aggregate):
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
-        if isinstance(request, SeatAct | Knock):
+        if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
         if seat is not None:  # who speaks for itself
@@ -145,6 +144,11 @@ class Match(Aggregate):
             return ()
         acts = self.rules.legal(standing.play, viewer)
         return acts + takeback.offers(standing, viewer) if isinstance(viewer, int) else acts
+
+    def shown(self, viewer: Viewer) -> Shown:
+        """The match as somebody may see it. While play is held for a case nobody is awaited (J5)."""
+        shown, docket = self.rules.view(self.state, viewer), self.docket
+        return shown if docket is None or not holding(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
         """J8: whether it is over, and what it came to may still change."""

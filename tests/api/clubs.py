@@ -89,8 +89,8 @@ class Placed:
         seats = tuple(hashed(self.tokens[seat]) for seat in range(len(opened.players)))
         opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]))
         self.do("official", opened)
-        self.do("official", IssueToken(hash=hashed(self.tokens["scribe"]), role="scribe"))
-        self.do("official", IssueToken(hash=hashed(self.tokens["watcher"]), role="watcher"))
+        self.do("official", IssueToken(seat=None, hash=hashed(self.tokens["scribe"]), role="scribe"))
+        self.do("official", IssueToken(seat=None, hash=hashed(self.tokens["watcher"]), role="watcher"))
 
     def do(self, actor: Any, request: Any) -> Outcome:
         return self.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)

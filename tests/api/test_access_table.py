@@ -181,6 +181,7 @@ CALLS = {
     "get_club": Call("club_look", "{club}"),
     "list_members": Call("club_look", "{club}/members"),
     "list_evenings": Call("club_look", "{club}/evenings"),
+    "get_standings": Call("club_look", "{club}/standings"),
     "list_keys": Call("club_keys", "{club}/keys"),
     "send_club_act": post("club_do", "{club}/acts", {"act": "join", "name": "Ture"}),
     "send_club_act, evening": post("club_open", "{club}/acts", EVENING),
@@ -323,6 +324,7 @@ def test_who_may_in_a_club(world: World, operation: str) -> None:
         is_told(answer, WORDS[expected], call)
         if expected == "-":
             assert same(answer, world.ask(call, uuid4(), shown))
+            assert same(answer, world.ask(call, match.id, shown)), "a match is no club"
 
 
 @pytest.mark.parametrize("key", NO_GOOD)

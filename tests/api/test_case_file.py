@@ -10,7 +10,8 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.cases.documents import WORDS
-from api.cases.pages import HTML, case_policy
+from api.cases.pages import case_policy
+from api.http.replies import HTML
 from referee.sentences import fields
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, CESAR, REVOKE, RULING, TWO, ask, attended, finish
@@ -215,7 +216,7 @@ class TestForm:
         ask(heard, "/1/ruling", "Nils", RULING | {"verdict": "dismissed"})
         assert file(heard, 1, "Nils")["form"] is None
 
-    @pytest.mark.rule("J3")
+    @pytest.mark.rule("J3", "D70")
     def test_a_fault_that_falls_due_with_the_score_has_its_price(self, client: Client) -> None:
         rams = Table(client, ruleset="rams-english", options={}, adjudication=TWO)
         rams.done("deal", 0, counts=[5, 5, 5], turn_up="H7")
@@ -229,6 +230,14 @@ class TestForm:
         upheld, _ = form["outcomes"]
         assert (upheld["payer"], upheld["change"]) == (BERIT, [0, 0, 0])
         assert upheld["penalty"] == next(one["penalty"] for one in form["prices"] if one["offence"] == "revoke") > 0
+        text = unescape(page(rams).text)
+        assert "Berit -5" in text, "it is paid into the pot (D70)"
+        assert "+5" not in text
+        ruled = ask(rams, "/1/ruling", "official", RULING | {"rule": "D50", "events": []})
+        assert ruled["why"] == "Upheld by Maja: Berit revoked (D50) and puts five into the pot. Anna knocked."
+        swedish = rams.get("/knocks/1", ANNA, **{"Accept-Language": "sv"}).json()["why"]
+        assert "Berit lät bli att bekänna färg (D50) och lägger fem i potten." in swedish
+        assert "Berit -5." in unescape(page(rams).text)
 
     def test_what_cannot_be_ruled_says_why(self, heard: Table) -> None:
         finish(heard)

@@ -9,6 +9,7 @@ from litestar.testing import TestClient
 
 from tests.api.conftest import client_of
 from tests.api.table import Table
+from tests.conformance.described import Description
 from tests.edited import said
 
 ANNA, BERIT, CESAR = range(3)
@@ -21,6 +22,7 @@ RULING: dict[str, Any] = {
     "events": [2, 3],
     "reason": "Seen by Cesar",
 }
+DESCRIBED = Description()
 
 
 def attended(client: Any, adjudication: Any = TWO, **opening: Any) -> Table:
@@ -45,6 +47,7 @@ def case(table: Table, number: int = 1, who: int | str | None = None, **headers:
 def ask(table: Table, call: str, who: int | str, body: Any, status: int = 201, **headers: str) -> dict[str, Any]:
     answer = table.post(f"/knocks{call}", body, who, **headers)
     assert answer.status_code == status, answer.text
+    DESCRIBED.answered("POST", f"{table.path}/knocks{call}", status, answer.headers, answer.content)
     told: dict[str, Any] = answer.json()
     return told
 
@@ -103,6 +106,25 @@ class TestOpening:
         }
         answer = client.post("/v1/matches", json=body)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/same-official-token")
+
+    @pytest.mark.parametrize(
+        ("names", "code", "facts"),
+        [
+            (("Maja", "maja "), "same-official-name", {"name": "maja ", "places": [0, 1]}),
+            (("Maja", "\u200b"), "unseen-official-name", {"place": 1}),
+        ],
+    )
+    def test_rulings_name_officials_who_can_be_told_apart(
+        self, client: TestClient[Litestar], names: tuple[str, ...], code: str, facts: Any
+    ) -> None:
+        body = {
+            "ruleset": "rodskagg-kortoxen",
+            "players": [{"name": name} for name in ("Maja", "Berit", "Cesar")],
+            "adjudication": {"officials": [{"name": name} for name in names]},
+        }
+        answer = client.post("/v1/matches", json=body)
+        assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{code}")
+        assert answer.json()["facts"] == facts
 
     @pytest.mark.parametrize(
         "wrong",
@@ -227,6 +249,25 @@ class TestACase:
         assert told[0] == told[1]
         assert told[0]["type"] == "/problems/undetermined-dismisses"
 
+    def test_what_it_follows_has_been_ruled(self, heard: Table, client: TestClient[Litestar]) -> None:
+        """Here or in another match, by officials or by the referee at once; what waits is no ruling yet."""
+        other = attended(client)
+        for table in (heard, other):
+            ask(table, "", ANNA, REVOKE)
+        ask(other, "", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "fold_question"})
+        nowhere = {"match": "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5c", "case": 1}
+        known, before = {"match": other.id, "case": 2}, heard.version()
+        for strange in (nowhere, {"match": other.id, "case": 1}, {"match": other.id, "case": 3}):
+            for query in ("", "?preview=true"):
+                told = ask(heard, f"/1/ruling{query}", "official", RULING | {"precedents": [known, strange]}, 422)
+                assert told["type"] == "/problems/no-such-precedent"
+                assert told["facts"] == {"at": "/precedents/1"} | strange
+        assert heard.version() == before
+        ask(other, "/1/ruling", "official", RULING)
+        follows = [known, {"match": other.id, "case": 1}]
+        ruled = ask(heard, "/1/ruling", "official", RULING | {"precedents": follows})
+        assert ruled["rulings"][0]["precedents"] == follows
+
     def test_a_repeat_is_answered_and_not_done_twice(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         key = {"Idempotency-Key": "once"}
@@ -294,6 +335,10 @@ class TestRefusals:
             ("/1/statements", BERIT, {"seat": BERIT, "agrees": True, "events": [1] * 65}, 400, "unreadable"),
             ("/1/statements", BERIT, {"seat": BERIT, "agrees": True, "events": [999]}, 422, "event-to-come"),
             ("/2/statements", BERIT, {"seat": BERIT, "agrees": True}, 404, "no-such-case"),
+            ("/0/statements", BERIT, {"seat": BERIT, "agrees": True}, 404, "no-such-case"),
+            ("/0/withdrawal", ANNA, {"seat": ANNA}, 404, "no-such-case"),
+            ("/0/appeal", ANNA, {"seat": ANNA}, 404, "no-such-case"),
+            ("/0/ruling", "official", RULING, 404, "no-such-case"),
             ("/1/withdrawal", CESAR, {"seat": CESAR}, 403, "not-the-opener"),
             ("/1/withdrawal", CESAR, {}, 403, "for-officials"),
             ("/1/withdrawal", "official", {}, 403, "not-the-opener"),
@@ -365,7 +410,10 @@ class TestRefusals:
         answer = table.send("bid", BERIT, bid=1)
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/held")
         assert answer.json()["facts"] == {"cases": [1]}
+        assert table.get("/legal-acts", BERIT).json() == []
+        assert table.get().json()["to_act"] == [], "nobody is awaited but officials"
         ask(table, "/1/withdrawal", ANNA, {"seat": ANNA})
+        assert table.get().json()["to_act"] == [BERIT]
         table.done("bid", BERIT, bid=1)
 
 

@@ -100,6 +100,7 @@ class TestFounding:
                 answers = [one.result() for one in asking]
                 assert {answer.status_code for answer in answers} == {201}, [answer.text for answer in answers]
                 assert len({answer.content for answer in answers}) == 1
+        assert names_kept(store_url) == [FOUNDING["founder"]["name"]] * 3
 
     def test_a_day_later_the_key_is_told_no_more(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         key = {"Idempotency-Key": str(uuid4())}

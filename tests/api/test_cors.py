@@ -15,6 +15,7 @@ from tests.api.conftest import client_of
 from tests.api.serving import ROOT, served
 from tests.api.table import Table
 from tests.api.test_protocol import wire
+from tests.conformance.described import resolved
 
 Client = TestClient[Litestar]
 HOME, OTHER, STRANGER = "https://cards.example", "http://localhost:5173", "https://stranger.example"
@@ -123,9 +124,10 @@ def test_all_that_is_described_may_be_sent_and_read(named: Client) -> None:
     for path in description["paths"].values():
         for method, operation in path.items():
             methods.add(method)
-            sent |= {one["name"].lower() for one in operation.get("parameters", ()) if one["in"] == "header"}
+            parameters = [resolved(description, one) for one in operation.get("parameters", ())]
+            sent |= {one["name"].lower() for one in parameters if one["in"] == "header"}
             for answer in operation["responses"].values():
-                read |= {name.lower() for name in answer.get("headers", ())}
+                read |= {name.lower() for name in resolved(description, answer).get("headers", ())}
     preflight = told(named.options("/v1/matches", headers={"Origin": HOME, **PREFLIGHT}))
     assert methods <= names(preflight["allow-methods"])
     assert sent - {"accept"} | {"authorization", "content-type"} <= names(preflight["allow-headers"])

@@ -16,6 +16,7 @@ from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.store.match import Match
 from tests.api.serving import ROOT
+from tests.conformance import described
 
 CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text("utf-8"))
 SCHEMAS: dict[str, Any] = CONTRACT["components"]["schemas"]
@@ -51,9 +52,13 @@ def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
             yield from parts(inner, (*path, str(place)))
 
 
-def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema that a reference leads to."""
-    return SCHEMAS[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
+def resolved(part: dict[str, Any]) -> dict[str, Any]:
+    """What a reference leads to."""
+    return described.resolved(CONTRACT, part)
+
+
+def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
+    return [resolved(one) for one in operation.get("parameters", ())]
 
 
 def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -62,7 +67,7 @@ def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
         sent = operation.get("requestBody", {}).get("content", {})
         yield from ((f"{name} {media_type}", body) for media_type, body in sent.items())
         for status, answer in operation["responses"].items():
-            for media_type, body in answer.get("content", {}).items():
+            for media_type, body in resolved(answer).get("content", {}).items():
                 yield f"{name} {status} {media_type}", body
 
 
@@ -87,11 +92,12 @@ class TestEverythingIsSaid:
         for name, operation in OPERATIONS.items():
             told = {
                 name: operation,
-                **{f"{name} {one['name']}": one for one in operation.get("parameters", ())},
-                **{f"{name} {status}": one for status, one in operation["responses"].items()},
+                **{f"{name} {one['name']}": one for one in parameters(operation)},
+                **{f"{name} {status}": resolved(one) for status, one in operation["responses"].items()},
             }
             for status, answer in operation["responses"].items():
-                told |= {f"{name} {status} {header}": HEADERS[header] for header in answer.get("headers", ())}
+                headers = resolved(answer).get("headers", ())
+                told |= {f"{name} {status} {header}": HEADERS[header] for header in headers}
             silent += [where for where, one in told.items() if not one.get("description")]
         assert not silent
 
@@ -134,7 +140,7 @@ def reached(*roots: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             if "examples" in path or path[-1:] == ("properties",):
                 continue
             yield "/".join((name, *path)), part
-            if str(to := part.get("$ref")).startswith(REFS) and to not in known:
+            if (to := part.get("$ref")) is not None and to not in known:
                 known.add(to)
                 waiting.append((to, resolved(part)))
 
@@ -215,14 +221,27 @@ class TestGeneratorsTakeIt:
 
     def test_references_lead_somewhere(self) -> None:
         references = {part["$ref"] for _, part in parts(CONTRACT) if isinstance(part.get("$ref"), str)}
-        headers = {f"#/components/headers/{name}" for name in HEADERS}
-        assert references == {REFS + name for name in SCHEMAS} | headers
+        kinds = ("headers", "parameters", "responses", "schemas")
+        named = CONTRACT["components"]
+        assert references == {f"#/components/{kind}/{name}" for kind in kinds for name in named[kind]}
+
+    def test_a_parameter_or_problem_is_told_once(self) -> None:
+        """All calls together have two hundred of the one and three hundred of the other."""
+        told = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
+        again = {one["name"] for one in told if "$ref" not in one and told.count(one) > 1}
+        assert again <= CONTRACT["components"]["parameters"].keys()  # one of the same name is taken more often
+        for name, operation in OPERATIONS.items():
+            problems = {status: one for status, one in operation["responses"].items() if int(status) >= 400}
+            assert [status for status, one in problems.items() if one.keys() != {"$ref"}] == [], name
+            for status, one in problems.items():
+                (example,) = resolved(one)["content"]["application/problem+json"]["examples"].values()
+                assert str(example["value"]["status"]) == status, name
 
     def test_a_header_is_described_once(self) -> None:
         """All answers together have two thousand of them."""
         for operation in OPERATIONS.values():
             for answer in operation["responses"].values():
-                told = answer.get("headers", {})
+                told = resolved(answer).get("headers", {})
                 assert told == {name: {"$ref": f"#/components/headers/{name}"} for name in told}
 
     def test_a_spectator_needs_no_token(self) -> None:

@@ -145,21 +145,21 @@ class TestBooks:
         assert all(what in line for line in lines)
 
     def test_one_that_is_ahead_of_the_log(self, editor: Editor) -> None:
-        editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_2'", books=True)
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_3'", books=True)
         tells(editor.url, r"book cases has come to position 5000, and the log ends at \d+: .*`knacka rebuild cases`")
 
     def test_one_that_stands_still(self, editor: Editor) -> None:
-        editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = 'cases_2'", books=True)
+        editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = 'cases_3'", books=True)
         tells(editor.url, r"book cases stands still at position 7, and the log ends at \d+: start `knacka serve`")
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
-        editor.run("DROP TABLE book_cases_2_entries", books=True)
+        editor.run("DROP TABLE book_cases_3_entries", books=True)
         tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
 
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
         editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
-        values = "'cases_2', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
+        values = "'cases_3', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
         editor.run(
             f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})",
             matches.ids[0],

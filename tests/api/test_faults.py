@@ -132,6 +132,8 @@ def right(here: types.Type, rng: Random) -> Any:
             return text(rng).ljust(least, "x")[: here.max_length]
         case types.StrType(pattern=None):
             return text(rng)
+        case types.UUIDType():
+            return "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
         case types.DateType():
             return "2026-11-22"
         case types.DateTimeType():

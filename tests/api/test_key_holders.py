@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, NamedTuple
-from uuid import uuid4
+from uuid import UUID
 
 import httpx
 import pytest
@@ -174,6 +174,13 @@ class TestDoes:
         entry = {"seat": 0, "offence": "misclick"}
         problem(room.post("/knocks", entry, room.match.tokens["scribe"]), 403, "for-seats")
 
+    def test_nor_does_it_anything_where_the_server_deals(self, client: Client) -> None:
+        """What is refused to it would tell what the seats hold."""
+        room = room_of(client, dealing="house")
+        deal = {"act": "deal", "seat": 0}
+        problem(room.post("/acts", deal, room.match.tokens["scribe"]), 403, "only-looks-on")
+        assert room.post("/acts", deal, room.match.tokens[0]).status_code == 201
+
     def test_whoever_opens_matches_replaces_a_lost_token(self, room: Room) -> None:
         key = room.club.key("open")
         token = room.post("/tokens", {"seat": 1}, key).json()["token"]
@@ -198,7 +205,7 @@ class TestDoes:
 
 
 class TestEnds:
-    @pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/matches", f"/v1/matches/{uuid4()}", "/v1/cases"])
+    @pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/matches", f"/v1/matches/{UUID(int=1)}", "/v1/cases"])
     def test_two_authorizations_are_nobody_s(self, http: httpx.Client, path: str) -> None:
         headers = [("Authorization", f"Bearer {token}") for token in ("one", "another")]
         problem(http.get(path, headers=headers), 400, "two-authorizations")

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from api.names import Names, folded, is_ref, names_file
 from projections.follow.engine import engine_for
 from referee.store.reach import Postgres, place_of
+from tests.api.written import files_with
 from tests.stores import Postgres as Server
 
 CLUB, OTHER = UUID(int=1), UUID(int=2)
@@ -49,20 +50,6 @@ def sql(url: str, statement: str) -> list[tuple[object, ...]]:
             return done.fetchall() if done.description else []
     with closing(sqlite3.connect(names_file(url), isolation_level=None)) as file:
         return file.execute(statement).fetchall()
-
-
-def files_with(folder: Path, text: str) -> list[str]:
-    """The files of a folder in which the bytes of a text are, or those of its other form in Unicode."""
-    wanted = [normalize(form, text).encode() for form in ("NFC", "NFD")]
-    found = []
-    for file in folder.rglob("*"):
-        try:
-            held = file.read_bytes() if file.is_file() else b""
-        except FileNotFoundError:  # deleted just now
-            continue
-        if any(one in held for one in wanted):
-            found.append(file.name)
-    return sorted(found)
 
 
 # Refs

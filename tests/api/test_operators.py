@@ -21,6 +21,7 @@ from tests.ailing import held, taking_nothing, without
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT, free_port
 from tests.api.table import HANDS, KORTOXEN, Table
+from tests.conformance.described import resolved
 
 Client = TestClient[Litestar]
 
@@ -224,11 +225,11 @@ class TestReference:
                 assert call["summary"]
                 assert call["description"]
                 assert call["tags"]
-                for parameter in call.get("parameters", ()):
+                for parameter in (resolved(description, one) for one in call.get("parameters", ())):
                     assert parameter["description"], (path, parameter["name"])
                 for status, answer in call["responses"].items():
                     if int(status) >= 400:
-                        assert list(answer["content"]) == ["application/problem+json"]
+                        assert list(resolved(description, answer)["content"]) == ["application/problem+json"]
                 if "requestBody" in call:
                     assert call["requestBody"]["content"]["application/json"]["examples"]
         named = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(description)))
@@ -290,4 +291,4 @@ class TestSettings:
 
 def test_static_files_are_part_of_the_package() -> None:
     files = {path.name for path in Path(ROOT / "api" / "docs" / "static").iterdir()}
-    assert files == {"case.html", "docs.html", "problem.html", *SCRIPTS}
+    assert files == {"case.css", "docs.html", "frame.html", "problem.css", *SCRIPTS}

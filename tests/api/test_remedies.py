@@ -92,6 +92,9 @@ class TestAWrongLine:
         assert {one["id"]: one["version"] for one in listed}[table.id] == table.version()
         if ruleset == "rams-english":
             assert table.get("/pot").json()["contents"] == right.get("/pot").json()["contents"]
+            line["entries"] += table.get("/pot").json()["lines"][0]["entries"]
+        for entry in line["entries"]:
+            assert entry["events"] == [once["event"]], "the correction, which tells all of the deal"
         topics = [one["topic"] for one in table.get("/events").json()["events"]]
         assert topics[-3:] == ["case/stated", "case/ruled", "protocol/corrected"]
         code, lines = said(store_url)

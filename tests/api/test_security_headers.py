@@ -30,6 +30,7 @@ def requests(client: Client, table: Table) -> Iterator[tuple[str, str]]:
     """A method and path for each call that there is."""
     values = {
         "match": table.id,
+        "club": table.id,
         "ruleset": KORTOXEN,
         "rule_id": "B1",
         "deal": "1",

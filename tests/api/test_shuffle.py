@@ -352,7 +352,8 @@ class TestEntropy:
         told = answer.json()
         assert (answer.status_code, told["type"]) == (409, "/problems/entropy-awaited")
         assert told["facts"]["awaited"] == [0, 2]
-        assert told["facts"]["until"].startswith(table.get().json()["shuffling"]["until"][:19])
+        assert told["facts"]["until"] == table.get().json()["shuffling"]["until"]
+        assert f"until {told['facts']['until']} " in told["detail"]
         assert table.version() == 3
         table.entropy(0)
         table.entropy(2)
@@ -499,3 +500,27 @@ async def compare(url: str, ids: tuple[UUID, UUID], who: int | str, last: int) -
             b'{"act":"bella","seat":0}',
         ):
             await same(who, "POST", "/acts", body)
+
+
+class TestPreview:
+    @pytest.mark.rule("J9")
+    def test_a_commitment_that_is_still_to_come_is_not_told(self, client: TestClient[Litestar]) -> None:
+        """There is no seed yet, so there is nothing that could be said of it."""
+        officials = {"officials": [{"name": "Maja"}]}
+        table = Shuffled(client, KORTOXEN, 3, first_dealer=0, enforcement="penalise", adjudication=officials)
+        assert table.post("/acts", {"act": "cut", "seat": 2}, 2).status_code == 201
+        assert table.post("/acts", {"act": "deal", "seat": 0}, 0).status_code == 201
+        knock = {"accused": 1, "offence": "exposed_card"}
+        assert table.post("/knocks", knock, "official").status_code == 201
+        ruling = {
+            "verdict": "upheld",
+            "standard": "balance_of_probabilities",
+            "rule": "B11",
+            "remedy": {"void": True},
+        }
+        foreseen = table.post("/knocks/1/ruling?preview=true", ruling, "official").json()
+        before = table.version()
+        assert table.post("/knocks/1/ruling", ruling, "official").status_code == 201
+        happened = table.get(f"/events?after={before}", "official").json()["events"]
+        assert [one["topic"] for one in happened][-2:] == ["deal/voided", "shuffle/committed"]
+        assert [one["topic"] for one in foreseen["events"]] == [one["topic"] for one in happened[:-1]]

@@ -176,10 +176,10 @@ class TestTexts:
         [
             ("\u202e", "U+202E", "RIGHT-TO-LEFT OVERRIDE"),
             ("\u2066", "U+2066", "LEFT-TO-RIGHT ISOLATE"),
-            ("\x00", "U+0000", "a control character"),
-            ("\n", "U+000A", "a control character"),
-            ("\x7f", "U+007F", "a control character"),
-            ("\x9b", "U+009B", "a control character"),
+            ("\x00", "U+0000", "<control>"),
+            ("\n", "U+000A", "<control>"),
+            ("\x7f", "U+007F", "<control>"),
+            ("\x9b", "U+009B", "<control>"),
             ("\u2028", "U+2028", "LINE SEPARATOR"),
         ],
     )

@@ -95,6 +95,8 @@ def test_a_deal_of_kalabrias(client: TestClient[Litestar]) -> None:
         ("rams-english", {"misdeal": True, "tricks": [0]}, 422, "nothing_was_played", "D67", "/tricks"),
         ("rams-english", KALABRIAS, 422, "not_in_the_result", None, "/taken"),
         ("kalabrias", RAMS, 422, "not_in_the_result", None, "/bids"),
+        ("kalabrias", KALABRIAS | {"taken": [[5, 0], [4, 0]]}, 422, "told_otherwise", None, "/taken"),
+        ("kalabrias", KALABRIAS | {"trumps": None}, 422, "missing_in_the_result", "E5", "/trumps"),
         (
             "kalabrias",
             KALABRIAS | {"card_points": [58, 100]},
@@ -121,6 +123,9 @@ def test_what_does_not_add_up_is_refused_whole(
     assert problem["facts"]["at"] == at
     swedish = t.post("/acts", {"act": "result", **result}, 0, **{"Accept-Language": "sv"}).json()
     assert swedish["detail"] != problem["detail"]
+    if code in ("not_in_the_result", "told_otherwise", "missing_in_the_result"):
+        assert at in problem["detail"]
+        assert at in swedish["detail"]
     assert t.version() == before
     right = RAMS if ruleset == "rams-english" else KALABRIAS
     assert t.post("/acts", {"act": "result", **right}, 0).status_code == 201

@@ -53,6 +53,7 @@ class TestUnreadable:
             (b'{"act":"bid","seat":1,"bid":1e999}', "/bid", "as large", None),
             (b'{"act":"bid","seat":1,"bid":100}', "/bid", "from -99 to 99", None),
             (b'{"act":"bid","seat":9,"bid":2}', "/seat", "from 0 to 7", None),
+            (b'{"act":"result","bids":[[0]]}', "/bids/0", "A list of 2 items belongs here", None),
             (b'{"act":"bid","seat":1,"bid":"all"}', "/bid", "all", "rodskagg"),
             (
                 b'{"act":"play","seat":1,"card":"S1"}',
@@ -92,8 +93,7 @@ class TestUnreadable:
         fields_of_a_match = ", ".join(f"`{name}`" for name in OpenMatch.__struct_fields__)
         answer = client.post("/v1/matches", json=body, headers={"Accept-Language": "sv"})
         assert [(error["pointer"], error["detail"]) for error in problem(answer, 400, "unreadable")["errors"]] == [
-            ("/players/3/nam", "Det finns inget fält `nam` här: bara `name`."),
-            ("/players/3/name", "`name` saknas. Ett namn har 1 till 100 tecken, och inte bara blanktecken."),
+            ("/players/3/nam", "Det finns inget fält `nam` här: bara `name`, `member`."),
             ("/players/4/name", 'Ett namn har 1 till 100 tecken, och inte bara blanktecken; detta är `" "`.'),
             ("/stakes/currency", 'En valuta är de tre versalerna i ISO 4217: `SEK`; detta är `"kr"`.'),
             ("/stakes/unit", "Här ska stå ett heltal från 1 till 1000000; detta är `0`."),
@@ -119,7 +119,7 @@ class TestUnreadable:
         body = {"ruleset": KORTOXEN, "players": [*PLAYERS, {"nam": "David"}]}
         document = problem(client.post("/v1/matches", json=body), 400, "unreadable")
         assert "/players/3" in document["detail"]
-        assert document["errors"][0]["allowed"] == ["name"]
+        assert document["errors"][0]["allowed"] == ["name", "member"]
 
     @pytest.mark.parametrize(
         ("query", "parameter", "says"),

@@ -2,7 +2,8 @@
 
 ``knacka``: as it is. ``nothing``: the same app and route, but the store keeps nothing. ``save``: no queue; each
 request decides in a thread and stores with one ``save()`` of the library. ``route``: the same route, answered at
-once, without the referee.
+once, without the referee. ``limited``: as it is, with limits that hold on this machine too and are never reached;
+``guarded``: with such as are reached by who guesses tokens.
 """
 
 import logging
@@ -24,6 +25,10 @@ from referee.store.desk import Command, Desk, Outcome, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
+LIMITED: dict[str, dict[str, Any]] = {
+    "limited": {"limit_loopback": True, "acts_per_minute": 1_000_000, "matches_per_hour": 1_000_000},
+    "guarded": {"limit_loopback": True, "acts_per_minute": 5_000, "matches_per_hour": 1_000_000},
+}
 
 
 def keeping_nothing(url: str, **settings: Any) -> Referee:
@@ -78,7 +83,7 @@ def app_of(variant: str, url: str) -> Litestar:
         parts.construct = keeping_nothing
     if variant == "save":
         parts.construct, parts.Desk = construct_for_threads, SavingDesk
-    app = api.app.create_app(Settings(database_url=url))
+    app = api.app.create_app(Settings(database_url=url, **LIMITED.get(variant, {})))
     if variant == "route":
         return Litestar([answer_at_once])
     return app
@@ -86,5 +91,5 @@ def app_of(variant: str, url: str) -> Litestar:
 
 if __name__ == "__main__":
     _, variant, url, port = sys.argv
-    logging.disable(logging.INFO)
+    logging.disable(logging.WARNING)
     Server(config_of(app_of(variant, url), "127.0.0.1", int(port))).run()

@@ -88,8 +88,9 @@ class Club:
 
     def _reads_all(self) -> None:
         self.client.name = "example"
-        for path in (self.path, *(f"{self.path}/{what}" for what in ("members", "evenings", "keys")), "/v1/key"):
-            self.client.ask("GET", path, self.key)
+        for what in ("", "/members", "/evenings", "/keys", "/standings?fresh=true"):
+            self.client.ask("GET", self.path + what, self.key)
+        self.client.ask("GET", "/v1/key", self.key)
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """What a call of it is answered with that goes wrong in this way."""
@@ -120,6 +121,8 @@ class Club:
                 headers = {"Content_Type": "text/plain"}
             case 422 if call == "clubs":
                 content = msgspec.json.encode({**FOUNDING, "timezone": "Europe/Knislinge"})
+            case 422 if call == "standings":
+                path += "?ruleset=whist"
             case 422:
                 content = msgspec.json.encode({"act": "leave", "member": 99})
         _, said = self.client.raw(method, path, token, content, **headers)

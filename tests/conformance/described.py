@@ -29,6 +29,16 @@ GENERAL = {
 """Headers that say nothing of the interface: those of HTTP itself, and what each answer tells a browser."""
 
 
+def resolved(description: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a description, which may only refer to it."""
+    while "$ref" in part:
+        found: Any = description
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        part = found
+    return part
+
+
 class Undescribed(AssertionError):
     """It is not as the description says."""
 
@@ -38,15 +48,14 @@ class Description:
 
     def __init__(self) -> None:
         self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-        self._paths = {
-            re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): calls for path, calls in self._all["paths"].items()
-        }
+        self._paths = {re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): path for path in self._all["paths"]}
         self._validators: dict[int, Any] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any]:
         """The call at this path; one without a parameter in it before one with."""
-        found = [calls for pattern, calls in self._paths.items() if pattern.fullmatch(path)]
-        if not found or method.lower() not in (calls := min(found, key=lambda one: _parameters(one))):
+        found = [named for pattern, named in self._paths.items() if pattern.fullmatch(path)]
+        calls = self._all["paths"][min(found, key=lambda named: named.count("{"))] if found else {}
+        if method.lower() not in calls:
             raise Undescribed(f"{method} {path}")
         operation: dict[str, Any] = calls[method.lower()]
         return operation
@@ -60,7 +69,8 @@ class Description:
         """What a client sends."""
         path, query = urlsplit(target).path, parse_qsl(urlsplit(target).query)
         operation = self.operation(method, path)
-        known = {one["name"]: one["schema"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+        parameters = [resolved(self._all, one) for one in operation.get("parameters", ())]
+        known = {one["name"]: one["schema"] for one in parameters if one["in"] == "query"}
         for name, text in query:
             if name not in known:
                 raise Undescribed(f"{method} {target}: {name}")
@@ -74,7 +84,8 @@ class Description:
         responses, where = self.operation(method, path)["responses"], f"{method} {path}: {status}"
         if str(status) not in responses:
             raise Undescribed(where)
-        told, given = responses[str(status)], {name.lower(): value for name, value in headers.items()}
+        told = resolved(self._all, responses[str(status)])
+        given = {name.lower(): value for name, value in headers.items()}
         if more := given.keys() - {name.lower() for name in told.get("headers", {})} - GENERAL:
             raise Undescribed(f"{where} has {more}")
         for name in told.get("headers", {}):
@@ -110,11 +121,6 @@ class Description:
             error = next(iter(validator.iter_errors(body)))
             at = "/".join(map(str, error.instance_path))
             raise Undescribed(f"{where} at {at}: {error.message[:WORDS_MAX]} in {json.dumps(body)[:WORDS_MAX]}")
-
-
-def _parameters(calls: dict[str, Any]) -> int:
-    one = next(iter(calls.values()))
-    return sum(parameter["in"] == "path" for parameter in one.get("parameters", ()))
 
 
 def _is_number(schema: dict[str, Any]) -> bool:

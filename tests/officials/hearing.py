@@ -43,7 +43,8 @@ class Hearing:
         if actor is None:
             actor = getattr(request, "seat", None)
         actor = "official" if actor is None else actor
-        moment = Moment(len(self.history), self.at, "seed", actor, self.history)
+        history = self.history if self.match.rests_on_history(request) else ()  # else nobody has read it
+        moment = Moment(len(self.history), self.at, "seed", actor, history)
         events, standing = self.match.procedure.take(self.match.standing, request, moment)
         self._record(events, actor)
         self.match = fold(None, self.history)

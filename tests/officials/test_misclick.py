@@ -4,7 +4,19 @@ from typing import Any
 
 import pytest
 
-from referee.acts import Appeal, Bid, Deal, OpenCase, RemedySent, Ruling, Statement, TakeBack, Withdrawal
+from referee.acts import (
+    Appeal,
+    Bid,
+    Deal,
+    OpenCase,
+    RemedySent,
+    Ruling,
+    Score,
+    Statement,
+    TakeBack,
+    Trick,
+    Withdrawal,
+)
 from referee.events import Adjudication
 from referee.officials.standing import Case
 from referee.proceedings.takeback import ActTakenBack
@@ -89,6 +101,18 @@ def test_an_act_after_it_lets_it_stand(table: Attending) -> None:
     assert case_of(table).status == "pending", "it cannot be done, though all agree"
     table.do(ruling("dismissed"))
     assert case_of(table).status == "ruled"
+
+
+@pytest.mark.rule("B63", "J2")
+def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
+    """The last to be asked goes out with the deal that is scored."""
+    table = Attending(TERMS, dealing="tally", enforcement="penalise", ruleset="rodskagg-kortoxen", deal_ritual=False)
+    table.do(Deal(seat=0), Bid(seat=1, bid=1), misclick())
+    agree(table, 0, 2)
+    table.do(Bid(seat=2, bid="pass"), Bid(seat=3, bid="rodskagg"), Trick(seat=0), Score(seat=0))
+    assert table.match.state.table.active == (0, 1, 2)
+    assert case_of(table).status == "pending"
+    assert not table.match.rests_on_history(Deal(seat=1)), "it will never be done, so nothing need be read for it"
 
 
 def test_an_official_says_so_himself(table: Attending) -> None:

@@ -247,7 +247,7 @@ class TestTheDeal:
         played = Played(ruleset=KALABRIAS, players=3, entropy_seconds=60)
         until = NOON + timedelta(seconds=60)
         played.do(digits(1))
-        facts = {"awaited": (0, 2), "until": until.isoformat()}
+        facts = {"awaited": (0, 2), "until": until}
         for at in (NOON, until - timedelta(microseconds=1)):
             played.at = at
             assert played.refused(Deal(seat=0)) == ("state", "entropy_awaited", facts)

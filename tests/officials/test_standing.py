@@ -59,13 +59,17 @@ class Sides:
                 continue
             self.record(side, events)
             assert self.match(side).standing == standing, "what take gives is what folding gives"
-            came.append(tuple(map(without_appeal, events)))
+            came.append(tuple(map(without_officials, events)))
         return tuple(came)
 
 
-def without_appeal(event: Event) -> Event:
-    """A ruling as it would be where nobody is who could be appealed to."""
-    return replace(event, appeal_until=None) if isinstance(event, KnockUpheld | KnockDismissed) else event
+def without_officials(event: Event) -> Event:
+    """A ruling as it would be where nobody is who could be appealed to, or for whom a note is kept."""
+    return (
+        replace(event, appeal_until=None, note_kept=False)
+        if isinstance(event, KnockUpheld | KnockDismissed)
+        else event
+    )
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

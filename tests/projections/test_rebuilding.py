@@ -35,7 +35,7 @@ class TestRebuilding:
                 left = connection.execute(text("SELECT count(*), sum(position) FROM book_places")).one()
             assert tuple(left) == (len(books), len(books) * head(referee))
         prepare(engine, all_books())
-        assert len(inspect(engine).get_indexes("book_matches")) == 1
+        assert len(inspect(engine).get_indexes("book_matches_2")) == 2
 
     @pytest.mark.parametrize("size", [7, 300, 100_000])
     def test_all_books_are_rebuilt_in_one_pass(
@@ -182,5 +182,5 @@ def spoil(engine: Engine) -> None:
     """Somebody has been at the books."""
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_4_lines"))
-        connection.execute(text("UPDATE book_matches SET status = 'over'"))
-        connection.execute(text("UPDATE book_cases_2_entries SET topic = 'nothing'"))
+        connection.execute(text("UPDATE book_matches_2 SET status = 'over'"))
+        connection.execute(text("UPDATE book_cases_3_entries SET topic = 'nothing'"))

@@ -6,7 +6,7 @@ Each sister makes its own decision and change of these once, so that nothing is 
 from collections.abc import Callable
 from typing import Any
 
-from referee import phases
+from referee import offences, phases
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event
@@ -86,7 +86,7 @@ def card_played(passed_over: Callable[[P, int], P]) -> Callable[[P, CardPlayed, 
             voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
             state = changed(state, voids=voids)
         if event.breaches:
-            state = phases.noted(state, event.breaches, number)
+            state = offences.noted(state, event.breaches, number)
         if not state.led:
             state, led = passed_over(state, number), SUIT_OF[bit]
             return changed(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)

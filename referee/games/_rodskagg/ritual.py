@@ -15,7 +15,8 @@ from referee.games._rodskagg import dealing
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
-from referee.phases import Table, noted
+from referee.offences import noted
+from referee.phases import Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.value import Value

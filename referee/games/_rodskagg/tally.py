@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
 
-from referee import phases
+from referee import offences, phases
 from referee.acts import (
     KNOCKS_MAX,
     TRICKS_MAX,
@@ -111,7 +111,7 @@ def led(state: P, event: TrickTaken, number: int, passed_over: Callable[[P, int]
     """The state when the lead to a trick has been made that nobody saw."""
     if not state.table.tally:
         return state
-    return passed_over(phases.noted(state, event.breaches, number), number)
+    return passed_over(offences.noted(state, event.breaches, number), number)
 
 
 # A whole deal
@@ -299,8 +299,20 @@ def _kept_from_zero(state: State, seat: int, sheet: Sheet) -> int:
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """A knock as the table agreed on it: what the tally does not show is reported before."""
+    """A knock as the table agreed on it: what the tally does not show is reported before. Who accuses himself has
+    knocked for his own exit in vain (B-O31)."""
     at, told = placed.at, placed.told
+    if (
+        sheet.owed_total is not None
+        and told.offence == "exit_knock"
+        and told.seat == told.accused
+        and not told.upheld
+    ):
+        in_vain = _kept_from_zero(state, told.seat, sheet)
+        state = yield at, KnockOut(seat=told.seat)
+        if not in_vain:
+            raise AgainstTheRules("ruling_differs", "B67", at=at, verdict="upheld")
+        return state
     offence: Offence = "misdeal" if told.offence in MISDEAL else told.offence
     if told.upheld and offence not in SHOWN:
         state = yield at, Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence))

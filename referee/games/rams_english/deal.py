@@ -20,7 +20,7 @@ from referee.games.rams_english.states import (
     Undealt,
     trumps_of,
 )
-from referee.phases import with_ledger
+from referee.offences import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 

@@ -7,7 +7,7 @@ from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
 from referee.games.rams_english.deal import OFFENCES, fault, in_pack
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
-from referee.phases import noted
+from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import next_in

@@ -67,7 +67,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[events.Event, ..
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
     """C-O24: a penalty after the last trick; after a Redbeard that was made nothing is announced any more."""
-    state = phases.imposed(state, event, number)
+    state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state
     state = play.total_changed(state, state.outcome, event.seat)
@@ -154,7 +154,7 @@ EVOLVE: dict[type[events.Event], phases.Evolution] = {
     events.PlayEnded: play.play_ended,
     events.PenaltyImposed: by_phase(
         {
-            **dict.fromkeys((Drawing, Undealt, PickingUp, Auction), phases.imposed),
+            **dict.fromkeys((Drawing, Undealt, PickingUp, Auction), offences.imposed),
             Playing: play.penalty_imposed,
             Played: penalty_imposed,
         }

@@ -15,7 +15,7 @@ from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_catsatcards.deal import breach, price
 from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
-from referee.phases import imposed
+from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 
@@ -80,7 +80,7 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
             raise AgainstTheRules("question_owed", "C30", asker=who)
         grace = state.question.grace_until
         if seat != who and grace is not None and moment.at < grace:
-            raise AgainstTheRules("question_grace", "C-O23", asker=who, until=grace.isoformat())
+            raise AgainstTheRules("question_grace", "C-O23", asker=who, until=grace)
         if price(table, "fold_question"):
             breaches += (breach(table, "fold_question", who, done + 1, *shown),)
     if state.owed:

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import phases
+from referee import offences
 from referee.acts import Ask, KnockOut
 from referee.cards import Cards
 from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
@@ -87,7 +87,7 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
             raise AgainstTheRules("question_owed", "B48", asker=who)
         grace = state.question.grace_until
         if seat != who and grace is not None and moment.at < grace:
-            raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace.isoformat())
+            raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace)
         forgotten = (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
     return forgotten + out  # B-O32: in the order of their rules
 
@@ -228,7 +228,7 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 def penalty_imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
     """The state after a penalty: whoever stood at zero stands there no more (B-O31)."""
-    state, seat = phases.imposed(state, event, number), event.seat
+    state, seat = offences.imposed(state, event, number), event.seat
     deal = deal_of(state)
     if deal is None or not (deal.exits.zero[seat] or deal.exits.knocked[seat]):
         return state

@@ -1,0 +1,100 @@
+"""What the members of a club came to in a season."""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import QueryParameter
+from sqlalchemy import Connection
+
+from api.http.describe import KEY, described
+from api.http.headers import Req
+from api.http.params import ClubId, Fresh, OfRuleset
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, encode
+from api.reading import marked_reply
+from api.service import service_of
+from projections.matches import Standing
+from referee import told
+from referee.clubs.asked import PERSON
+from referee.clubs.facts import SEASON_MAX, Season
+from referee.events import in_points
+from referee.games import RULESETS
+from referee.value import Points, Value
+
+
+class StandingSeen(Value):
+    """What a member came to in matches that are over, and how the knocks were ruled on that he made."""
+
+    member: told.MemberNumber
+    played: told.Tally
+    """How many matches."""
+    won: told.Tally
+    """How many of them, with partners or alone."""
+    points: Points
+    """The sum of the points with which they ended, by the rules of each game: they mean little across games."""
+    knocks_upheld: told.Tally
+    """How many of his knocks were right, as they are ruled on now; also in matches that are not over."""
+    knocks_dismissed: told.Tally
+    """How many were not."""
+
+
+NOTHING = Standing(0, 0, 0)
+
+
+def _seen(member: int, came_to: Standing, upheld: int, dismissed: int) -> StandingSeen:
+    played, won, halves = came_to
+    (points,) = in_points((halves,), halves=True)
+    return StandingSeen(
+        member=member, played=played, won=won, points=points, knocks_upheld=upheld, knocks_dismissed=dismissed
+    )
+
+
+class Standings(Value):
+    """The members who played, most matches won first."""
+
+    season: Season | None
+    """null: all seasons."""
+    standings: Annotated[tuple[StandingSeen, ...], told.at_most(told.MEMBERS_MAX)]
+    """By matches won, then played, then by number."""
+    behind: told.Lag
+    """How many stored events they have not taken in yet."""
+
+
+@get(
+    "/clubs/{club:uuid}/standings",
+    operation_id="get_standings",
+    summary="The standings of a season",
+    description="What members came to in the matches of a season's evenings: matches that were won or closed, not "
+    "those that were abandoned. What is corrected counts as it stands now. With any key of the club.",
+    tags=["Clubs"],
+    security=KEY,
+    operation_class=described(gives=Standings, errors=(400, 401, 404, 422, 503)),
+)
+async def get_standings(
+    request: Req,
+    club: ClubId,
+    season: Annotated[
+        str | None,
+        QueryParameter(description="Left out: of all seasons.", min_length=1, max_length=SEASON_MAX, pattern=PERSON),
+    ] = None,
+    ruleset: OfRuleset = None,
+    fresh: Fresh = False,
+) -> Reply:
+    """The standings of a season."""
+    service = service_of(request)
+    now = (await service.club_access.caller(request, club)).club.standing
+    if ruleset is not None and ruleset not in RULESETS:
+        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
+    evenings = [number for number, one in enumerate(now.evenings, 1) if season in (None, one.season)]
+    matches, cases = service.books.matches, service.books.cases
+
+    def read(connection: Connection) -> tuple[StandingSeen, ...]:
+        came_to = matches.standings(connection, club, evenings, ruleset)
+        knocks = cases.knocks(connection, club, evenings, ruleset)
+        members = came_to.keys() | knocks
+        seen = [_seen(member, came_to.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
+        return tuple(sorted(seen, key=lambda one: (-one.won, -one.played, one.member)))
+
+    found, behind = await service.books.ask_of_all(matches, read, fresh=fresh)
+    page = encode(Standings(season=season, standings=found, behind=behind))
+    return await marked_reply(request, page, headers=PRIVATE)

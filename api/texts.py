@@ -1,0 +1,120 @@
+"""What people of a club write in its matches: kept among the names, and in the rows only by its refs.
+
+On the way in each text of a request is replaced before anybody else sees the request (:func:`written`,
+:func:`replaced`); on the way out refs are replaced in what is sent to who may read them (:class:`Texts`). Both go by
+what there is, not by the call: no call can forget it.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec import inspect, structs
+
+from api.http.headers import Req
+from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, TEXTS
+from api.names import Names
+from api.threads import in_thread
+from referee import told
+from referee.value import Value
+
+
+def is_prose(kind: inspect.Type) -> bool:
+    """Whether a type is that of a text in somebody's own words."""
+    return (
+        isinstance(kind, inspect.Metadata)
+        and isinstance(kind.type, inspect.StrType)
+        and (kind.extra_json_schema or {}).get("pattern") == told.NOTE
+    )
+
+
+@cache
+def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """The fields of a type that hold such a text."""
+    shape = inspect.type_info(kind)
+    assert isinstance(shape, inspect.StructType), "it is one"
+    return frozenset(field.name for field in shape.fields if any(map(is_prose, _either(field.type))))
+
+
+def _either(kind: inspect.Type) -> tuple[inspect.Type, ...]:
+    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+
+
+def replaced(value: Any, change: Callable[[str], str]) -> Any:
+    """A request, or a part of one, with each text that somebody wrote in it changed; itself where there is none."""
+    match value:
+        case msgspec.Struct():
+            prose = _prose_of(type(value))
+            news = {}
+            for name in value.__struct_fields__:
+                old = getattr(value, name)
+                new = (change(old) if old else old) if name in prose else replaced(old, change)
+                if new is not old:
+                    news[name] = new
+            return structs.replace(value, **news) if news else value
+        case tuple():
+            parts = tuple(replaced(part, change) for part in value)
+            return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    return value
+
+
+def written(request: Value) -> tuple[str, ...]:
+    """The texts that somebody wrote in a request, each once."""
+    found: dict[str, None] = {}
+
+    def note(text: str) -> str:
+        found[text] = None
+        return text
+
+    replaced(request, note)
+    return tuple(found)
+
+
+# On the way out
+
+_REF = re.compile(rb"hmac:[0-9a-f]{64}")
+
+
+def _in_json(text: str) -> bytes:
+    return msgspec.json.encode(text)[1:-1]
+
+
+def _in_html(text: str) -> bytes:
+    return html.escape(text).encode()
+
+
+_AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
+    {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html}
+)
+"""How a text is written in what is sent, by its media type. In others there are none."""
+
+
+class Texts:
+    """The texts of some matches, for somebody who may read them."""
+
+    def __init__(self, names: Names, matches: Iterable[UUID]) -> None:
+        self._names, self._matches = names, frozenset(matches)
+
+    async def put_in(self, body: bytes, media_type: str) -> bytes:
+        """What is about to be sent, with texts in the place of refs. What is erased stands as it is."""
+        as_in = _AS_IN.get(media_type)
+        if as_in is None or not (refs := set(_REF.findall(body))):
+            return body
+        found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
+        texts = {ref.encode(): as_in(text) for ref, text in found.items()}
+        return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
+
+
+def tell(request: Req, texts: Texts) -> None:
+    """Whoever asks may read these: say so before anything is answered."""
+    request.scope["state"][TEXTS] = texts
+
+
+def may_read(request: Req) -> bool:
+    """Whether that was said."""
+    return TEXTS in request.scope["state"]

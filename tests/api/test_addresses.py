@@ -1,0 +1,88 @@
+"""From where a request comes, also through proxies."""
+
+import pytest
+
+from api.access.addresses import UNREADABLE, Addresses
+from api.settings import Settings, SettingsError, from_environment
+from tests.api.conftest import client_of
+
+HERE = "127.0.0.1"
+
+
+def scope(client: str | None, *forwarded: str) -> dict[str, object]:
+    headers = [(b"host", b"localhost"), *((b"x-forwarded-for", one.encode("latin-1")) for one in forwarded)]
+    return {"client": None if client is None else (client, 4711), "headers": headers}
+
+
+@pytest.fixture
+def addresses() -> Addresses:
+    return Addresses("127.0.0.0/8, ::1/128, 10.0.0.0/8, 2001:db8:aaaa::/48")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("fe80::1%eth0", "fe80::2", True),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+    ],
+)
+def test_whose_it_is(addresses: Addresses, one: str, other: str, same: bool) -> None:
+    assert (addresses.of(scope(one)).whose == addresses.of(scope(other)).whose) is same
+
+
+def test_the_whole_address_is_logged(addresses: Addresses) -> None:
+    assert addresses.of(scope("2001:db8:0:1::5")).text == "2001:db8:0:1::5"
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.4.5.6", "::1", "::ffff:127.0.0.1", None, "a socket"])
+def test_this_machine(addresses: Addresses, peer: str | None) -> None:
+    assert addresses.of(scope(peer)).here
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "found"),
+    [
+        ("192.0.2.1", ["203.0.113.9"], "192.0.2.1"),  # he is no proxy of ours
+        (HERE, ["203.0.113.9"], "203.0.113.9"),
+        (HERE, ["198.51.100.1, 203.0.113.9"], "203.0.113.9"),  # before that, he says what he likes
+        (HERE, ["127.0.0.1, 203.0.113.9"], "203.0.113.9"),
+        (HERE, ["198.51.100.1", "203.0.113.9"], "203.0.113.9"),  # a header of his own, before the proxy's
+        ("10.0.0.1", ["203.0.113.9, 10.0.0.2,10.0.0.3"], "203.0.113.9"),
+        ("10.0.0.1", ["10.0.0.7, 10.0.0.2"], "10.0.0.7"),
+        ("10.0.0.1", ["203.0.113.9:4711"], "203.0.113.9"),
+        ("10.0.0.1", ["[2001:db8::9]:4711"], "2001:db8::9"),
+        ("10.0.0.1", ["2001:db8::9"], "2001:db8::9"),
+        ("2001:db8:aaaa::1", ["203.0.113.9"], "203.0.113.9"),
+    ],
+)
+def test_the_right_most_that_is_no_trusted_proxy_counts(
+    addresses: Addresses, peer: str, forwarded: list[str], found: str
+) -> None:
+    assert addresses.of(scope(peer, *forwarded)).text == found
+
+
+@pytest.mark.parametrize("said", ["", "unknown", "_hidden", "203.0.113.9, 1.2.3.4.5", "7" * 5000])
+def test_what_a_proxy_says_and_nobody_can_read_is_one_address_and_not_here(addresses: Addresses, said: str) -> None:
+    assert addresses.of(scope(HERE, said)) == UNREADABLE
+
+
+def test_through_a_proxy_nobody_is_on_this_machine(addresses: Addresses) -> None:
+    assert not addresses.of(scope("10.0.0.1", "127.0.0.1")).here
+    assert not addresses.of(scope(HERE, "127.0.0.1")).here
+
+
+def test_networks_that_are_none_are_named() -> None:
+    assert from_environment({"KNACKA_TRUSTED_PROXIES": ""}) == Settings(trusted_proxies="")
+    with pytest.raises(SettingsError, match=r"KNACKA_TRUSTED_PROXIES: .*10\.0\.0\.1/8"):
+        from_environment({"KNACKA_TRUSTED_PROXIES": "127.0.0.1,10.0.0.1/8"})
+
+
+def test_only_trusted_proxies_are_believed(sqlite_url: str) -> None:
+    with client_of(sqlite_url, trusted_proxies="", reads_per_minute=1, limit_loopback=True) as client:
+        for last, status in ((1, 200), (2, 429)):
+            answer = client.get("/v1/rulesets/kalabrias", headers={"X-Forwarded-For": f"192.0.2.{last}"})
+            assert answer.status_code == status

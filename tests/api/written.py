@@ -1,0 +1,126 @@
+"""A club and its matches, as they stand in a store; and where the bytes of a text are."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+from uuid import uuid4
+
+import msgspec
+import psycopg
+from litestar import Litestar
+from litestar.testing import TestClient
+from msgspec.structs import replace
+from psycopg import sql
+
+from api.access.tokens import hash_of, new_token
+from api.matches.terms import OpenMatch, opened_by
+from api.service import Service
+from referee.clubs.asked import Erase, Join, Leave
+from referee.clubs.facts import ClubFounded
+from referee.store.desk import Command, Outcome
+from tests.api.table import KORTOXEN, Table
+
+MEMBERS = ("Anna Åkesson", "Berit Ödmårk", "Cesar <& 'Co\"")
+"""The first three members, with what JSON, HTML and CSV write otherwise."""
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """The files of a folder in which the bytes of a text are, or those of its other form in Unicode."""
+    wanted = [normalize(form, text).encode() for form in ("NFC", "NFD")]
+    found = []
+    for file in folder.rglob("*"):
+        try:
+            held = file.read_bytes() if file.is_file() else b""
+        except FileNotFoundError:  # deleted just now
+            continue
+        if any(one in held for one in wanted):
+            found.append(file.name)
+    return sorted(found)
+
+
+def tables_with(url: str, text: str) -> list[str]:
+    """The tables of a database in which the bytes of a text are, in a text or in bytes."""
+    found = []
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        for (table,) in tables:
+            copied = sql.SQL("COPY {} TO STDOUT (FORMAT binary)").format(sql.Identifier(table))
+            with connection.cursor().copy(copied) as rows:
+                if text.encode() in b"".join(bytes(piece) for piece in rows):
+                    found.append(table)
+    return sorted(found)
+
+
+class Club:
+    """A club of three, whose names are kept."""
+
+    def __init__(self, client: TestClient[Litestar], members: Sequence[str] = MEMBERS) -> None:
+        self.client, self.id = client, uuid4()
+        self.refs = [self._kept(name) for name in members]
+        until = datetime.now(UTC) + timedelta(days=30)
+        founded = ClubFounded(
+            name="Knackarna",
+            currencies=("SEK",),
+            timezone="Europe/Stockholm",
+            founder=self.refs[0],
+            hash=hash_of("founder"),
+            expires_at=until,
+        )
+        self._do("operator", founded)
+        for ref in self.refs[1:]:
+            self.do(Join(name=ref))
+
+    @property
+    def service(self) -> Service:
+        service: Service = self.client.app.state.service
+        return service
+
+    def _kept(self, name: str) -> str:
+        (ref,) = self.service.names.put(self.id, None, [name], kind="name")
+        return ref
+
+    def _do(self, actor: str, request: Any) -> Outcome:
+        return self.service.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
+
+    def do(self, request: Any) -> Outcome:
+        """Something that the founder asks of the club."""
+        return self._do("key:k1", request)
+
+    def erase(self, member: int) -> int:
+        """Takes a member out of the club and his texts out of the store; how many there were."""
+        self.do(Leave(member=member))
+        self.do(Erase(member=member, balances=(0,)))
+        return self.service.names.erase(self.id, member, [self.refs[member - 1]])
+
+
+class ClubTable(Table):
+    """A match of a club, its members by seat."""
+
+    def __init__(self, club: Club, *, members: Sequence[int] = (1, 2, 3), officials: int = 2, **opening: Any) -> None:
+        attending = {"officials": [{"name": f"official {place}"} for place in range(1, officials + 1)]}
+        body = {
+            "ruleset": KORTOXEN,
+            "players": [{"name": f"M{member}"} for member in members],
+            "first_dealer": 0,
+            "options": {"deal_ritual": False},
+            "dealing": "table",
+            "enforcement": "penalise",
+            "adjudication": attending,
+        } | opening
+        self.client, self.uuid = club.client, uuid4()
+        self.tokens = {who: new_token() for who in (*range(len(members)), *self._officials(officials))}
+        seats = tuple(hash_of(self.tokens[seat]) for seat in range(len(members)))
+        hashes = tuple(hash_of(self.tokens[who]) for who in self._officials(officials))
+        opened = opened_by(msgspec.convert(body, OpenMatch), seats, hashes)
+        opened = replace(opened, club=club.id, members=tuple(members), visibility="public")
+        club.service.desk.submit(Command(id=self.uuid, actor="official", request=opened)).result(30)
+        self.id = str(self.uuid)
+        self.path = f"/v1/matches/{self.id}"
+        self.opened = {"seats": [{"seat": seat} for seat in range(len(members))]}
+
+    @staticmethod
+    def _officials(number: int) -> Iterator[str]:
+        yield "official"
+        yield from (f"official:{place}" for place in range(2, number + 1))

@@ -1,0 +1,120 @@
+"""Problems that are made to happen, as the description names them."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from api.http.problems import Problem, as_sent
+from tests.conformance.club_examples import Club
+from tests.conformance.recorded import (
+    OPERATIONS,
+    Heard,
+    Recording,
+    Watched,
+)
+
+SAID = {
+    429: Problem("slow_down", policy="act", per_minute=600),
+    500: Problem("internal"),
+    503: Problem("store_away"),
+}
+AS_MANY = {
+    "open_match": Problem("quota_reached", what="matches_per_hour", most=60),
+    "found_club": Problem("quota_reached", what="clubs_per_day", most=10),
+    "stream_events": Problem("quota_reached", what="streams", most=128),
+}
+"""Of calls that nobody is refused for who he is: 403."""
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
+
+
+def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, club: Club) -> Iterator[tuple[str, Any]]:
+    """By operation, each problem that the description names, made to happen where it can be."""
+    for (method, template), operation in OPERATIONS.items():
+        going = heard if "/knocks/{case}/" in template else usual
+        given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1", "deal": 1, "case": 1}
+        path = template.format(**given, club=club.id)
+        for status in (int(code) for code in operation["responses"] if int(code) >= 400):
+            too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
+            if too_many is not None or status in SAID:  # while the store is away, or by another setting
+                problem = too_many or SAID[status]
+                if status == 503 and operation["operationId"] == "health_ready":
+                    problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
+                _, _, said = as_sent(problem, path, (), None)
+            elif operation["tags"] == ["Clubs"]:
+                said = club.provoked(method, template, status, UNKNOWN)
+            else:
+                said = _provoke(client, method, path, status, going, over)
+            told = msgspec.json.decode(said)
+            if not isinstance(told, dict) or told.get("status") != status:
+                print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
+                continue
+            yield operation["operationId"], told
+
+
+def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
+    seat, other = going.tokens[0], going.tokens[1]
+    call = path.rsplit("/", 1)[1]
+    bodies = {
+        "acts": {"act": "score", "seat": 0},
+        "knocks": {"seat": 0, "accused": 1},
+        "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
+        "batch": {"acts": [{"act": "score", "seat": 0}]},
+        "tokens": {"seat": 1},
+        "statements": {"seat": 0, "agrees": True},
+        "withdrawal": {"seat": 0},
+        "appeal": {"seat": 0},
+        "ruling": {"verdict": "dismissed", "standard": "undetermined", "rule": "J4"},
+    }
+    content = msgspec.json.encode(bodies[call]) if call in bodies and method == "POST" else None
+    if call in ("tokens", "ruling") and status != 403:
+        seat = going.tokens["official"]
+    ended = path.replace(going.path, over.path)
+    needed = "at=1&" if call == "replay" else ""
+    asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
+        400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
+        401: (f"{path}?{needed}", "", content, {"Authorization": "Basic QW5uYTo="}),
+        403: (path, other, content, {}),
+        404: (path.replace(going.path, f"/v1/matches/{UNKNOWN}") + f"?{needed}", seat, content, {}),
+        406: (f"{path}?{needed}", seat, content, {"Accept": "image/png"}),
+        409: (f"{path}?{needed}min_version=999999999", seat, None, {}),
+        412: (path, seat, content, {"If_Match": '"99"'}),
+        413: (path, seat, b" " * 2_000_000, {}),
+        415: (path, seat, content, {"Content_Type": "text/plain"}),
+        422: (path, seat, content, {}),
+    }
+    url, token, sent, headers = asked[status]
+    if call == "matches" and method == "POST":
+        token = ""
+    if content is not None and status == 400:
+        url, sent = path, b'{"act": "play", "card": "XX"}'
+    if method == "POST" and status == 409:
+        url, token, sent = ended, over.tokens["official" if call == "tokens" else 0], content
+    if method == "POST" and status == 422:
+        sent = {
+            "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
+            "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "coffee\u0085"}]}),
+            "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
+            "tokens": msgspec.json.encode({"seat": 7}),
+        }.get(call, content)
+    if call == "file" and status == 403:
+        token = going.tokens[2]
+    if isinstance(going, Heard) and status == 409 and method == "POST":
+        url, token = path.replace("/knocks/1/", "/knocks/2/"), seat
+    if isinstance(going, Heard) and status == 422:
+        headers = {"Idempotency_Key": "k1"}
+    if call == "stream" and status in (400, 409):
+        url = f"{path}?after={-1 if status == 400 else 100_000}"
+    if call == "legal-acts" and status in (403, 422):
+        url, token = f"{path}?seat={1 if status == 403 else 7}", seat if status == 403 else going.tokens["official"]
+    if call in ("matches", "cases") and status == 422 and method == "GET":
+        url = f"{path}?ruleset=whist"
+    if status == 404 and path.startswith("/v1/rulesets"):
+        url = path.replace("kalabrias", "whist") if call != "E1" else path.replace("E1", "E99")
+    if status == 401 and not path.startswith(going.path):  # no token is needed here, but what is sent has to be one
+        token, headers = "", {"Authorization": "Basic a25hY2s="}
+    if status == 400 and not path.startswith(going.path) and call != "matches":
+        url = f"{path}?nonsense=1"
+    _, said = client.raw(method, url, token, sent, **headers)
+    return said

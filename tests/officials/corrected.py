@@ -1,0 +1,87 @@
+"""Tables that officials attend to, and what a correction that is asked there makes."""
+
+from typing import Any
+
+import pytest
+
+from referee.acts import Correct
+from referee.events import Adjudication, Event, PenaltyImposed, PlayEnded
+from referee.officials.corrections import as_they_count
+from referee.officials.recast import script
+from referee.proceedings.corrections import ProtocolCorrected, Script, Why
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from tests import given
+from tests.games.rodskagg import Table, table
+
+OFFICIALS = Adjudication(officials=("Maja",))
+
+
+def attended(ruleset: str = "rodskagg-kortoxen", **match: Any) -> Table:
+    """A table that officials attend to."""
+    return table(ruleset, **{"adjudication": OFFICIALS, "enforcement": "penalise", **match})
+
+
+def quiet(**match: Any) -> Table:
+    """Kortoxen without cutting and picking up."""
+    return attended(deal_ritual=False, **match)
+
+
+def ask(t: given.Table, *scripts: Script, strike: tuple[int, ...] = (), **more: Any) -> tuple[Event, ...]:
+    """What a correction makes; it has happened."""
+    request = Correct(why=Why(rule="B42", reason="seen by all"), scripts=scripts, strike=strike, **more)
+    match, before = t.match, t.version
+    moment = Moment(before, t.at, "seed", "official", tuple(t.history))
+    events, standing = match.procedure.take(match.standing, request, moment)
+    for event in events:
+        t.record(event, "official", request if event is events[0] else None)
+    assert t.match.standing == standing, "what take gives is what folding gives"
+    t.state = standing.play
+    return events
+
+
+def corrected(t: given.Table, *scripts: Script, **more: Any) -> ProtocolCorrected:
+    """The same, where nothing follows."""
+    (event,) = ask(t, *scripts, **more)
+    assert isinstance(event, ProtocolCorrected)
+    return event
+
+
+def refused(t: given.Table, *scripts: Script, **more: Any) -> Refused:
+    """The refusal of a correction; nothing has happened."""
+    before = len(t.history)
+    with pytest.raises(Refused) as caught:
+        ask(t, *scripts, **more)
+    assert len(t.history) == before
+    return caught.value
+
+
+def won(event: ProtocolCorrected) -> tuple[str, str, int | None] | None:
+    """By what, by which rule and by whom the match is won after it."""
+    return event.won and (event.won.by, event.won.rule, event.won.seat)
+
+
+def five(seat: int, deal: int, points: int = 5) -> Script:
+    """A penalty that is found late, or one that is lifted."""
+    return script(deal, [PenaltyImposed(seat=seat, points=points, rule="B42")])
+
+
+def told_by(t: given.Table, deal: int = 1) -> Script:
+    """The deal as it was played at another table, from its cards to the end of its play."""
+    events = t.events
+    first = next(place for place, one in enumerate(events) if one.TOPIC in ("deal/dealt", "pot/staked"))
+    last = next(place for place, one in enumerate(events) if isinstance(one, PlayEnded))
+    return script(deal, events[first : last + 1], whole=True)
+
+
+def lines(t: given.Table) -> list[tuple[int, ...]]:
+    """The points after each line as it counts, struck or not."""
+    return [line.points for line in as_they_count(t.history).values()]
+
+
+def told_by_second(t: Table) -> Script:
+    """The second deal as it was played here."""
+    events = t.events
+    places = [place for place, one in enumerate(events) if one.TOPIC == "deal/dealt"]
+    ends = [place for place, one in enumerate(events) if isinstance(one, PlayEnded)]
+    return script(2, events[places[1] : ends[1] + 1], whole=True)

@@ -1,0 +1,83 @@
+"""Matches with officials in which a line that stands is changed, and how it stands then."""
+
+from typing import Any
+
+import msgspec
+
+from referee.acts import OpenCase, Result
+from referee.events import Adjudication
+from referee.officials.corrections import as_they_count
+from referee.proceedings.corrections import ProtocolCorrected
+from referee.store.aggregate import fold
+from tests.officials.correcting import bare
+from tests.officials.hearing import TWO, Hearing
+from tests.officials.sheets import SHEETS, X1, Body
+
+BERIT, CESAR, DAG, ANNA = range(4)
+OUT_BY_FIVE: Body = {
+    "bids": [*X1["bids"][1:], [0, "pass"]],
+    "tricks": [DAG] * 5,
+    "answers": [[3, "fold"], [0, "fold"], [1, "play"]],
+    "exits": [[DAG, 5]],
+}
+"""A second deal that DAG breaks off when he stood at five (B77-B78)."""
+CORRECTED = ["case/ruled", "protocol/corrected"]
+
+
+def result(body: Body) -> Result:
+    """As it is sent."""
+    return msgspec.convert(body, Result)
+
+
+def tally(ruleset: str, *, terms: Adjudication = TWO, **opened: Any) -> Hearing:
+    """A tally whose last seat deals."""
+    players = SHEETS[ruleset].players
+    return Hearing(ruleset, terms, players=players, dealing="tally", first_dealer=players - 1, **opened)
+
+
+def entered(ruleset: str, body: Body, **opened: Any) -> Hearing:
+    """The same with its first deal."""
+    hearing = tally(ruleset, **opened)
+    hearing.ask(result(body), "official")
+    return hearing
+
+
+def wrong(hearing: Hearing, body: Body, by: int = 0, deal: int = 1) -> None:
+    """Somebody says that a line is wrong, and what is right."""
+    hearing.ask(OpenCase(kind="entry", seat=by, deal=deal, result=result(body)))
+
+
+def all_agree(hearing: Hearing, case: int = 1, by: int = 0) -> None:
+    for seat in range(hearing.match.state.table.seats):
+        if seat != by:
+            hearing.says(seat, True, case=case)
+
+
+def topics(hearing: Hearing) -> list[str]:
+    """Of what the last request made."""
+    return [event.TOPIC for event in hearing.said]
+
+
+def lines(hearing: Hearing) -> list[Any]:
+    """As they count, struck or not."""
+    return [bare(line) for line in as_they_count(hearing.history).values()]
+
+
+def correction(hearing: Hearing) -> ProtocolCorrected:
+    """The last one."""
+    return next(one.event for one in reversed(hearing.history) if isinstance(one.event, ProtocolCorrected))
+
+
+def points(hearing: Hearing) -> tuple[int, ...]:
+    """As they stand."""
+    held: tuple[int, ...] = hearing.match.state.table.points
+    return held
+
+
+def folds(hearing: Hearing) -> None:
+    """The match is the fold of its events from wherever one begins."""
+    for cut in range(1, len(hearing.history)):
+        head: Any = fold(None, hearing.history[:cut])
+        kept = msgspec.json.decode(msgspec.json.encode(head.standing), type=head.procedure.state)
+        assert kept == head.standing
+        assert fold(msgspec.structs.replace(head, standing=kept), hearing.history[cut:]) == hearing.match

@@ -1,0 +1,230 @@
+"""Rulings on cases: what an official finds, who appeals, and until when (J4-J8, J10)."""
+
+from datetime import timedelta
+
+import pytest
+
+from api.access.caller import Caller
+from api.cases.case import entries_of, status_of
+from referee.acts import Abandon, Appeal, Close, OpenCase, RemedySent, Report, Withdrawal
+from referee.events import Adjudication, DealVoided, PenaltyImposed
+from referee.officials.standing import status_at
+from referee.proceedings.cases import CaseOpened, CaseRuled
+from tests.given import NOON
+from tests.officials.hearing import TWO, Hearing
+
+BERIT, CESAR, DAG, ANNA = range(4)
+
+
+class TestRulings:
+    @pytest.mark.rule("J3")
+    def test_the_official_finds_and_the_game_prices(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        ruled, imposed = dealt.rule("upheld", by="official:2", rule="B42", events=(1, 2), reason="Seen by Dag")
+        assert isinstance(ruled, CaseRuled)
+        assert (ruled.official, ruled.payer, ruled.penalty, ruled.rests_on) == ("official:2", CESAR, 5, (1, 2))
+        assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B42", case=1)
+
+    @pytest.mark.rule("J4")
+    def test_what_cannot_be_found_out_dismisses(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        undetermined = dealt.ruling("upheld", standard="undetermined")
+        dealt.refused(undetermined, "undetermined_dismisses", "J4", "official")
+        assert len(dealt.rule("dismissed", standard="undetermined")) == 1
+        assert dealt.up == (0, 0, 0, 0)
+
+    def test_a_dismissal_has_no_remedy(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        ruling = dealt.ruling("dismissed", remedy=RemedySent(void=True))
+        dealt.refused(ruling, "remedy_for_nothing", "J3", "official")
+
+    def test_the_deal_may_be_voided(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        _, imposed, voided = dealt.rule("upheld", remedy=RemedySent(void=True))
+        assert isinstance(imposed, PenaltyImposed)
+        assert isinstance(voided, DealVoided)
+
+    def test_a_deal_that_is_voided_is_entered_with_the_penalty(self) -> None:
+        """C-O23: what a voided deal has cost is entered at once, and so is this."""
+        hearing = Hearing("rodskagg-catsatcards", fem_opp=True, deal_ritual=False).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        *_, voided = hearing.rule("upheld", rule="C60", remedy=RemedySent(void=True))
+        assert isinstance(voided, DealVoided)
+        assert voided.points == (12, 17, 12, 12)
+
+    def test_but_no_other_deal(self, dealt: Hearing) -> None:
+        dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke"), "official")
+        dealt.play().deal()
+        voiding = dealt.ruling("upheld", remedy=RemedySent(void=True))
+        dealt.refused(voiding, "deal_is_over", "J9", "official")
+
+    @pytest.mark.rule("J10")
+    def test_an_official_knocks_without_a_seat(self, dealt: Hearing) -> None:
+        dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="exposed_card", note="Seen"), "official:2")
+        (opened,) = dealt.said
+        assert isinstance(opened, CaseOpened)
+        assert (opened.by, opened.payer) == ("official:2", CESAR)
+        assert dealt.case.parties == (CESAR,)
+        dealt.says(CESAR, True)
+        assert dealt.up == (0, 5, 0, 0)
+
+    def test_another_offence_than_the_knock_named_may_be_found(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        _, imposed = dealt.rule("upheld", offence="exposed_card")
+        assert isinstance(imposed, PenaltyImposed)
+        assert imposed.rule == "B11"
+
+    @pytest.mark.rule("J9")
+    def test_a_line_that_stands_is_not_changed_in_passing(self, dealt: Hearing) -> None:
+        """While another deal is under way its numbers stand; a dismissal changes none."""
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.play().deal()
+        dealt.refused(dealt.ruling("upheld"), "deal_under_way", "J9", "official")
+        dealt.rule("dismissed")
+        assert dealt.status() == "ruled"
+
+
+class TestAppeals:
+    @pytest.mark.rule("J7")
+    def test_another_official_rules_and_that_is_final(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("upheld")
+        dealt.ask(Appeal(case=1, seat=CESAR))
+        dealt.refused(dealt.ruling("dismissed"), "ruled_by_you", "J7", "official")
+        ruled, lifted = dealt.rule("dismissed", by="official:2")
+        assert isinstance(ruled, CaseRuled)
+        assert (ruled.instance, ruled.appeal_until) == (2, None)
+        assert lifted == PenaltyImposed(seat=CESAR, points=-5, rule="B42", case=1)
+        assert (dealt.status(), dealt.up) == ("final", (0, 0, 0, 0))
+        dealt.refused(Appeal(case=1, seat=BERIT), "appealed_already", "J7")
+        third = dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official:3")
+        assert third.facts == {"status": "final"}, "no time is over that he could have kept"
+
+    @pytest.mark.rule("J7")
+    @pytest.mark.parametrize(("seconds", "status"), [(-1, "ruled"), (0, "final"), (1, "final")])
+    def test_the_window_is_to_the_second(self, dealt: Hearing, seconds: int, status: str) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("dismissed")
+        dealt.wait(30 + seconds / 60)
+        assert dealt.status() == status
+        if status == "ruled":
+            dealt.ask(Appeal(case=1, seat=BERIT))
+            assert dealt.status() == "appealed"
+        else:
+            dealt.refused(Appeal(case=1, seat=BERIT), "window_closed", "J7")
+            dealt.refused(dealt.ruling("upheld"), "window_closed", "J7", "official:2")
+
+    def test_without_minutes_there_is_no_appeal(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja", "Nils"), appeal_minutes=0)).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("dismissed")
+        assert hearing.status() == "final"
+        hearing.refused(Appeal(case=1, seat=BERIT), "window_closed", "J7")
+
+    @pytest.mark.rule("J7")
+    def test_only_a_party_appeals(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.refused(Appeal(case=1, seat=BERIT), "not_ruled_yet", "J7")
+        dealt.rule("dismissed")
+        dealt.refused(Appeal(case=1, seat=DAG), "not_a_party", "J7")
+        dealt.refused(Appeal(case=1, seat=7), "no_such_seat", None)
+
+    def test_there_must_be_another_official(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
+        hearing.knock(BERIT, CESAR, "revoke")
+        hearing.rule("dismissed")
+        hearing.refused(Appeal(case=1, seat=BERIT), "no_other_official", "J7")
+
+    def test_but_the_referee_s_ruling_goes_to_the_only_one(self) -> None:
+        hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
+        hearing.knock(BERIT, CESAR, "fold_question")
+        hearing.ask(Appeal(case=1, seat=BERIT, text="He never asked aloud"))
+        _, imposed = hearing.rule("upheld")
+        assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B54", case=1)
+
+    def test_who_was_right_after_all_is_not_fined(self) -> None:
+        hearing = Hearing(false_knock_penalty=5).deal()
+        hearing.knock(BERIT, CESAR, "fold_question")
+        assert hearing.up == (5, 0, 0, 0)
+        hearing.ask(Appeal(case=1, seat=BERIT))
+        hearing.rule("upheld")
+        assert hearing.up == (0, 5, 0, 0)
+
+    def test_a_knock_that_named_nothing_needs_a_name(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR)
+        dealt.ask(Appeal(case=1, seat=BERIT))
+        dealt.refused(dealt.ruling("upheld"), "no_such_offence", "J3", "official")
+        dealt.rule("upheld", offence="revoke")
+        assert dealt.up == (0, 5, 0, 0)
+
+    def test_the_referee_s_penalty_is_lifted_as_it_was_imposed(self, dealt: Hearing) -> None:
+        dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR)
+        dealt.ask(Appeal(case=1, seat=CESAR))
+        dealt.rule("dismissed")
+        assert dealt.up == (0, 0, 0, 0)
+
+    def test_it_is_ruled_on_once_without_an_appeal(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("dismissed")
+        dealt.refused(dealt.ruling("upheld"), "ruled_by_you", "J7", "official")
+        dealt.refused(dealt.ruling("upheld"), "not_appealed", "J7", "official:2")
+
+    @pytest.mark.rule("J10")
+    def test_an_official_opens_the_case_of_an_error_of_his_own_again(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("upheld")
+        dealt.refused(Appeal(case=1), "not_your_ruling", "J10", "official:2")
+        dealt.wait(1000)
+        dealt.ask(Appeal(case=1, text="It was another trick"), "official")
+        assert dealt.status() == "appealed"
+        dealt.rule("dismissed")
+        assert (dealt.up, dealt.status()) == ((0, 0, 0, 0), "final")
+
+
+class TestWithdrawing:
+    @pytest.mark.rule("J1")
+    def test_only_who_opened_it_and_before_it_is_ruled_on(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.refused(Withdrawal(case=1, seat=CESAR), "not_the_opener", "J1")
+        dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", "official")
+        dealt.ask(Withdrawal(case=1, seat=BERIT))
+        assert dealt.status() == "withdrawn"
+        dealt.refused(Withdrawal(case=1, seat=BERIT), "case_decided", "J7")
+        dealt.refused(Appeal(case=1, seat=BERIT), "case_decided", "J7")
+        dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official")
+        with pytest.raises(Exception, match="case_decided"):
+            dealt.says(CESAR, True)
+
+
+@pytest.mark.rule("J8")
+def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
+    hearing = Hearing(terms=TWO).deal().play()
+    hearing.ask(Abandon())
+    hearing.ask(OpenCase(kind="offence", accused=CESAR, offence="revoke", deal=1), "official")
+    hearing.wait(30)
+    hearing.refused(hearing.ruling("upheld"), "window_closed", "J8", "official")
+    beyond = hearing.ruling("upheld", standard="beyond_reasonable_doubt")
+    hearing.ask(beyond, "official")
+    assert [event.TOPIC for event in hearing.said] == ["case/ruled", "protocol/corrected"]
+
+
+@pytest.mark.rule("J8")
+def test_what_it_came_to_is_provisional_to_the_second() -> None:
+    hearing = Hearing("rams-english")
+    assert not hearing.match.provisional(NOON)
+    hearing.ask(Close(), "official")
+    end = NOON + timedelta(minutes=30)
+    assert hearing.match.provisional(end - timedelta(seconds=1))
+    assert not hearing.match.provisional(end)
+
+
+@pytest.mark.rule("J7")
+def test_a_case_file_tells_the_status_of_the_docket() -> None:
+    hearing = Hearing().deal()
+    hearing.knock(BERIT, CESAR, "revoke")
+    hearing.rule("dismissed")
+    entries = entries_of(hearing.history, 1, Caller(viewer="official"))
+    for minutes in (0, 29, 30, 31):
+        at = NOON + timedelta(minutes=minutes)
+        assert status_of(entries, at) == status_at(hearing.case, at)
