@@ -22,8 +22,11 @@ import msgspec
 import psycopg
 import pytest
 
+from api.names import Names, names_file
 from api.ops.archive import Archive, Damaged, Writer
-from referee.clubs.asked import Erase
+from api.ops.backup import at_one_moment
+from api.ops.stored import Stored
+from referee.clubs.asked import Erase, Set
 from referee.store.desk import Command, Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
@@ -189,6 +192,32 @@ def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_pat
         files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(4)]
     for file in files:
         restored(file, store_url, "--check")
+
+
+def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
+    """Names are held until they are copied (SQLite), or all is of one snapshot; acts go on."""
+    club_in(store_url)
+    stored, names = Stored(store_url), Names(store_url)
+    rows: dict[str, list[Any]] = {}
+    with at_one_moment(stored, store_url) as sections:
+        if stored.files:
+            another = sqlite3.connect(names_file(store_url), timeout=0, isolation_level=None)
+            with closing(another), pytest.raises(sqlite3.OperationalError, match="locked"):
+                another.execute("BEGIN IMMEDIATE")
+        else:
+            names.put(UUID(int=1), None, ["Olle"])
+        club_id = UUID(next(stored.ids_of("club/founded")))
+        with construct(store_url) as referee:
+            desk = Desk(referee)
+            desk.submit(Command(id=club_id, actor="operator", request=Set(keep_years=7))).result(30)
+            desk.close()
+        for connection, parts, keys in sections:
+            rows |= {part.name: list(part.rows(connection, keys)) for part in parts}
+            connection.close()
+            names.put(UUID(int=1), None, ["Pelle"])
+    assert (len(rows["events"]), len(rows["names"])) == (3, 1)
+    stored.close()
+    names.close()
 
 
 def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, other_url: str, tmp_path: Path) -> None:
