@@ -22,7 +22,7 @@ GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle"])
+@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle", "clubs"])
 def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = BLOCK.findall((GUIDES / f"{guide}.md").read_text("utf-8"))
     assert blocks

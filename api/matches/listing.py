@@ -121,7 +121,9 @@ async def list_matches(
             pattern=told.NAME,
         ),
     ] = None,
-    club: Annotated[UUID | None, QueryParameter(description="Only those of this club.")] = None,
+    club: Annotated[
+        UUID | None, QueryParameter(description="Only those of this club.", schema_extra={"maxLength": 36})
+    ] = None,
     evening: Annotated[
         int | None,
         QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only those of this evening of the `club`."),

@@ -43,7 +43,7 @@ Season = Annotated[
         title="Season",
         description="What a club calls a season: `2026/27`. Evenings of the same name belong together.",
         examples=["2026/27"],
-        extra_json_schema={"maxLength": SEASON_MAX},
+        extra_json_schema={"pattern": told.NAME, "maxLength": SEASON_MAX},
     ),
 ]
 APP_MAX = 40
@@ -53,11 +53,14 @@ AppName = Annotated[
         title="AppName",
         description="A program that a key is for, by a name of the club's own.",
         examples=["Scoreboard"],
-        extra_json_schema={"maxLength": APP_MAX},
+        extra_json_schema={"pattern": told.NAME, "maxLength": APP_MAX},
     ),
 ]
 Currencies = Annotated[tuple[told.Currency, ...], told.at_most(10)]
-Zone = Annotated[str, Meta(examples=["Europe/Stockholm"], extra_json_schema={"maxLength": 64})]
+Zone = Annotated[
+    str,
+    Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
+]
 """A timezone by its name in the IANA database: a club's dates are those of the clock there."""
 Account = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 

@@ -136,6 +136,8 @@ def right(here: types.Type, rng: Random) -> Any:
             return "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
         case types.DateType():
             return "2026-11-22"
+        case types.UUIDType():
+            return MATCH
         case types.DateTimeType():
             return "2026-11-22T18:30:00Z"
         case types.StrType():

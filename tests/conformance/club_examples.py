@@ -88,9 +88,9 @@ class Club:
 
     def _reads_all(self) -> None:
         self.client.name = "example"
-        for what in ("", "/members", "/evenings", "/keys", "/standings?fresh=true"):
-            self.client.ask("GET", self.path + what, self.key)
-        self.client.ask("GET", "/v1/key", self.key)
+        calls = ("members", "evenings", "keys", "standings?season=2025/26&fresh=true")
+        for path in (self.path, *(f"{self.path}/{call}" for call in calls), "/v1/key"):
+            self.client.ask("GET", path, self.key)
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """What a call of it is answered with that goes wrong in this way."""
