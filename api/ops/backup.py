@@ -49,7 +49,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
     :class:`NoStore`."""
     stored = Stored(url)
     try:
-        with _sections(stored, url) as sections:
+        with at_one_moment(stored, url) as sections:
             taken_at, events = datetime.now(UTC), sections[-1].connection
             if missing := NEEDED - {part.name for part in sections[-1].parts}:
                 raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` over it once")
@@ -80,7 +80,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
 
 
 @contextmanager
-def _sections(stored: Stored, url: str) -> Iterator[list[Section]]:
+def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
     """The parts as they stood at one moment; the events come last."""
     with ExitStack() as held:
         yield _of_sqlite(stored, url, held) if stored.files else _of_postgres(stored, held)
