@@ -23,9 +23,8 @@ from referee.events import (
 )
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials import attended as attended_by
-from referee.officials.corrections import amended, as_they_count
 from referee.officials.recast import recast, script
-from referee.proceedings.corrections import ProtocolCorrected, Script, Why
+from referee.proceedings.corrections import ProtocolCorrected, Script, Why, amended, as_they_count
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
 from tests import given

@@ -8,9 +8,8 @@ import pytest
 from referee.acts import Act, Appeal, Close, Deal, OpenCase, RemedySent, Result, Score, Void
 from referee.events import Adjudication, DealScored
 from referee.games.rams_english.states import FaultLifted
-from referee.officials.corrections import as_they_count
 from referee.proceedings.cases import CaseRuled
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.store.aggregate import fold
 from tests.given import NOON
 from tests.officials.correcting import bare
