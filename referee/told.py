@@ -103,6 +103,11 @@ MoneyBySeat = BySeat[Money]
 Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
+MEMBERS_MAX = 10_000
+"""That a club may have had, all in all; and evenings, and keys."""
+MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
+"""A member of a club, from 1 on: no number is given twice."""
+
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 """A word of the interface that is the same in every language."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]

@@ -48,8 +48,8 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     """What this file may not use, and what of that it may. A new file of the referee is held to be pure."""
     if file.startswith("projections/"):
         # The books lie beside the events: where that is, and how one gets there, is said once.
-        known = {"referee.actors", "referee.events", "referee.proceedings", "referee.store.reach", "referee.told"}
-        return WEB | {"api", "referee"}, known | {"referee.value"}
+        known = {"referee.actors", "referee.events", "referee.proceedings", "referee.settling", "referee.store.reach"}
+        return WEB | {"api", "referee"}, known | {"referee.told", "referee.value"}
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own
@@ -116,6 +116,7 @@ def test_the_calls_are_found():
         ("projections/pots.py", "from referee.officials import shuffle", {"referee.officials.shuffle"}),
         ("projections/pots.py", "from referee.proceedings.takeback import ActTakenBack", set()),
         ("projections/pots.py", "from referee.officials import takeback", {"referee.officials.takeback"}),
+        ("projections/pots.py", "from referee.settling import settlement", set()),
         ("projections/pots.py", "from referee.games import rams", {"referee.games.rams"}),
         ("projections/pots.py", "from referee.store import reach, store", {"referee.store.store"}),
         ("projections/pots.py", "def f():\n    import api.app", {"api.app"}),

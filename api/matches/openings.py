@@ -179,6 +179,12 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def house_rules(rules: Ruleset) -> list[str]:
+    """By what a table may say who pays, where the game's source does not."""
+    values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
+    return [value for value in values if value != "none"]
+
+
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
     """Who attends to a match that is opened so; in any case one official can end it."""
     terms = terms_of(body)
@@ -218,6 +224,8 @@ def opened_by(body: OpenMatch, tokens: tuple[str, ...], hashes: tuple[str, ...])
         points, pot = body.opening.points, body.opening.pot or 0
         if len(points) != seats:
             raise Problem("opening_points_count", players=seats)
+    if body.stakes is not None and rules.basis(options) is None:
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
     if twice := [place for place, one in enumerate(hashes) if hashes.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)
@@ -269,7 +277,8 @@ def _match_links() -> dict[str, Any]:
     "match writes for everybody. `enforcement`: what the rules "
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
-    "set, else tricks.\n\n"
+    "set, else tricks. `stakes` are for games whose source says who pays whom, and elsewhere need a house rule, the "
+    "option `money`.\n\n"
     "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
     "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
     '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '

@@ -199,6 +199,7 @@ def _ended(anew: Recast) -> Ended:
                 seat=won.seat,
                 seats=won.seats,
                 settlement=won.settlement,
+                payments=won.payments,
             )
         case (MatchClosed() | MatchAbandoned()) as ended:
             return Ended(

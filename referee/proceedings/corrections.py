@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from referee import told
-from referee.events import DealScored, DealVoided, Event, Hidden, Recorded
+from referee.events import DealScored, DealVoided, Event, Hidden, Payment, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, WonBy
 
 
@@ -81,6 +81,8 @@ class Ended(Value, omit_defaults=True):
     """What lay in the pot before it was shared."""
     shares: told.MoneyBySeat = ()
     """By seat, what each drew from the pot; left out: it was not shared."""
+    payments: told.Many[Payment] = ()
+    """Who pays whom, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
