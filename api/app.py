@@ -13,7 +13,7 @@ from api.access.limits import Limits
 from api.access.tokens import RefusedTokens
 from api.access.tried import tried_in
 from api.bookkeeping import Books
-from api.books import deals, pot, protocol
+from api.books import deals, pot, protocol, settlement
 from api.cases import attempts, docket, file, hearings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
@@ -114,6 +114,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             deals.get_deal,
             protocol.get_protocol,
             pot.get_pot,
+            settlement.get_settlement,
         ],
     )
     return Litestar(
