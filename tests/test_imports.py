@@ -53,6 +53,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
             "referee.clubs.facts",
             "referee.events",
             "referee.proceedings",
+            "referee.settling",
             "referee.store.reach",
             "referee.told",
         }
@@ -197,6 +198,7 @@ def test_the_calls_are_found():
         ("projections/pots.py", "from referee.officials import shuffle", {"referee.officials.shuffle"}),
         ("projections/pots.py", "from referee.proceedings.takeback import ActTakenBack", set()),
         ("projections/pots.py", "from referee.officials import takeback", {"referee.officials.takeback"}),
+        ("projections/pots.py", "from referee.settling import settlement", set()),
         ("projections/pots.py", "from referee.games import rams", {"referee.games.rams"}),
         ("projections/pots.py", "from referee.store import reach, store", {"referee.store.store"}),
         ("projections/pots.py", "def f():\n    import api.app", {"api.app"}),
