@@ -10,6 +10,7 @@ BROWSER := .venv/.installed-browser
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 CLIENTS := tests/clients/build/venv/.installed
+JUDGES := build/programs/.unpacked
 
 .PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
@@ -23,7 +24,7 @@ run: $(RUN) ## start the service, on http://127.0.0.1:8000 and a SQLite file
 demo: $(RUN) ## play a match through the API and show its books
 	$(BIN)/python -m api.demo
 
-test: $(DEV) ## all tests, on SQLite and on a real PostgreSQL
+test: $(DEV) $(JUDGES) ## all tests, on SQLite and on a real PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
@@ -61,8 +62,9 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) ## all reads of the conformance matches, a million random deals of each ruleset, 40,000 pairs of worlds (DEALS=... PAIRS=... for fewer)
+soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, 10,000 journals, a million random deals of each ruleset, 40,000 pairs of worlds (JOURNALS=... DEALS=... PAIRS=... for fewer)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
+	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS))
 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
@@ -110,6 +112,11 @@ $(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/br
 $(MUTANTS): $(DEV) requirements-mutants.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
 	@touch $@
+
+# Without them tests leave out what they would judge, and say so; with PROGRAMS=needed those tests fail.
+$(JUDGES): tests/programs.sh
+	@mkdir -p build && sh $< $(@D) > build/programs.log 2>&1 && mkdir -p $(@D) && touch $@ || \
+		echo "hledger, ledger and zbarimg cannot be unpacked here (build/programs.log): apt-get install hledger ledger zbar-tools"
 
 $(NODE): tests/clients/package.json tests/clients/package-lock.json | needs-node
 	cd tests/clients && npm ci --no-progress --loglevel=error

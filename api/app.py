@@ -16,7 +16,7 @@ from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
 from api.access.tried import tried_in
 from api.bookkeeping import Books
-from api.books import deals, pot, protocol
+from api.books import deals, pot, protocol, settlement
 from api.cases import attempts, docket, file, hearings
 from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
@@ -176,6 +176,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             deals.get_deal,
             protocol.get_protocol,
             pot.get_pot,
+            settlement.get_settlement,
             foundings.found_club,
             club.get_club,
             club_acts.send_club_act,

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
 from projections.follow.sheets import Corrections, Sheets, as_counted
+from projections.spreadsheets import text
 from referee import told
 from referee.events import (
     DealScored,
@@ -450,9 +451,4 @@ def csv(protocol: Protocol) -> str:
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
     """The players as a spreadsheet may name them; of two with one name the seat is named as well."""
-    return [_text(name if players.count(name) == 1 else f"{name} ({seat})") for seat, name in enumerate(players)]
-
-
-def _text(name: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name
+    return [text(name if players.count(name) == 1 else f"{name} ({seat})") for seat, name in enumerate(players)]

@@ -220,6 +220,19 @@ class PotEntry(Value):
     events: told.Events
 
 
+class Payment(Value, omit_defaults=True):
+    """What one player owes another when the match is over, and by which rule. A loser may owe nothing: then the rule
+    says why."""
+
+    payer: Seat
+    payee: Seat
+    points: told.WholePoints
+    """How many points are paid for. Below zero: the payee pays."""
+    rule: RuleId
+    between: bool = False
+    """They are those that lie between the two; else those that the payer is left with."""
+
+
 class Adjudication(Value):
     """How a match is attended to: the officials by name, the first of whom is ``official``, the second
     ``official:2``, and their time limits."""
@@ -549,9 +562,11 @@ class MatchWon(Event):
     points: told.PointsBySeat
     settlement: told.MoneyBySeat | None = None
     halves: bool = False
-    """``points`` count halves of a point."""
+    """``points``, and those of the ``payments``, count halves of a point."""
     seats: told.Seats = ()
     """All winners, where partners win together."""
+    payments: told.Many[Payment] = ()
+    """Who pays whom, which gives the ``settlement``; left out: the match was not for money."""
 
 
 class MatchClosed(Event):

@@ -31,6 +31,7 @@ from referee.events import (
     MatchClosed,
     MatchOpened,
     MatchWon,
+    Payment,
     PenaltyImposed,
     PlayerEliminated,
     Reported,
@@ -44,6 +45,7 @@ from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Script, Shown
+from referee.settling import Basis, received
 from referee.value import Value
 
 # The table
@@ -107,6 +109,24 @@ def options_of(kind: type[Options], opened: MatchOpened) -> Options:
     """The options of a match; what a later release has added has its default."""
     known = {name: opened.options[name] for name in kind.__struct_fields__ if name in opened.options}
     return msgspec.convert(known, kind)
+
+
+def by_its_source(options: Mapping[str, Any]) -> Basis | None:
+    """The game's source says who pays."""
+    return "source"
+
+
+def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
+    """The source knows no money: who pays is for the table to say, by the option ``money``."""
+    return None if options.get("money", "none") == "none" else "house"
+
+
+def ended_by(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
+    """How the match has ended, with who pays whom where it is for money."""
+    if table.stakes is None:
+        return won
+    settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
+    return replace(won, settlement=settled, payments=payments)
 
 
 class Over(Value, Generic[T], tag="over"):

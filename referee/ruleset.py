@@ -13,6 +13,7 @@ from referee.actors import Actor
 from referee.acts import Act, Request
 from referee.events import Event, MatchOpened, Recorded, Viewer
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.settling import Basis
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 
@@ -109,6 +110,11 @@ def nothing(state: Any) -> dict[str, Any]:
     return {}
 
 
+def not_for_money(options: Mapping[str, Any]) -> Basis | None:
+    """By the rules of the game nobody pays anybody."""
+    return None
+
+
 Script = Generator[tuple[str, Request], Any, None]
 """The acts of a deal one after the other, each with where it stands in the result (a JSON pointer); after each it is
 sent the state."""
@@ -153,6 +159,8 @@ class Ruleset(Value):
     """The type of what only this game shows of a match (:class:`Shown`)."""
     detail: Any = Nothing
     """The type of what only this game tells of a deal (:class:`~referee.events.DealScored`)."""
+    basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
+    """By whose rules is paid in a match with such options; ``None``: by none, so that it is opened without stakes."""
     has_pot: bool = False
     """Something is staked into a pot, which can be taken over from paper and has a book."""
     knocks: bool = True

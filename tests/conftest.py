@@ -1,5 +1,6 @@
 """Fixtures for all tests. A store test asks for `store_url` and runs on SQLite and on PostgreSQL."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import programs
 from tests.stores import Postgres, empty_database, running_postgres
 
 # No deadline: how long an example takes says more about the machine than about us.
@@ -15,6 +17,24 @@ settings.load_profile("knacka")
 
 # A shell that starts tests in the background has them ignore it, and with them the services that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+NEEDED = os.environ.get("PROGRAMS") == "needed"
+"""Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    lacking = [
+        item for item in items for mark in item.iter_markers("program") if {*mark.args} & {*programs.missing()}
+    ]
+    if lacking and not NEEDED:
+        config.hook.pytest_deselected(items=lacking)
+        items[:] = [item for item in items if item not in lacking]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if programs.missing() and not NEEDED:
+        terminalreporter.write_line(f"left out, for what is missing: {programs.told_missing()}", red=True)
 
 
 @pytest.fixture(scope="session")

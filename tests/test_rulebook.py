@@ -14,11 +14,11 @@ TEXT_LENGTH_MAX = 400
 
 KORTOXEN = "rodskagg-kortoxen"
 NUMBERED = {
-    "rodskagg-alga": ("A", 60, 31),
-    "rodskagg-catsatcards": ("C", 62, 36),
+    "rodskagg-alga": ("A", 60, 32),
+    "rodskagg-catsatcards": ("C", 62, 37),
     KORTOXEN: ("B", 80, 40),
     "rams-english": ("D", 71, 29),
-    "kalabrias": ("E", 53, 41),
+    "kalabrias": ("E", 53, 42),
     PROCEDURE: ("J", 12, 0),
 }
 """The letter of each rulebook, how many rules its source states, and how many points it leaves open."""

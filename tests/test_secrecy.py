@@ -29,7 +29,7 @@ match/closed            all        rule pot_before shares pot before points sett
 match/token-ended       all        seat role
 match/token-made        all        seat role
                         nobody     hash
-match/won               all        seat by rule points settlement halves seats
+match/won               all        seat by rule points settlement halves seats payments
 player/eliminated       all        seat rule
 
 dealer/card-drawn       all        seat card

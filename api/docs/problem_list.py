@@ -73,6 +73,7 @@ EXAMPLES: dict[str, Any] = {
     "total": 3,
     "trick": 4,
     "turn": 2,
+    "unit": 25,
     "verdict": "dismissed",
     "until": datetime(2025, 1, 1, 20, 15, 5, tzinfo=UTC),
     "widow": 5,

@@ -42,7 +42,7 @@ TAGS = {
     "Matches": "Opening matches, finding them, seeing how they stand, and acting in them.",
     "Knocks": "Knocks on the table, and the case files that they leave.",
     "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
-    "Books": "Protocols, pots and the records of deals.",
+    "Books": "Protocols, pots, settlements and the records of deals.",
     "Clubs": "Founding a club; its members, keys and evenings.",
     "Rulesets": "The games: their options and their numbered rules.",
     "Operators": "For who runs the service.",

@@ -105,7 +105,8 @@ def _match_links() -> dict[str, Any]:
     "match writes for everybody. `enforcement`: what the rules "
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
-    "set, else tricks.\n\n"
+    "set, else tricks. `stakes` are for games whose source says who pays whom, and elsewhere need a house rule, the "
+    "option `money`; what a match comes to is at `…/settlement`.\n\n"
     "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
     "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
     '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '

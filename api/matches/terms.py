@@ -131,6 +131,12 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
+def house_rules(rules: Ruleset) -> list[str]:
+    """By what a table may say who pays, where the game's source does not."""
+    values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
+    return [value for value in values if value != "none"]
+
+
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
     """Who attends to a match that is opened so; in any case one official can end it."""
     terms = terms_of(body)
@@ -196,6 +202,8 @@ def opened_by(
         points, pot = body.opening.points, body.opening.pot or 0
         if len(points) != count:
             raise Problem("opening_points_count", players=count)
+    if body.stakes is not None and rules.basis(options) is None:
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)

@@ -22,10 +22,19 @@ from referee.events import (
     Recorded,
 )
 from referee.officials import shuffle
-from referee.officials.recast import Line, Recast, as_json, recast
+from referee.officials.recast import Recast, as_json, recast
 from referee.officials.standing import Standing
 from referee.phases import Over
-from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected, Script, Why
+from referee.proceedings.corrections import (
+    Ended,
+    Line,
+    LineCorrected,
+    ProtocolCorrected,
+    Script,
+    Why,
+    amended,
+    as_they_count,
+)
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment, Ruleset
 
@@ -180,34 +189,6 @@ def ended(event: Event, at: datetime, before: datetime | None) -> datetime | Non
     return at
 
 
-def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """The lines by the number of the event that wrote them, each as it was corrected last, struck or not."""
-    lines: dict[int, Line] = {}
-    for recorded in history:
-        event = recorded.event
-        if type(event) not in _OF_LINES:
-            continue
-        if isinstance(event, ProtocolCorrected):
-            for one in event.lines:
-                lines[one.event] = amended(lines[one.event], one)
-        elif isinstance(event, DealScored | DealVoided) and event.points:
-            lines[recorded.originator_version] = event
-    return lines
-
-
-_OF_LINES = frozenset((DealScored, DealVoided, ProtocolCorrected))
-
-
-def amended(line: Line, by: LineCorrected) -> Line:
-    """A line as it counts by a correction."""
-    if by.score is not None:
-        return by.score
-    line = replace(line, before=by.before, points=by.points)
-    if isinstance(line, DealVoided):
-        return line
-    return replace(line, eliminated=by.eliminated, pot_before=by.pot_before, pot=by.pot)
-
-
 def _changed(number: int, was: Line, now: Line) -> LineCorrected:
     """What is otherwise on a line."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
@@ -228,6 +209,7 @@ def _ended(anew: Recast) -> Ended:
                 seat=won.seat,
                 seats=won.seats,
                 settlement=won.settlement,
+                payments=won.payments,
             )
         case (MatchClosed() | MatchAbandoned()) as ended:
             return Ended(

@@ -33,7 +33,7 @@ from referee.events import (
     TrickTaken,
     facts_of,
 )
-from referee.proceedings.corrections import ProtocolCorrected, Script, Scripted
+from referee.proceedings.corrections import Line, ProtocolCorrected, Script, Scripted
 from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.ruleset import Moment, Ruleset
@@ -41,8 +41,6 @@ from referee.value import Value
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
 """What can happen before a deal, whatever deal it will be."""
-Line = DealScored | DealVoided
-"""A line of the protocol; a voided deal has one where its penalties were entered."""
 
 
 class Recast(Value):

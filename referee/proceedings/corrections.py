@@ -3,13 +3,15 @@
 History is never written anew. What was played stays as it was played; the correction says what it comes to now.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from referee import told
-from referee.events import DealScored, Event, Hidden
+from referee.events import DealScored, DealVoided, Event, Hidden, Payment, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, WonBy
 
 
@@ -79,6 +81,8 @@ class Ended(Value, omit_defaults=True):
     """What lay in the pot before it was shared."""
     shares: told.MoneyBySeat = ()
     """By seat, what each drew from the pot; left out: it was not shared."""
+    payments: told.Many[Payment] = ()
+    """Who pays whom, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
@@ -121,3 +125,37 @@ class ProtocolCorrected(Event):
     """For the official: what the deals were scored with."""
     strike: told.Many[told.DealNumber] = ()
     """For the official: the deals that were struck in this correction."""
+
+
+# The lines as they count
+
+Line = DealScored | DealVoided
+"""A line of the protocol; a voided deal has one where its penalties were entered."""
+
+
+def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
+    """The lines by the number of the event that wrote them, each as it was corrected last, struck or not."""
+    lines: dict[int, Line] = {}
+    for recorded in history:
+        event = recorded.event
+        if type(event) not in _OF_LINES:
+            continue
+        if isinstance(event, ProtocolCorrected):
+            for one in event.lines:
+                lines[one.event] = amended(lines[one.event], one)
+        elif isinstance(event, DealScored | DealVoided) and event.points:
+            lines[recorded.originator_version] = event
+    return lines
+
+
+_OF_LINES = frozenset((DealScored, DealVoided, ProtocolCorrected))
+
+
+def amended(line: Line, by: LineCorrected) -> Line:
+    """A line as it counts by a correction."""
+    if by.score is not None:
+        return by.score
+    line = replace(line, before=by.before, points=by.points)
+    if isinstance(line, DealVoided):
+        return line
+    return replace(line, eliminated=by.eliminated, pot_before=by.pot_before, pot=by.pot)

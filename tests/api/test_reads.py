@@ -59,13 +59,15 @@ def match(own: Client) -> Table:
 @pytest.fixture(scope="module")
 def money(own: Client) -> Table:
     """A match with a pot."""
-    return Table(own, ruleset="rams-english", options={}, dealing="house", enforcement="refuse")
+    stakes = {"currency": "SEK", "unit": 100}
+    return Table(own, ruleset="rams-english", options={}, dealing="house", enforcement="refuse", stakes=stakes)
 
 
 @pytest.fixture(scope="module")
 def pages(match: Table, money: Table) -> list[str]:
     """Every read that there is but the stream, with an answer of 200 for the official."""
-    return [*(match.path + page for page in OF_MATCH), f"{money.path}/pot", "/v1/matches?fresh=true", *FIXED]
+    books = (f"{money.path}/{book}" for book in ("pot", "settlement"))
+    return [*(match.path + page for page in OF_MATCH), *books, "/v1/matches?fresh=true", *FIXED]
 
 
 def asked(path: str, *tables: Table, **headers: str) -> dict[str, Any]:

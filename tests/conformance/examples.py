@@ -94,6 +94,9 @@ def read_all(client: Recording, played: dict[str, Watched]) -> None:
                     client.keep("GET", f"{match.path}/{call}", 200, media_type, text)
     rams = played["rams-english"]
     client.ask("GET", f"{rams.path}/pot")
+    client.name = "rams-english"
+    client.ask("GET", f"{rams.path}/settlement")
+    client.name = "example"
     _, said = client.raw("GET", f"{rams.path}/pot", Accept="text/csv")
     client.keep("GET", f"{rams.path}/pot", 200, "text/csv", said.decode())
     for match in played.values():

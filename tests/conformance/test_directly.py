@@ -1,10 +1,11 @@
-"""The conformance matches, through decide and evolve."""
+"""The conformance matches, through decide and evolve; those for money are settled, and it adds up."""
 
 from typing import Any
 
 import pytest
 
 from tests.conformance.replay import Direct, matches, play
+from tests.settled import check
 
 RULESETS = ("kalabrias", "rams-english", "rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
@@ -12,4 +13,7 @@ GIVEN = [given for ruleset in RULESETS for given in matches(ruleset)]
 
 @pytest.mark.parametrize("given", GIVEN, ids=lambda given: f"{given['ruleset']}-{given['seed']}")
 def test_every_step_agrees(given: dict[str, Any]) -> None:
-    assert play(Direct(given), given) == []
+    match = Direct(given)
+    assert play(match, given) == []
+    if given["stakes"] is not None:
+        check(match.history)

@@ -118,6 +118,19 @@ class OverHttp:
         assert pot["contents"] == contents
         return pot
 
+    def _settled(self, received: list[int]) -> None:
+        """What each receives is what its lines add up to, and what is paid."""
+        told = self._book("settlement")
+        assert (told["status"], told["sum"]) == ("final", 0)
+        assert [seat["amount"] for seat in told["seats"]] == received
+        assert all(sum(line["amount"] for line in seat["lines"]) == seat["amount"] for seat in told["seats"])
+        assert sum(received) + told["pot"] == 0
+        paid = [0] * len(received)
+        for one in told["payments"]:
+            paid[one["from"]] -= one["amount"]
+            paid[one["to"]] += one["amount"]
+        assert paid == received or (self._has_pot and told["payments"] == [])
+
     def line(self) -> dict[str, Any] | None:
         protocol = self._book("protocol")
         if not protocol["lines"]:
@@ -150,6 +163,7 @@ class OverHttp:
         for deal in {1, deals} if deals else ():
             for media_type in ("application/json", "text/plain"):
                 self._client.send("GET", f"{self._path}/deals/{deal}?{own}", more={"Accept": media_type})
+        self._client.send("GET", f"{self._path}/settlement?{own}")
         for book in ("protocol", "pot"):
             for media_type in ("application/json", "text/csv"):
                 self._client.send("GET", f"{self._path}/{book}?{own}", more={"Accept": media_type})
@@ -166,6 +180,8 @@ class OverHttp:
             assert shares == protocol["closing"]["change"]
             books |= {"balances": protocol["points"], "final_pot": pot["closed"]["before"]}
             books |= {"shares": shares, "pot": pot["contents"]}
+        if protocol["settlement"] is not None:
+            self._settled(protocol["settlement"])
         return {**books, "by": protocol["won_by"]}
 
 

@@ -6,9 +6,8 @@ import pytest
 
 from referee.acts import Correct
 from referee.events import Adjudication, Event, PenaltyImposed, PlayEnded
-from referee.officials.corrections import as_they_count
 from referee.officials.recast import script
-from referee.proceedings.corrections import ProtocolCorrected, Script, Why
+from referee.proceedings.corrections import ProtocolCorrected, Script, Why, as_they_count
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from tests import given

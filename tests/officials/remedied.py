@@ -6,8 +6,7 @@ import msgspec
 
 from referee.acts import OpenCase, Result
 from referee.events import Adjudication
-from referee.officials.corrections import as_they_count
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.store.aggregate import fold
 from tests.officials.correcting import bare
 from tests.officials.hearing import TWO, Hearing

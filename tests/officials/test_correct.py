@@ -9,8 +9,7 @@ import pytest
 from referee.acts import Abandon, Correct, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed, Recorded
 from referee.officials import attended as attended_by
-from referee.officials.corrections import amended, as_they_count
-from referee.proceedings.corrections import Why
+from referee.proceedings.corrections import Why, amended, as_they_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment, Ruleset
 from tests import given

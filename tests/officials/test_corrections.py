@@ -8,9 +8,8 @@ import pytest
 
 from referee.events import DealScored, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.corrections import as_they_count
 from referee.officials.recast import recast, script
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.refusals import Refused
 from referee.store.aggregate import fold
 from tests.officials.correcting import (

@@ -31,9 +31,9 @@ from referee.acts import (
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade, seen
 from referee.games import RULESETS
 from referee.officials import takeback
-from referee.officials.corrections import as_they_count
 from referee.officials.recast import recast, script
 from referee.officials.standing import status_at
+from referee.proceedings.corrections import as_they_count
 from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.refusals import Refused
 from referee.ruleset import Moment

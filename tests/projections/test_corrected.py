@@ -17,9 +17,8 @@ from projections.pots import csv as pot_csv
 from projections.protocols import Line, LineWritten, Protocol, Protocols, csv
 from referee.events import Recorded, in_points
 from referee.games import RULESETS
-from referee.officials.corrections import as_they_count
 from referee.officials.recast import recast
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from tests.officials.correcting import (
     Match,
     attended_match,

@@ -1,14 +1,14 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53. Readings of what the source leaves open are E-O1 to E-O41; the option that changes one is named in
+Rulebook E1-E53. Readings of what the source leaves open are E-O1 to E-O42; the option that changes one is named in
 :class:`Options`. The weightiest: the winner scores all sequences of the hand (E-O10), equal ones in plain suits
 cancel out (E-O12), a level deal gives the declarer nothing (E-O21), three players settle against the sum of the
 opponents (E-O22), and points are compared after the deal, not during it (E-O20, E-O31).
 
 The source knows no offences: a card or a claim that the cards forbid is refused, whatever the match does with
 errors elsewhere (E-O30, E-O33). With closed hands claims stand until the cards are on the table. The source knows
-no money either, so that a match is never settled in it. What no referee at a distance can see is how the packets
-were dealt at a real table (E-O4).
+no money either: whether anything is paid, the table says (E-O42). What no referee at a distance can see is how the
+packets were dealt at a real table (E-O4).
 """
 
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ START = 0
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """E1, E47, E49, E52: refuses a match that cannot be played by these rules."""
+    """E1, E47, E49, E52, E-O42: refuses a match that cannot be played by these rules."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -47,6 +47,9 @@ def opening(opened: events.MatchOpened) -> None:
         raise AgainstTheRules("partners_share_points", "E52", points=points)
     if scoring.leading(table, table.points) is not None:
         raise AgainstTheRules("target_reached", "E46", points=points, target=table.options.target_score)
+    stakes = opened.stakes if table.options.money != "none" else None
+    if stakes is not None and stakes.unit % table.unit:
+        raise AgainstTheRules("odd_unit", "E-O42", unit=stakes.unit)
 
 
 def _table(opened: events.MatchOpened) -> Table:
@@ -133,6 +136,7 @@ RULESET = phases.game(
     options=Options,
     more=sight.More,
     detail=scoring.Detail,
+    basis=phases.by_house_rule,
     offences=(),
     events=facts.FACTS,
     state=State,

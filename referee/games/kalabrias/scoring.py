@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from referee import told
 from referee.acts import Score
 from referee.cards import SUITS
-from referee.events import DealScored, Entry, Event, MatchWon
+from referee.events import DealScored, Entry, Event, MatchWon, Payment
 from referee.games.kalabrias.declarations import scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
-from referee.phases import next_deal
+from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
 from referee.value import RuleId
 
@@ -361,16 +361,29 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
     if (winners := leading(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
-    return (
-        MatchWon(
-            seat=winners[0],
-            by="target",
-            rule="E46" if reached == len(winners) else "E-O20",
-            points=line.points,
-            halves=line.halves,
-            seats=winners if len(winners) > 1 else (),
-        ),
+    won = MatchWon(
+        seat=winners[0],
+        by="target",
+        rule="E46" if reached == len(winners) else "E-O20",
+        points=line.points,
+        halves=line.halves,
+        seats=winners if len(winners) > 1 else (),
     )
+    if table.options.money == "none":
+        return (won,)
+    return (ended_by(table, won, difference(line.points, winners)),)
+
+
+def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
+    """E-O42: each loser pays the winner, of partners the one on the loser's left, for the points between them."""
+    seats = len(points)
+    payments = []
+    for seat in range(seats):
+        if seat not in winners:
+            payee = winners[0] if len(winners) == 1 else (seat + 1) % seats
+            paid = Payment(payer=seat, payee=payee, points=points[payee] - points[seat], rule="E-O42", between=True)
+            payments.append(paid)
+    return tuple(payments)
 
 
 def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:

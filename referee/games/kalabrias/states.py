@@ -95,6 +95,10 @@ class Options(Value, forbid_unknown_fields=True):
         Literal["ten_high", "ten_low"],
         Meta(description="E-O2: trumps J 9 A T K Q 8 7 and plain A T K Q J 9 8 7, or the ten below the queen."),
     ] = "ten_high"
+    money: Annotated[
+        Literal["none", "difference"],
+        Meta(description="E-O42: played for money, for what a loser pays the winner; none: it is not."),
+    ] = "none"
 
 
 class Table(phases.Table):

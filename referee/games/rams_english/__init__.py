@@ -105,6 +105,7 @@ RULESET = phases.game(
     options=Options,
     more=sight.More,
     detail=payment.Detail,
+    basis=phases.by_its_source,
     offences=("revoke", "not_heading", "misdeal", "exposed_card", "wrong_count", "led_out_of_turn"),
     events=FACTS,
     state=State,

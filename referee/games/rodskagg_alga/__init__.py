@@ -1,6 +1,6 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and nobody knocks.
 
-Rulebook A1-A60. Readings of what the source leaves open are A-O1 to A-O31; the option that changes one is named in
+Rulebook A1-A60. Readings of what the source leaves open are A-O1 to A-O32; the option that changes one is named in
 :class:`Options`. The weightiest: nobody subtracts in rödskägg (A-O1), a forgotten question is a flat two off for
 the trickless (A-O9), a duel changes no points and goes to most tricks (A-O3, A-O4), and nothing is punished by a
 knock, so a revoke is refused in both enforcements (A-O26, A-O27).
@@ -105,6 +105,7 @@ RULESET = phases.game(
     options=Options,
     more=sight.More,
     detail=scoring.Detail,
+    basis=phases.by_house_rule,
     offences=(),
     events=facts.FACTS,
     state=State,

@@ -10,9 +10,10 @@ from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
 from referee.games._rodskagg.line import Noted, Told, Writes, contracted, entries, noted, told, written
+from referee.games._rodskagg.money import points_left
 from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
-from referee.phases import next_deal
+from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
 from referee.told import ListOfMany
 
@@ -114,17 +115,17 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """A48, A52, A55-A60, A-O18: who has won, or a duel; nothing while the match goes on."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
-        return (_won(line, deal.contract.declarer, "rodskagg", "A48"),)
+        return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
         return _of_duel(table, deal, line)
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if len(at_zero) == 1:
-        return (_won(line, at_zero[0], "zero", "A52"),)
+        return (_won(table, line, at_zero[0], "zero", "A52"),)
     if at_zero:
         return (_duel(table, at_zero, "A55"),)
     if len(left) == 1:
-        return (_won(line, left[0], "last_standing", "A-O18"),)
+        return (_won(table, line, left[0], "last_standing", "A-O18"),)
     return ()
 
 
@@ -139,11 +140,14 @@ def _of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
     best = tuple(seat for seat in rivals if deal.tricks[seat] == most)
     if len(best) > 1:
         return (_duel(table, best, "A60"),)
-    return (_won(line, best[0], "duel", "A58" if failed else "A59"),)
+    return (_won(table, line, best[0], "duel", "A58" if failed else "A59"),)
 
 
-def _won(line: DealScored, seat: int, by: str, rule: str) -> MatchWon:
-    return MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+def _won(table: Table, line: DealScored, seat: int, by: str, rule: str) -> MatchWon:
+    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+    if table.options.money == "none":
+        return won
+    return ended_by(table, won, points_left(line.points, seat, rule="A-O32", below_zero="A-O32"))
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:

@@ -57,6 +57,10 @@ class Options(Value, forbid_unknown_fields=True):
             description="A-O23: so long only the asker may lead to trick five; here nobody else leads anyway (A29).",
         ),
     ] = 0
+    money: Annotated[
+        Literal["none", "points_left"],
+        Meta(description="A-O32: played for money, for what a loser pays the winner; none: it is not."),
+    ] = "none"
 
 
 class Table(phases.Table):

@@ -12,6 +12,7 @@ from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
 from referee.games._rodskagg.line import Noted, Told, Writes, entries, noted, penalties, told, written
+from referee.games._rodskagg.money import points_left
 from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import Undealt
 from referee.games.rodskagg_catsatcards.play import (
@@ -24,7 +25,7 @@ from referee.games.rodskagg_catsatcards.play import (
 )
 from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
-from referee.phases import next_deal
+from referee.phases import ended_by, next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.told import ListOfMany
@@ -186,28 +187,32 @@ def _tricks_off(table: Table, hand: Outcome, contract: Contract, seat: int, *, m
 def _outcome(table: Table, hand: Outcome, line: DealScored) -> tuple[Event, ...]:
     """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: who has won, or a duel; nothing while the match goes on."""
     if hand.kind == "redbeard_made":
-        return (_won(line, hand.won[-1][0], "redbeard", "C41"),)
+        return (_won(table, line, hand.won[-1][0], "redbeard", "C41"),)
     if hand.kind == "zero_at_once":
-        return (_won(line, hand.won[-1][0], "zero_at_once", "C55"),)
+        return (_won(table, line, hand.won[-1][0], "zero_at_once", "C55"),)
     if table.duel:
         most = max(hand.tricks[seat] for seat in table.playing)
         best = tuple(seat for seat in table.playing if hand.tricks[seat] == most)
-        return (_won(line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
+        return (_won(table, line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if line.declarer in at_zero and len(at_zero) > 1:
-        return (_won(line, line.declarer, "zero", "C45"),)
+        return (_won(table, line, line.declarer, "zero", "C45"),)
     if len(at_zero) == 1:
-        return (_won(line, at_zero[0], "zero", "C43"),)
+        return (_won(table, line, at_zero[0], "zero", "C43"),)
     if at_zero:
         return _duel(table, line, at_zero, "C46")
     if len(left) == 1:
-        return (_won(line, left[0], "last_standing", "C-O23"),)
-    return () if left else (_won(line, None, "nobody_left", "C-O34"),)
+        return (_won(table, line, left[0], "last_standing", "C-O23"),)
+    return () if left else (_won(table, line, None, "nobody_left", "C-O34"),)
 
 
-def _won(line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
-    return MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+def _won(table: Table, line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
+    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+    if table.options.money == "none":
+        return won
+    payments = () if seat is None else points_left(line.points, seat, rule="C-O37", below_zero="C-O37")
+    return ended_by(table, won, payments)
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:

@@ -87,6 +87,10 @@ class Options(Value, forbid_unknown_fields=True):
     fem_opp_penalties: Annotated[
         FemOpp, Meta(description="C60: the table of penalties in Fem Opp; 0: no offence.")
     ] = FemOpp()
+    money: Annotated[
+        Literal["none", "points_left"],
+        Meta(description="C-O37: played for money, for what a loser pays the winner; none: it is not."),
+    ] = "none"
 
 
 class Table(phases.Table):

@@ -191,6 +191,7 @@ RULESET = phases.game(
     between_deals=(Drawing, Undealt),
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
+    basis=phases.by_its_source,
     unseen=partial(unseen.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
     priced=partial(unseen.priced, customs=deal.CUSTOMS, offences=deal.RULE),
     scored=scoring.scored_anew,

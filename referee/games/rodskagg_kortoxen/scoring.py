@@ -5,9 +5,11 @@ from referee.cards import clockwise
 from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.line import Writes, contracted, entries, penalties, written
+from referee.games._rodskagg.money import points_left
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
+from referee.phases import ended_by
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 
@@ -53,8 +55,9 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     if (won := winner(table, deal, line)) is None:
         return line, *out
     seat, by, rule = won
-    settled = settlement(table, line.points, seat)
-    return line, *out, MatchWon(seat=seat, by=by, rule=rule, points=line.points, settlement=settled)
+    negative = table.options.money_negative
+    payments = points_left(line.points, seat, rule="B74", below_zero="B-O21", negative=negative)  # B-O22, B80
+    return line, *out, ended_by(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
 WRITES: dict[str, tuple[Writes, ...]] = {
@@ -136,20 +139,3 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
     if len(left) == 1:
         return left[0], "last_standing", "B-O36"
     return None
-
-
-def settlement(table: Table, points: tuple[int, ...], seat: int) -> tuple[int, ...] | None:
-    """B74, B-O21, B-O22, B-O39: what each seat receives, in minor units; the losers pay the winner."""
-    if table.stakes is None:
-        return None
-    received = [-_pays(score, table.options.money_negative) * table.stakes.unit for score in points]
-    received[seat] = 0
-    received[seat] = -sum(received)
-    return tuple(received)
-
-
-def _pays(score: int, money_negative: str) -> int:
-    """B74, B-O21: the points that a loser pays for."""
-    if score >= 0 or money_negative == "signed":
-        return score
-    return -score if money_negative == "absolute" else 0

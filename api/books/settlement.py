@@ -1,0 +1,55 @@
+"""What a match comes to in money."""
+
+from litestar import get
+
+from api.http.describe import described
+from api.http.headers import Req, held, tag_of
+from api.http.params import MatchId, MinVersion
+from api.http.problems import Problem
+from api.http.replies import Reply, encode, not_modified
+from api.reading import long_reply
+from api.service import Service, service_of
+from api.threads import in_long_thread
+from referee.settling import Basis, Settlement, settlement
+from referee.store.desk import utc_now
+from referee.store.match import Match
+
+
+def read_settlement(service: Service, match: Match, basis: Basis, provisional: bool) -> bytes:
+    """What the match comes to at its version, encoded. Touches the database."""
+    history = service.referee.history(match.id, to=match.version)
+    found = settlement(
+        history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members
+    )
+    return encode(found)
+
+
+@get(
+    "/matches/{match:uuid}/settlement",
+    operation_id="get_settlement",
+    summary="The settlement",
+    description="What a match for money comes to, in minor units: by seat what it receives or pays, with the lines "
+    "that make it up, each with its deal, its rule and the events that show it; and who pays whom. It is reckoned "
+    "from the events of the match as they count after corrections. While the match goes on (`open`) nobody owes "
+    "anything yet; in a game with a pot each seat has what it has won and put in until now. `provisional`: it is "
+    "over, and a score may still be corrected. `final`: it is over. A match that was abandoned owes nothing, but "
+    "that a pot is shared. All see it, as they see the protocol. 404 where the match is not for money.",
+    tags=["Books"],
+    operation_class=described(
+        gives=Settlement,
+        errors=(400, 401, 404, 409, 503),
+    ),
+)
+async def get_settlement(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+    """The settlement."""
+    service = service_of(request)
+    seen, _ = await service.access.sees(request, match, min_version)
+    basis = seen.rules.basis(seen.opened.options) if seen.opened.stakes is not None else None
+    if basis is None:
+        raise Problem("not_for_money")
+    provisional = seen.provisional(utc_now())
+    tag = tag_of(seen.version, *(("provisional",) if provisional else ()))
+    if has := held(request, tag):
+        return not_modified(has)
+    body = await in_long_thread(read_settlement, service, seen, basis, provisional)
+    return await long_reply(request, body, tag)

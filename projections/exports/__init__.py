@@ -1,0 +1,27 @@
+"""A club's journal as files for other programs: pure functions from a :class:`projections.journal.Journal`."""
+
+from collections.abc import Callable
+
+from projections.exports import beancount, plaintext, sie, tables
+from projections.journal import Journal
+from referee.value import Value
+
+
+class Export(Value):
+    """A kind of file: what it is called, and how it is made."""
+
+    media_type: str
+    suffix: str
+    write: Callable[[Journal], bytes]
+    one_currency: bool = False
+    """Whether a file can hold one currency only: ``in_currency`` gives that part."""
+
+
+EXPORTS = {
+    "hledger": Export(media_type="text/plain; charset=utf-8", suffix=".journal", write=plaintext.write),
+    "beancount": Export(media_type="text/plain; charset=utf-8", suffix=".beancount", write=beancount.write),
+    "sie": Export(media_type="text/plain; charset=ibm437", suffix=".si", write=sie.write, one_currency=True),
+    "csv": Export(media_type="text/csv; charset=utf-8", suffix=".csv", write=tables.csv),
+    "json": Export(media_type="application/json", suffix=".json", write=tables.json),
+}
+"""By what a client asks for. One file serves hledger and ledger."""

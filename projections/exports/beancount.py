@@ -1,0 +1,61 @@
+"""A file for beancount.
+
+By default its balances let a wrong öre pass: each is asserted with no tolerance, and, as beancount compares before a
+day's transactions, on the day after.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+from projections.exports.chart import OPENING, actor, full, narration
+from projections.journal import Account, Journal, JournalEntry, accounts, balances, decimal, name_of
+
+
+def write(journal: Journal) -> bytes:
+    """The accounts opened, the opening balances, the entries, and all balances after the last day."""
+    return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
+
+
+def _parts(journal: Journal) -> Iterator[Iterable[str]]:
+    yield [
+        f"; {journal.first} to {journal.last}, made {journal.made} by Knacka",
+        f'option "title" {_quoted(journal.club)}',
+        *(f'option "operating_currency" "{currency}"' for currency in journal.currencies),
+    ]
+    yield [line for account in accounts(journal) for line in _opened(journal, account)]
+    if journal.opening:
+        postings = [_posting(one.account, one.amount, one.currency) for one in journal.opening]
+        yield [f'{journal.first} * "{OPENING}"', *postings]
+    for entry in journal.entries:
+        yield _entry(entry)
+    after = journal.last + timedelta(days=1)
+    yield [
+        f"{after} balance {full(one.account)}  {decimal(one.amount)} ~ 0.00 {one.currency}"
+        for one in balances(journal)
+    ]
+
+
+def _opened(journal: Journal, account: Account) -> Iterator[str]:
+    yield f"{journal.first} open {full(account)}  {','.join(journal.currencies)}"
+    if name := name_of(journal, account):
+        yield f"  name: {_quoted(name)}"
+
+
+def _entry(entry: JournalEntry) -> Iterator[str]:
+    yield f'{entry.date} * "{narration(entry)}"'
+    yield f"  number: {entry.number}"
+    yield f'  cause: "{entry.cause}"'
+    yield f'  by: "{actor(entry)}"'
+    if entry.text:
+        yield f"  text: {_quoted(entry.text)}"
+    for posting in entry.postings:
+        yield _posting(posting.account, posting.amount, entry.currency)
+
+
+def _posting(account: Account, amount: int, currency: str) -> str:
+    return f"  {full(account)}  {decimal(amount)} {currency}"
+
+
+def _quoted(text: str) -> str:
+    printable = "".join(one if one.isprintable() else " " for one in text)
+    return '"' + printable.replace("\\", "\\\\").replace('"', '\\"') + '"'

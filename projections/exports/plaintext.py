@@ -1,0 +1,54 @@
+"""One file for hledger and for ledger, in what both read alike.
+
+In a comment ``word:`` would be a tag and ``[`` a date, and ``ledger --pedantic`` minds tags that are not declared:
+texts keep letters, digits and harmless signs.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from projections.exports.chart import CLOSING, OPENING, actor, full, narration, words
+from projections.journal import Account, Journal, JournalEntry, accounts, balances, decimal, name_of
+
+KEPT = ",.-()/!?'&%+_"
+
+
+def write(journal: Journal) -> bytes:
+    """Declarations, the opening balances, the entries, and a transaction over nothing that asserts all balances."""
+    return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
+
+
+def _parts(journal: Journal) -> Iterator[Iterable[str]]:
+    span = f"{journal.first} to {journal.last}"
+    yield [f"; {words(journal.club, KEPT)}", f"; {span}, made {journal.made} by Knacka"]
+    for currency in journal.currencies:
+        yield [f"commodity {currency}", f"    format 1000.00 {currency}"]
+    yield [line for account in accounts(journal) for line in _declared(journal, account)]
+    if journal.opening:
+        postings = [_posting(one.account, one.amount, one.currency) for one in journal.opening]
+        yield [f"{journal.first} * {OPENING}", *postings]
+    for entry in journal.entries:
+        yield _entry(entry)
+    asserted = [
+        f"{_posting(one.account, 0, one.currency)} = {decimal(one.amount)} {one.currency}"
+        for one in balances(journal)
+    ]
+    yield [f"{journal.last} * {CLOSING}", *asserted]
+
+
+def _declared(journal: Journal, account: Account) -> Iterator[str]:
+    yield f"account {full(account)}"
+    if name := words(name_of(journal, account) or "", KEPT):
+        yield f"    note {name}"
+
+
+def _entry(entry: JournalEntry) -> Iterator[str]:
+    yield f"{entry.date} * ({entry.number}) {narration(entry)}"
+    yield f"    ; {entry.cause}, by {actor(entry)}"
+    if text := words(entry.text, KEPT):
+        yield f"    ; {text}"
+    for posting in entry.postings:
+        yield _posting(posting.account, posting.amount, entry.currency)
+
+
+def _posting(account: Account, amount: int, currency: str) -> str:
+    return f"    {full(account)}  {decimal(amount)} {currency}"

@@ -1,0 +1,100 @@
+"""SIE 4I, by which Swedish bookkeeping programs take in vouchers: in CP437, one currency a file.
+
+Such a file has no balances: the program that reads it has them. Members are objects of a dimension of their own, the
+first that the standard leaves free.
+"""
+
+from collections.abc import Iterator
+
+from projections.journal import Account, Journal, JournalEntry, accounts, decimal, member_of
+from projections.lettering import spelled
+
+ENCODING = "cp437"
+MEMBERS = 20
+"""The dimension of members."""
+SERIES = "K"
+TITLES = {
+    "cash": "Kassa",
+    "bank": "Bank",
+    "members": "Medlemmar",
+    "pot": "Pott",
+    "fees": "Avgifter",
+    "opening": "Ingående saldon",
+}
+KINDS = {
+    "match": "Match",
+    "deposit": "Insättning",
+    "payout": "Uttag",
+    "pay": "Betalning",
+    "fee": "Avgift",
+    "opening": "Ingående saldo",
+    "reverse": "Rättelse",
+}
+
+
+def write(journal: Journal) -> bytes:
+    """The vouchers of a journal in one currency; of more than one it is a ``ValueError``."""
+    if len(journal.currencies) != 1:
+        raise ValueError("a SIE file holds one currency")
+    return b"".join(line.encode(ENCODING) + b"\r\n" for line in _lines(journal))
+
+
+def _lines(journal: Journal) -> Iterator[str]:
+    yield "#FLAGGA 0"
+    yield '#PROGRAM "Knacka" 1'
+    yield "#FORMAT PC8"
+    yield f"#GEN {journal.made:%Y%m%d}"
+    yield "#SIETYP 4"
+    yield f"#FNAMN {quoted(journal.club)}"
+    yield f"#VALUTA {journal.currencies[0]}"
+    for number, titles in _numbers(journal).items():
+        yield f"#KONTO {number} {quoted(', '.join(titles))}"
+    yield f'#DIM {MEMBERS} "Medlem"'
+    for account in accounts(journal):
+        if (member := member_of(account)) is not None:
+            yield f'#OBJEKT {MEMBERS} "{member}" {quoted(journal.names.get(member) or "", f"Medlem {member}")}'
+    for entry in journal.entries:
+        yield f"#VER {quoted(SERIES)} {entry.number} {entry.date:%Y%m%d} {quoted(_text(entry))}"
+        yield "{"
+        for posting in entry.postings:
+            yield f"#TRANS {_place(journal, posting.account)} {decimal(posting.amount)}"
+        yield "}"
+
+
+def _numbers(journal: Journal) -> dict[str, list[str]]:
+    """What each account of four figures stands for, in their order."""
+    numbers: dict[str, list[str]] = {}
+    for role, title in TITLES.items():
+        numbers.setdefault(getattr(journal.sie, role), []).append(title)
+    return dict(sorted(numbers.items()))
+
+
+def _place(journal: Journal, account: Account) -> str:
+    member = member_of(account)
+    if member is None:
+        return f"{getattr(journal.sie, account)} {{}}"
+    return f'{journal.sie.members} {{{MEMBERS} "{member}"}}'
+
+
+def _text(entry: JournalEntry) -> str:
+    evening = f", kväll {entry.evening}" if entry.evening is not None else ""
+    reverses = f", rättar {entry.reverses}" if entry.reverses is not None else ""
+    text = f", {entry.text}" if entry.text.strip() else ""
+    return f"{KINDS.get(entry.kind, entry.kind)}{evening}{reverses}, {entry.cause}{text}"
+
+
+def quoted(text: str, otherwise: str = "") -> str:
+    """A text in quotation marks, in the letters of CP437, or if nothing is left of it another one.
+
+    The standard has an escape for the mark alone, so there is no backslash in it.
+    """
+    written = spelled(text.replace("\\", "/"), _known, "?") or otherwise
+    return '"' + written.replace('"', '\\"') + '"'
+
+
+def _known(letter: str) -> bool:
+    try:
+        letter.encode(ENCODING)
+    except UnicodeEncodeError:
+        return False
+    return letter.isprintable()

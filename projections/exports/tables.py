@@ -1,0 +1,64 @@
+"""The journal for spreadsheets, and for programs of one's own."""
+
+import csv as files
+from collections.abc import Iterator
+from io import StringIO
+
+import msgspec
+
+from projections.journal import Journal, accounts, decimal, name_of
+from projections.spreadsheets import text
+from referee import actors
+
+COLUMNS = (
+    *("entry", "date", "kind", "account", "name", "amount", "balance", "currency"),
+    *("evening", "reverses", "cause", "by", "text"),
+)
+BROUGHT_FORWARD = "brought_forward"
+"""The kind of the rows that come first: what stood on an account before."""
+
+
+def csv(journal: Journal) -> bytes:
+    """CSV after RFC 4180, a row for each posting, and before them one for each opening balance.
+
+    ``amount`` is debit above zero, ``balance`` what stands on the account then, both with two decimals after a point.
+    """
+    file = StringIO()
+    table = files.writer(file)
+    table.writerow(COLUMNS)
+    table.writerows(_rows(journal))
+    return file.getvalue().encode()
+
+
+def _rows(journal: Journal) -> Iterator[list[object]]:
+    names = {account: text(name_of(journal, account) or "") for account in accounts(journal)}
+    standing: dict[tuple[str, str], int] = {}
+
+    def amounts(account: str, currency: str, amount: int) -> list[object]:
+        standing[account, currency] = balance = standing.get((account, currency), 0) + amount
+        return [account, names[account], decimal(amount), decimal(balance), currency]
+
+    for one in journal.opening:
+        written = amounts(one.account, one.currency, one.amount)
+        yield ["", journal.first, BROUGHT_FORWARD, *written, "", "", "", "", ""]
+    for entry in journal.entries:
+        said = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), text(entry.text)]
+        for posting in entry.postings:
+            written = amounts(posting.account, entry.currency, posting.amount)
+            yield [entry.number, entry.date, entry.kind, *written, *said]
+
+
+def json(journal: Journal) -> bytes:
+    """The journal as it is, in minor units: ``accounts`` with names, ``opening``, ``entries``, ``closing``."""
+    said = {
+        "club": journal.club,
+        "currencies": journal.currencies,
+        "from": journal.first,
+        "to": journal.last,
+        "made": journal.made,
+        "accounts": [{"account": account, "name": name_of(journal, account)} for account in accounts(journal)],
+        "opening": journal.opening,
+        "entries": journal.entries,
+        "closing": journal.closing,
+    }
+    return msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"

@@ -1,0 +1,30 @@
+"""What hledger, ledger and beancount say of a file: nothing, or what is wrong with it."""
+
+from beancount import loader
+
+from tests import programs
+
+
+def hledger(file: bytes) -> str:
+    """All that a strict reading minds, balance assertions among it, and dates out of order."""
+    return _said(file, "hledger", "-f", "-", "check", "--strict", "ordereddates")
+
+
+def ledger(file: bytes) -> str:
+    """Everything that is not declared is an error."""
+    return _said(file, "ledger", "--pedantic", "-f", "-", "balance")
+
+
+def beancount(file: bytes) -> str:
+    """What bean-check does."""
+    _, errors, _ = loader.load_string(file.decode())
+    return "\n".join(error.message for error in errors)
+
+
+def _said(file: bytes, program: str, *options: str) -> str:
+    done = programs.run(program, *options, given=file)
+    return f"exit {done.returncode}: {done.stderr.decode()}" if done.returncode or done.stderr else ""
+
+
+JUDGES = {"hledger": ("hledger", hledger), "ledger": ("hledger", ledger), "beancount": ("beancount", beancount)}
+"""By program: the export that it reads, and how it is asked."""

@@ -1,0 +1,88 @@
+"""What must hold of every settlement: it adds up, and it is what the rules of money say, written down once more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from referee.events import MatchOpened, Recorded
+from referee.games import RULESETS
+from referee.phases import Over
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.settling import Settlement, settlement
+from referee.store.aggregate import fold
+from referee.store.match import Match
+
+
+def settled(history: Sequence[Recorded], **more: Any) -> Settlement:
+    """The settlement of a match for money."""
+    opened = history[0].event
+    assert isinstance(opened, MatchOpened)
+    rules = RULESETS[opened.ruleset]
+    basis = rules.basis(opened.options)
+    assert basis is not None, "it is for money"
+    return settlement(history, basis, balances=rules.has_pot, **more)
+
+
+def owed(opened: MatchOpened, points: Sequence[int], winners: Sequence[int], out_of: int) -> list[int]:
+    """By seat, what it receives by B74, B-O21, A-O32, C-O37 and E-O42; ``out_of``: how many parts a point has."""
+    assert opened.stakes is not None
+    unit, seats = opened.stakes.unit, len(points)
+    received = [0] * seats
+    for loser in (seat for seat in range(seats) if winners and seat not in winners):
+        payee = winners[0]
+        if opened.options.get("money") == "difference":
+            if len(winners) > 1:
+                payee = (loser + 1) % seats
+            paid = points[payee] - points[loser]
+        elif points[loser] >= 0:
+            paid = points[loser]
+        else:
+            paid = (
+                points[loser] * {"zero": 0, "absolute": -1, "signed": 1}[opened.options.get("money_negative", "zero")]
+            )
+        received[loser] -= paid * unit // out_of
+        received[payee] += paid * unit // out_of
+    return received
+
+
+def check(history: Sequence[Recorded]) -> Settlement:
+    """The settlement, which adds up line by line."""
+    found = settled(history)
+    opened = history[0].event
+    assert isinstance(opened, MatchOpened)
+    match: Match = fold(None, history)
+    amounts = [seat.amount for seat in found.seats]
+    assert found.sum == sum(amounts) + found.pot == 0
+    for seat in found.seats:
+        assert seat.amount == sum(line.amount for line in seat.lines)
+    state, table = match.state, match.state.table
+    over = isinstance(state, Over)
+    assert (found.status == "open") is not over
+    if match.rules.has_pot:
+        assert amounts == list(table.points)
+        assert found.pot == table.pot - opened.pot - sum(opened.points)
+        assert found.payments == ()
+    else:
+        parts = 2 if getattr(table, "unit", 1) == 2 else 1
+        assert amounts == owed(opened, table.points, state.winners if over else (), parts)
+        between = [0] * len(amounts)
+        for paid in found.payments:
+            assert paid.amount == paid.points * found.unit > 0
+            between[paid.payer] -= paid.amount
+            between[paid.payee] += paid.amount
+        assert between == amounts
+        assert found.pot == 0
+    _check_lines(history, found, match)
+    return found
+
+
+def _check_lines(history: Sequence[Recorded], found: Settlement, match: Match) -> None:
+    """Each line rests on events, and on a number of the protocol as it counts. What a correction at random tells of a
+    deal may name events of another match."""
+    told_anew = any(isinstance(recorded.event, ProtocolCorrected) for recorded in history)
+    counts = [(line.deal, entry) for line in as_they_count(history).values() for entry in line.entries]
+    for seat in found.seats:
+        for line in seat.lines:
+            assert line.events
+            assert told_anew or all(0 < number <= match.version for number in line.events)
+            if line.deal is not None:
+                assert any((line.deal, seat.seat, line.rule) == (deal, one.seat, one.rule) for deal, one in counts)
