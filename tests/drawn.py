@@ -14,6 +14,9 @@ from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Ruleset
 
+APART = "money"
+"""An option that changes nothing of the play: it has a lot of its own, so that all else is drawn as without it."""
+
 
 def some_value(chance: Random, kind: Any) -> Any:
     """A value of an option of this type; numbers near their least rather than near their greatest."""
@@ -39,7 +42,8 @@ def some_value(chance: Random, kind: Any) -> Any:
 def some_fields(chance: Random, struct: inspect.StructType) -> list[tuple[str, Any]]:
     """Some of the fields, with a value each; the others keep their defaults."""
     often = chance.choice((0.0, 0.2, 0.5, 1.0))
-    return [(field.encode_name, some_value(chance, field.type)) for field in struct.fields if chance.random() < often]
+    fields = [field for field in struct.fields if field.encode_name != APART]
+    return [(field.encode_name, some_value(chance, field.type)) for field in fields if chance.random() < often]
 
 
 def some_points(chance: Random, start: int, players: int) -> tuple[tuple[int, ...], int]:
@@ -83,6 +87,9 @@ def some_match(
         players = chance.randint(rules.players_min, rules.players_max)
         given = dict(some_fields(chance, options_of(rules.key))) | fixed
         points, pot = some_points(chance, rules.start_points, players)
+        for field in options_of(rules.key).fields:
+            if field.encode_name == APART:
+                given.setdefault(APART, some_value(Random(f"{rules.key} {points}"), field.type))
         how = chance.choice(("house", "table"))
         opened = MatchOpened(
             ruleset=rules.key,
@@ -94,7 +101,7 @@ def some_match(
             points=points,
             pot=pot,
             first_dealer=chance.choice((None, chance.randrange(players))),
-            stakes=chance.choice((None, None, Stakes(currency="SEK", unit=7))),
+            stakes=chance.choice((None, None, Stakes(currency="SEK", unit=14))),
             tokens=(),
             official="",
         )

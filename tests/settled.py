@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from referee.events import MatchOpened, Recorded
+from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.games import RULESETS
 from referee.phases import Over
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
@@ -71,8 +71,21 @@ def check(history: Sequence[Recorded]) -> Settlement:
             between[paid.payee] += paid.amount
         assert between == amounts
         assert found.pot == 0
+    if (told := settlement_told(history)) is not None:
+        assert told == tuple(amounts), "as the match has said"
     _check_lines(history, found, match)
     return found
+
+
+def settlement_told(history: Sequence[Recorded]) -> tuple[int, ...] | None:
+    """What each receives as the last event said that ended the match; ``None``: none said it."""
+    for recorded in reversed(history):
+        event = recorded.event
+        if isinstance(event, ProtocolCorrected):
+            return None if event.won is None else event.won.settlement
+        if isinstance(event, MatchWon | MatchClosed | MatchAbandoned):
+            return event.settlement
+    return None
 
 
 def _check_lines(history: Sequence[Recorded], found: Settlement, match: Match) -> None:

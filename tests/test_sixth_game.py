@@ -101,6 +101,10 @@ class TestOverHttp:
         assert table.send("bid", 1, bid=1).status_code == 409
         body: dict[str, Any] = {"ruleset": "high-card", "players": [{"name": name} for name in "ABCDE"]}
         assert client.post("/v1/matches", json=body).status_code == 422
+        stakes = {"players": body["players"][:2], "stakes": {"currency": "SEK", "unit": 1}}
+        refused = client.post("/v1/matches", json=body | stakes)
+        assert (refused.status_code, refused.json()["type"]) == (422, "/problems/no-money-rule")
+        assert refused.json()["facts"] == {"ruleset": "high-card", "allowed": []}
         answer = client.post("/v1/matches", json=body | {"players": body["players"][:2], "options": {"goal": 1}})
         assert (answer.status_code, "target" in answer.text) == (422, True)
 

@@ -158,6 +158,7 @@ def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
         yield who, "/protocol", "*/*"
         yield who, "/knocks", "*/*"
         yield who, "/pot", "*/*"
+        yield who, "/settlement", "*/*"
         yield who, f"/deals/{deals + 1}", "*/*"
     yield pair.watcher, "/legal-acts", "*/*"
     if deals:

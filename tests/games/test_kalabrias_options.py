@@ -31,6 +31,7 @@ DEFAULTS = {
     "three_player_side_sequences": False,
     "bella_deadline": "second_card",
     "trick_rank": "ten_high",
+    "money": "none",
 }
 OTHERWISE: list[tuple[str, Any]] = [
     ("sequence_points", {"small": 20, "large": 50, "five": 100}),
@@ -108,14 +109,14 @@ class TestTheRulebook:
 
     def test_numbered_without_gaps(self, book: Rulebook):
         assert [rule.id for rule in book.rules] == [f"E{number}" for number in range(1, 54)]
-        assert [reading.id for reading in book.readings] == [f"E-O{number}" for number in range(1, 42)]
+        assert [reading.id for reading in book.readings] == [f"E-O{number}" for number in range(1, 43)]
 
     def test_in_both_languages_and_short(self, book: Rulebook):
         for entry in book.entries:
             assert entry.en.strip() == entry.en != "", entry.id
             assert entry.sv.strip() == entry.sv != "", entry.id
             assert max(len(entry.en), len(entry.sv)) <= 400, entry.id
-        assert len({entry.en for entry in book.entries}) == len({entry.sv for entry in book.entries}) == 94
+        assert len({entry.en for entry in book.entries}) == len({entry.sv for entry in book.entries}) == 95
 
     def test_every_option_is_named_where_it_belongs(self, book: Rulebook):
         assert {name for entry in book.entries for name in entry.options} == set(DEFAULTS)

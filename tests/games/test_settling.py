@@ -113,6 +113,17 @@ class TestLosersPayForWhatTheyHaveLeft:
             Payment(payer=seat, payee=P2, points=points, rule="B74") for seat, points in ((P1, 8), (P3, 6), (P4, 6))
         )
 
+    @pytest.mark.rule("B71")
+    def test_a_loser_at_zero_has_nothing_left_to_pay_for(self):
+        """P1 and P2 both come to zero, and P2 was the first to knock out."""
+        t = table(points=(1, 1, 9, 9), stakes=ORE).dealt("2 1 3 4 | 3 4").declares(P1, 1)
+        t.tricks(1).knocks_out(P2).tricks(1).knocks_out(P1).tricks(4)
+        assert t.won is not None
+        assert t.won.payments[0] == Payment(payer=P1, payee=P2, points=0, rule="B74")
+        found = of(t)
+        assert (amounts(found)[P1], [one.payer for one in found.payments]) == (0, [P3, P4])
+        assert [one[:3] for one in lines(found, P1)] == [(None, "opening", 1), (1, "B58", -1)]
+
     def test_without_stakes_nobody_pays(self):
         won = p2_goes_home((9, 1, 8, 8)).won
         assert won is not None
@@ -300,7 +311,8 @@ class TestHouseRules:
         while t.won is None:
             t.dealt(hands("|", "S9"), "S9").calls("take").played_out()
         found, points = of(t), t.won.points
-        winner, loser = (t.won.seat, 1 - t.won.seat) if t.won.seat is not None else (0, 1)
+        assert t.won.seat is not None
+        winner, loser = t.won.seat, 1 - t.won.seat
         between = points[winner] - points[loser]
         assert paid(found) == [(loser, winner, between, between * 100, "E-O42")]
         own = lines(found, loser)
@@ -339,12 +351,18 @@ class TestHouseRules:
             (3, {"bete_odd_point": "exact_half"}, 50, False),
             (3, {"bete_odd_point": "drop"}, 25, False),
             (2, {"bete_odd_point": "exact_half"}, 25, False),  # nothing is halved between two
+            (3, {"bete_odd_point": "exact_half", "money": "none"}, 25, False),  # nobody pays
         ],
     )
     def test_an_odd_unit_is_refused_where_halves_are_counted(
         self, players: int, options: dict[str, Any], unit: int, refused: bool
     ):
-        match = {"players": players, "stakes": Stakes(currency="SEK", unit=unit), "money": "difference", **options}
+        match = {
+            "players": players,
+            "stakes": Stakes(currency="SEK", unit=unit),
+            "money": "difference",
+            **options,
+        }
         if not refused:
             kalabrias(**match)
             return
@@ -365,10 +383,13 @@ class TestWhatIsStored:
     """A match stays as it was stored."""
 
     def test_stakes_without_a_rule_came_to_nothing_and_still_do(self):
-        t = table("rodskagg-alga", points=(1, 12, 12, 9), stakes=KRONA)
-        t.play_deal("1 pass pass pass", "1 2 2 4 | 2 4")
-        assert t.won is not None
-        assert (t.won.payments, t.won.settlement) == ((), None)
+        alga = table("rodskagg-alga", points=(1, 12, 12, 9), stakes=KRONA)
+        alga.play_deal("1 pass pass pass", "1 2 2 4 | 2 4")
+        sister = cats((1, 12, 12, 9), stakes=KRONA, honour_redeal=False).play_deal("1 0 0 0", "1 2 2 4 | 2 4")
+        two = kalabrias(target_score=1, stakes=KRONA).dealt(hands("|", "S9"), "S9").calls("take").played_out()
+        for t in (alga, sister, two):
+            assert t.won is not None
+            assert (t.won.payments, t.won.settlement) == ((), None)
 
     @pytest.mark.rule("B74", "B-O21")
     @pytest.mark.parametrize("unit", [1, 2])
@@ -406,6 +427,7 @@ class TestCorrections:
         assert amounts(found) == (before[0], before[1] + 10, before[2] - 10, before[3])
         assert (1, "B42", 5, -10) in lines(found, P3)
         assert {line.events for line in found.seats[P2].lines} == {(t.version,)}, "the correction says who pays"
+        assert {one.rule for one in event.won.payments} == {"B74"}
         assert found == settled(t.history)
 
     def test_a_match_that_is_open_again_owes_nothing(self):

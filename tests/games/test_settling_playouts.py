@@ -83,6 +83,8 @@ def test_what_was_corrected_is_settled_as_it_counts(key: str) -> None:
         chance = Random(f"money corrected {key} {number}")
         opened = replace(for_money(chance, key), adjudication=Adjudication(officials=("Maja",)))
         match = some_play(key, chance, chance.choice((1, 3, 8)), opened)
+        if chance.random() < 0.5:
+            match.close()
         for _ in range(2):
             if not (lines := scored_deals(match)):
                 break

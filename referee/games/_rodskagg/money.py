@@ -21,17 +21,10 @@ def points_left(
             Payment(
                 payer=seat,
                 payee=winner,
-                points=_paid_for(score, negative),
+                points={"zero": max(score, 0), "absolute": abs(score), "signed": score}[negative],
                 rule=rule if score >= 0 else below_zero,
             )
             for seat, score in enumerate(points)
             if seat != winner
         ]
     )
-
-
-def _paid_for(score: int, negative: Negative) -> int:
-    """B-O21: the points that a loser pays for."""
-    if score >= 0 or negative == "signed":
-        return score
-    return -score if negative == "absolute" else 0
