@@ -1,10 +1,12 @@
-"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``."""
+"""The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``,
+``log key``."""
 
 import argparse
 import asyncio
 import gc
 import logging
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -28,6 +30,7 @@ from api.ops.files import kept_from_others, open_to_others
 from api.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
+from referee.log.notes import SEED_BYTES, SigningKey
 from referee.store.store import construct
 
 ALL = "all"
@@ -39,6 +42,10 @@ VERIFY = (
 DOCTOR = (
     "Tells what is wrong with the settings, the store, its books and the disk, a line each with what to do, and "
     "changes nothing. Exits 0 if nothing is wrong, else 1."
+)
+LOG_KEY = (
+    "Makes a private key and prints it: set KNACKA_LOG_KEY to it, keep it from others, and keep a copy. What its "
+    "signatures are verified by is printed on the other stream, for all to know."
 )
 GRACE_SECONDS = 6
 """To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
@@ -157,6 +164,18 @@ def verify(settings: Settings, match: str | None) -> int:
     return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
 
+def log_key(origin: str) -> int:
+    """Prints a new private key for a log, and on the other stream what its signatures are verified by."""
+    try:
+        key = SigningKey(origin, secrets.token_bytes(SEED_BYTES))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(key.written)
+    print(f"its checkpoints are verified by {key.vkey}", file=sys.stderr)
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="knacka", description="A referee for Swedish card games. Set by KNACKA_….")
@@ -171,7 +190,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "match", nargs="?", help="all that is stored if none is named"
     )
     commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
+    of_log = commands.add_parser("log", help="what the signed log needs").add_subparsers(dest="what", required=True)
+    of_log.add_parser("key", help="make a private key that signs the log", description=LOG_KEY).add_argument(
+        "origin", help="the name of the log, such as cards.example/log"
+    )
     given = parser.parse_args(arguments)
+    if given.command == "log":
+        return log_key(given.origin)
     if given.command == "openapi":
         return openapi()
     if given.command == "doctor":

@@ -13,6 +13,7 @@ from api.bookkeeping import Books
 from api.http.headers import Req
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
+from api.log.signer import Signer
 from api.ops.metrics import Gauges, Metrics
 from api.threads import in_thread
 from projections.follow.page import Page
@@ -54,6 +55,8 @@ class Service:
     ) -> None:
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.attempts = attempts
+        self.signer: Signer | None = None
+        """Signs the log, where there is a key for it."""
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
@@ -227,6 +230,8 @@ class Service:
             # What follows the kind of an error may tell of cards.
             kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
             found.append(reason | {"seconds": seconds} | kind)
+        if self.signer is not None and self.signer.trouble is not None:
+            found.append(self.signer.trouble)
         return found
 
     def lag(self) -> int:

@@ -49,7 +49,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
     if file.startswith("projections/"):
         # The books lie beside the events: where that is, and how one gets there, is said once.
         known = {"referee.actors", "referee.events", "referee.proceedings", "referee.store.reach", "referee.told"}
-        return WEB | {"api", "referee"}, known | {"referee.value"}
+        return WEB | {"api", "referee"}, known | {"referee.log.tree", "referee.value"}
     if file.startswith(("api/http/", "api/access/")):
         own = {"api.http"} if file.startswith("api/http/") else {"api.http", "api.access"}
         return {"api"}, own

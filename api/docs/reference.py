@@ -37,6 +37,7 @@ TAGS = {
     "Knocks": "Knocks on the table, and the case files that they leave.",
     "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
     "Books": "Protocols, pots and the records of deals.",
+    "Proof": "The signed log of all that is on record, and the proof that a row is in it.",
     "Rulesets": "The games: their options and their numbered rules.",
     "Operators": "For who runs the service.",
 }

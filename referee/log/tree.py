@@ -58,6 +58,11 @@ class Tree(Value):
         """The root: what is signed."""
         return self._over(0, self.size)
 
+    def first(self, size: int) -> "Tree":
+        """The tree over fewer leaves."""
+        assert size <= self.size, "an older tree is no larger"
+        return Tree(size=size, tiles=self.tiles)
+
     def leaf(self, index: int) -> Hash:
         """The hash of a leaf, counted from 0."""
         assert 0 <= index < self.size, "a leaf is in the tree"
