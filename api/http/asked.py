@@ -27,7 +27,7 @@ def _taken(handler: HTTPRouteHandler) -> Taken | None:
     if operation not in _TAKEN and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
         asked = ((name, field.kwarg_definition) for name, field in fields)
-        names = (kind.query or name for name, kind in asked if isinstance(kind, QueryParameter))
+        names = (kind.name or name for name, kind in asked if isinstance(kind, QueryParameter))
         _TAKEN[operation] = Taken(tuple(names), operation.offers)
     return _TAKEN.get(operation)
 

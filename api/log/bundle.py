@@ -124,7 +124,7 @@ async def get_bundle(
     from_: Annotated[
         int | None,
         QueryParameter(
-            query="from",
+            name="from",
             ge=1,
             le=EXACT_MAX,
             description="The size of a checkpoint that you keep: that the log begins with it is proved as well.",

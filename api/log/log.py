@@ -115,7 +115,7 @@ async def get_checkpoint(request: Req) -> Reply:
 async def get_consistency(
     request: Req,
     from_: Annotated[
-        int, QueryParameter(query="from", ge=1, le=EXACT_MAX, description="The size of the checkpoint that you keep.")
+        int, QueryParameter(name="from", ge=1, le=EXACT_MAX, description="The size of the checkpoint that you keep.")
     ],
     to: Annotated[
         int | None, QueryParameter(ge=1, le=EXACT_MAX, description="The size of a later one; not more is signed.")

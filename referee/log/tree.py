@@ -12,7 +12,7 @@ from referee.value import Value
 
 HASH_BYTES = 32
 TILE_HEIGHT = 8
-TILE_WIDTH = 2**TILE_HEIGHT
+TILE_WIDTH = 1 << TILE_HEIGHT
 """Hashes in a full tile."""
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
 EMPTY = sha256().digest()
