@@ -14,6 +14,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.events import LAYS_OPEN, Event, Viewer, seen
+from referee.store.log import Log
 from referee.store.match import Match
 from tests.sixth.high_card import RULESET as SIXTH
 
@@ -128,6 +129,9 @@ protocol/corrected      all        case deal why lines struck points eliminated 
 act/take-back-asked     all        seat first last
 act/taken-back          all        case first last seat
 
+log/opened              all        origin
+log/signed              all        size root note
+
 high-card/compared      all        highest
 """
 
@@ -149,7 +153,7 @@ def audiences() -> dict[str, dict[str, str]]:
 
 
 AUDIENCES = audiences()
-TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *SIXTH.events)}
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Log.FACTS, *SIXTH.events)}
 SEATS = range(4)
 HOLDER = 1
 VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")

@@ -98,10 +98,11 @@ class Signer:
             self.trouble = None
             if last is not None:
                 self._kept.write(last.note)
-            # The row that says what was signed last is behind what it says.
-            news = found.size - (last.size + 1 if last else 0)
-            early = standing is not None and utc_now() - standing.changed_at < self._every
-            if news <= 0 or (early and last is not None and not at_once):
+            if standing is not None and last is not None:
+                early = utc_now() - standing.changed_at < self._every
+                if (early and not at_once) or found.size - last.size <= self._own(standing.version, last.size):
+                    return False
+            if not found.size:
                 return False
             self._sign(found, standing.version if standing else self._open())
             return True
@@ -119,6 +120,14 @@ class Signer:
                     self._tell({"code": "log_forked", "size": one.size, "has": size})
                     return None
             return Checkpoint(origin=self.origin, size=size, root=book.tree(connection, size).root())
+
+    def _own(self, version: int, size: int) -> int:
+        """How many of the rows after the first ``size`` say that the log was signed, or is going to be; the last one
+        always does."""
+        tree, rows = self._books.tree, self._books.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
+        with self._books.engine.connect() as connection:
+            places = [tree.index(connection, row[0]) for row in rows]
+        return sum(place is None or place >= size for place in places)
 
     def _tell(self, trouble: Reason) -> None:
         if self.trouble != trouble:

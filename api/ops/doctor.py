@@ -287,13 +287,14 @@ def _of_log(settings: Settings, stored: Stored) -> Ills:
         return
     book = Log()
     try:
-        head, at = stored.head(), stored.positions().get(book.key, 0)
-        if kept is None or at < head:  # not signed yet, or the book of the log is not made yet
+        if kept is None or book.key not in stored.positions():  # not signed yet, or there are no books yet
             return
         with stored.books.connect() as connection:
             size = book.size(connection)
             if extends(connection, book, size, kept):
                 return
+        if size < kept.size and (size := stored.count()) >= kept.size:
+            return  # the book of the log has not come so far yet
     except (SQLAlchemyError, FileNotFoundError):
         return  # told above
     yield (

@@ -87,6 +87,11 @@ class Stored:
         with self.events.connect() as connection:
             return connection.scalar(select(func.max(self._position))) or 0
 
+    def count(self) -> int:
+        """How many rows there are."""
+        with self.events.connect() as connection:
+            return connection.scalar(select(func.count()).select_from(self.rows_table)) or 0
+
     def ids(self) -> Iterator[str]:
         """Whose rows there are, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)

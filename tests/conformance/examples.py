@@ -23,6 +23,7 @@ import msgspec
 from api.access.tickets import TICKET_SECONDS
 from api.http.problems import MEDIA_TYPE, Problem, as_sent
 from tests.api.serving import ROOT, served
+from tests.conformance import proved
 from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import NDJSON, RULESETS, Client, OverHttp
 
@@ -410,8 +411,9 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> Iterator[tuple[str, int, Any]]:
     """By operation and status, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
-        going = heard if "/knocks/{case}/" in template else usual
-        path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", deal=1, case=1)
+        going = heard if re.search("/knocks/{case}/|/proof", template) else usual
+        numbers = {"deal": 1, "case": 1, "event": 1}
+        path = template.format(match=going.path.rsplit("/", 1)[1], ruleset="kalabrias", rule_id="E1", **numbers)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             if status in SAID:  # as it would be answered while the store is away, or by another setting
                 problem = SAID[status]
@@ -425,6 +427,12 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched) -> 
                 print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
                 continue
             yield operation["operationId"], status, told
+
+
+def _version_of(client: Recording, match: Placed) -> int:
+    _, shown = client.raw("GET", match.path)
+    version: int = msgspec.json.decode(shown)["version"]
+    return version
 
 
 def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
@@ -445,7 +453,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     if call in ("tokens", "ruling") and status != 403:
         seat = going.tokens["official"]
     ended = path.replace(going.path, over.path)
-    needed = "at=1&" if call == "replay" else ""
+    needed = {"replay": "at=1&", "consistency": "from=1&"}.get(call, "")
     asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
         400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
         401: (f"{path}?{needed}", "", content, {"Authorization": "Basic QW5uYTo="}),
@@ -472,6 +480,13 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
         }.get(call, content)
+    if call == "bundle" and status == 403:
+        token = ""
+    if call == "bundle" and status == 409:
+        _, shown = client.raw("GET", going.path)
+        url, token = f"{path}?deal={msgspec.json.decode(shown)['deal']}", going.tokens["official"]
+    if call == "proof" and status == 409:
+        url = f"{going.path}/events/{_version_of(client, going)}/proof"
     if call == "file" and status == 403:
         token = going.tokens[2]
     if isinstance(going, Heard) and status == 409 and method == "POST":
@@ -512,6 +527,9 @@ def examples() -> str:
             match.replace_what_is_fresh()
         client.close()
     kept = client.kept
+    client.stand_ins[str(proved.MATCH)] = str(proved.MATCH)
+    for operation, (media_type, said) in proved.answers(BEGUN).items():
+        kept.answer(operation, 200, media_type, "example", said)
     for operation, status, told in problems:
         kept.answer(operation, status, MEDIA_TYPE, told["type"].rpartition("/")[2], told)
     names = sorted({*kept.requests, *kept.answers})
