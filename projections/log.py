@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, Row
-from referee.log.tree import HASH_BYTES, TILE_WIDTH, Tree, leaf_hash, rolled_up
+from referee.log.tree import HASH_BYTES, TILE_WIDTH, Tree, leaf_hashes, rolled_up
 
 POSITION_BYTES = 8
 
@@ -91,7 +91,7 @@ class Log:
         rows = page.after(edge.position).rows
         if not rows:
             return
-        changed = rolled_up(edge.hashes, b"".join(map(_leaf, rows)), edge.size)
+        changed = rolled_up(edge.hashes, leaf_hashes(map(_hashed, rows)), edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
         begun, width = edge.size // TILE_WIDTH, TILE_WIDTH * POSITION_BYTES
@@ -172,8 +172,6 @@ def _written(aggregate_id: Any) -> str:
         return str(aggregate_id)
 
 
-def _leaf(row: Row) -> bytes:
+def _hashed(row: Row) -> tuple[str, int, str, bytes]:
     _, aggregate_id, number, topic, state = row
-    return leaf_hash(
-        _written(aggregate_id), number, topic, state if isinstance(state, bytes) else str(state).encode()
-    )
+    return _written(aggregate_id), number, topic, state if isinstance(state, bytes) else str(state).encode()

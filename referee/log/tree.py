@@ -5,12 +5,12 @@ A full tile never changes, and of each level only the last one is not full. So a
 the log is.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 
 from referee.value import Value
 
-HASH_BYTES = 32
+HASH_BYTES, PAIR_BYTES = 32, 64
 TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
 """Hashes in a full tile."""
@@ -25,7 +25,17 @@ Tiles = Callable[[int, int], bytes]
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
     """The hash of a row: over the zero byte of a leaf, whose it is, its number, its topic and what is stored."""
-    return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
+    return leaf_hashes([(aggregate_id, version, topic, state)])
+
+
+def leaf_hashes(rows: Iterable[tuple[str, int, str, bytes]]) -> bytes:
+    """The hashes of rows, end to end."""
+    return b"".join(
+        [
+            sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
+            for aggregate_id, version, topic, state in rows
+        ]
+    )
 
 
 def node_hash(left: Hash, right: Hash) -> Hash:
@@ -33,19 +43,13 @@ def node_hash(left: Hash, right: Hash) -> Hash:
     return sha256(b"\1" + left + right).digest()
 
 
-def root_of(hashes: Sequence[Hash]) -> Hash:
-    """The root over subtrees of one size, the last of which may be smaller."""
-    while len(hashes) > 1:
-        pairs = [
-            sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)
-        ]
-        hashes = [*pairs, hashes[-1]] if len(hashes) % 2 else pairs
-    return hashes[0] if hashes else EMPTY
-
-
-def cut(hashes: bytes) -> list[Hash]:
-    """Hashes that stand end to end."""
-    return [hashes[at : at + HASH_BYTES] for at in range(0, len(hashes), HASH_BYTES)]
+def root_of(hashes: bytes) -> Hash:
+    """The root over subtrees of one size, end to end, the last of which may be smaller."""
+    while len(hashes) > HASH_BYTES:
+        last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
+        whole = range(0, len(hashes) - len(last), PAIR_BYTES)
+        hashes = b"".join([sha256(b"\1" + hashes[at : at + PAIR_BYTES]).digest() for at in whole]) + last
+    return hashes or EMPTY
 
 
 class Tree(Value):
@@ -88,7 +92,7 @@ class Tree(Value):
         if many == 1 << height:
             level, within = divmod(height, TILE_HEIGHT)
             number, place = divmod(first >> level * TILE_HEIGHT, TILE_WIDTH)
-            return root_of(cut(self.tiles(level, number)[place * HASH_BYTES :][: HASH_BYTES << within]))
+            return root_of(self.tiles(level, number)[place * HASH_BYTES :][: HASH_BYTES << within])
         middle = first + (1 << height)
         return node_hash(self._over(first, middle), self._over(middle, end))
 
@@ -135,6 +139,6 @@ def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[in
         assert len(row) == place * HASH_BYTES + len(leaves), "the edge of the tree is there"
         tiles = [row[at : at + TILE_BYTES] for at in range(0, len(row), TILE_BYTES)]
         changed.update({(level, number + further): tile for further, tile in enumerate(tiles)})
-        leaves = b"".join([root_of(cut(tile)) for tile in tiles if len(tile) == TILE_BYTES])
+        leaves = b"".join([root_of(tile) for tile in tiles if len(tile) == TILE_BYTES])
         level, first = level + 1, number
     return changed
