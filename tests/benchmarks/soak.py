@@ -2,8 +2,8 @@
 which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
 each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`).
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--seed N] [RULESET ...]``; the seed of a part that fails is
-told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--seed N] [RULESET ...]``; the seed
+of a part that fails is told.
 """
 
 import argparse
