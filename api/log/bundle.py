@@ -49,20 +49,25 @@ class BundleRow(Value):
     each, and the bytes of `state`; the next row of the match names the same hash as `prev`."""
 
     index: Leaf
+    """Its place in the log."""
     id: told.MatchId
     """Whose row it is: the match."""
     version: EventNumber
+    """The number of the event."""
     topic: told.Topic
+    """What kind of event it is."""
     state: Stored
+    """The bytes of the row."""
     proof: ProofText
+    """The hashes that lead from the row to the root (RFC 6962, 2.1.1)."""
 
 
 class BundleConsistency(Value):
     """That the checkpoint extends an older one, of `from` rows."""
 
     from_: LogSize = field(name="from")
-    """Rows of the older checkpoint."""
     proof: ProofText
+    """The hashes that make both roots (RFC 6962, 2.1.2)."""
 
 
 class Bundle(Value):

@@ -50,7 +50,6 @@ class ConsistencyProof(Value):
     """That the first rows of the log are still what they were."""
 
     from_: LogSize = field(name="from")
-    """Rows of the older tree."""
     to: LogSize
     """Rows of the later one."""
     proof: ProofText

@@ -29,8 +29,14 @@ LogSize = Annotated[
         extra_json_schema={"minimum": 0, "maximum": EXACT_MAX},
     ),
 ]
-Note = Annotated[str, Meta(title="LogNote", extra_json_schema={"pattern": r"\n\n", "maxLength": NOTE_MAX})]
-"""A checkpoint and its signatures."""
+Note = Annotated[
+    str,
+    Meta(
+        title="LogNote",
+        description="A checkpoint and its signatures, as a signed note.",
+        extra_json_schema={"pattern": r"\n\n", "maxLength": NOTE_MAX},
+    ),
+]
 
 
 class LogOpened(Event):
