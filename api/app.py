@@ -27,13 +27,17 @@ from api.http.headers import Headers, Req, secure
 from api.http.problems import HANDLERS, Told, as_sent
 from api.http.routes import routed
 from api.hub import Hub
+from api.log import bundle, log
+from api.log import events as log_events
+from api.log.kept import Kept, file_for
+from api.log.signer import Signer
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
 from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
 from api.service import Service
-from api.settings import Settings
+from api.settings import Settings, signing_keys
 from referee.store.attempts import Attempts
 from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk
@@ -66,6 +70,7 @@ class App(Litestar):
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
     """The service. Nothing is opened before it starts."""
     metrics, refused_tokens, cors = Metrics(), RefusedTokens(), cors_of(settings.cors_origins)
+    signing = signing_keys(settings)
     addresses = Addresses(settings.trusted_proxies)
     limits = Limits(
         addresses,
@@ -116,6 +121,11 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             await asyncio.to_thread(kept.start)
             await asyncio.to_thread(service.tickets.prepare)
             await asyncio.to_thread(names.prepare)
+            if signing:
+                kept_note = Kept(file_for(settings.database_url, settings.log_file))
+                service.signer = signer = Signer(kept, desk, signing, kept_note, seconds=settings.log_seconds)
+                open_parts.push_async_callback(asyncio.to_thread, signer.close)
+                signer.start()
             if settings.metrics_port:
                 await open_parts.enter_async_context(exposed(service, settings.metrics_host, settings.metrics_port))
             yield
@@ -185,6 +195,11 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             standings.get_standings,
             keys.list_keys,
             keys.get_key,
+            log.get_log,
+            log.get_checkpoint,
+            log.get_consistency,
+            log_events.get_event_proof,
+            bundle.get_bundle,
         ],
     )
     app = App(

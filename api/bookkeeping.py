@@ -21,6 +21,7 @@ from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
 from projections.follow.keeping import prepare
 from projections.follow.page import History, Log, Page, Read
+from projections.log import Log as LogBook
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
@@ -97,7 +98,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
 
 
 def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
-    """The books that are kept."""
+    """The books that are kept of matches; beside them that of the whole log."""
     return Protocols(), Cases(), Matches(), Pots()
 
 
@@ -107,7 +108,9 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = books = all_books()
+        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books()
+        self.tree = LogBook()
+        books: tuple[Book, ...] = (*of_matches, self.tree)
         self.by_name = {book.name: book for book in books}
         self._log = log_of(referee)
         self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
@@ -136,6 +139,10 @@ class Books:
     def head(self) -> int:
         """The position of the last event of the log."""
         return self._log.head()
+
+    def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
+        """Rows of an aggregate as they are stored, with their positions. Touches the database."""
+        return self._log.history(aggregate_id, after, limit)
 
     def lag(self) -> int:
         """How far the book that is last stands behind the log."""

@@ -1,5 +1,5 @@
 """The command ``knacka``: ``serve``, ``openapi``, ``rebuild [<book>]``, ``verify [<match>]``, ``doctor``, and those
-that change what is stored (:mod:`api.commands`)."""
+that change what is stored or make keys (:mod:`api.commands`)."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ from litestar import Litestar
 from api import VERSION
 from api.app import create_app
 from api.bookkeeping import Books
-from api.commands import backups, clubs, erasing, keys
+from api.commands import backups, clubs, erasing, keys, logs
 from api.commands.operating import NotDone
 from api.docs import reference
 from api.http.problems import STORE_FAILURES
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "match", nargs="?", help="all that is stored if none is named"
     )
     commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
-    for more in (clubs, keys, erasing, backups):
+    for more in (clubs, keys, logs, erasing, backups):
         more.add(commands)
     given = parser.parse_args(arguments)
     if given.command == "openapi":

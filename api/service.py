@@ -19,6 +19,7 @@ from api.bookkeeping import Books
 from api.http.headers import NAMED, Req, letters
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
+from api.log.signer import Signer
 from api.names import Names
 from api.ops.metrics import Gauges, Metrics
 from api.texts import Texts, may_read, replaced, tell, written
@@ -74,6 +75,8 @@ class Service:
         """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
+        self.signer: Signer | None = None
+        """Signs the log, where there is a key for it."""
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
         self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
@@ -327,6 +330,8 @@ class Service:
             # What follows the kind of an error may tell of cards.
             kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
             found.append(reason | {"seconds": seconds} | kind)
+        if self.signer is not None and self.signer.trouble is not None:
+            found.append(self.signer.trouble)
         return found
 
     def lag(self) -> int:

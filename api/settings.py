@@ -10,6 +10,7 @@ from msgspec import Meta
 from api.access.addresses import networks_of
 from api.http.cors import cors_of
 from projections.follow.engine import books_file
+from referee.log.notes import SigningKey, key_of
 from referee.store.reach import SqliteFile, place_of
 from referee.value import Value
 
@@ -44,8 +45,30 @@ class Settings(Value, forbid_unknown_fields=True):
     clubs_per_day: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
     club_matches: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
     streams: Annotated[int, Meta(ge=1, le=10_000)] = 128
+    log_key: str = ""
+    log_key_old: str = ""
+    log_origin: str = ""
+    log_file: str = ""
+    log_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
+    """The keys that sign the log, the one that is to stay first; none where none is set. Raises
+    :class:`SettingsError`, which never tells a key."""
+    keys: list[SigningKey] = []
+    for name in ("log_key", "log_key_old"):
+        if text := getattr(settings, name):
+            try:
+                keys.append(key_of(text, settings.log_origin or (keys[0].name if keys else "")))
+            except ValueError as error:
+                raise SettingsError(f"{PREFIX}{name.upper()}: {error}") from None
+    if settings.log_key_old and not settings.log_key:
+        raise SettingsError(f"{PREFIX}LOG_KEY_OLD: the key before is of use only beside {PREFIX}LOG_KEY")
+    if len({key.vkey for key in keys}) < len(keys):
+        raise SettingsError(f"{PREFIX}LOG_KEY_OLD: it is the same key as {PREFIX}LOG_KEY")
+    return tuple(keys)
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
@@ -76,4 +99,5 @@ def from_environment(environment: Mapping[str, str]) -> Settings:
         networks_of(settings.trusted_proxies)
     except ValueError as error:
         raise SettingsError(f"{PREFIX}TRUSTED_PROXIES: {error}") from None
+    signing_keys(settings)
     return settings

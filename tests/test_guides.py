@@ -17,17 +17,18 @@ import pytest
 from api.matches import events
 from tests import bots
 from tests.api.serving import served
+from tests.log.proving import KEY
 
 GUIDES = Path(__file__).parents[1] / "openapi" / "guides"
 BLOCK = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
-@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle", "clubs"])
+@pytest.mark.parametrize("guide", ["first-match", "following", "conflicts", "errors", "shuffle", "clubs", "log"])
 def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = BLOCK.findall((GUIDES / f"{guide}.md").read_text("utf-8"))
     assert blocks
     names: dict[str, Any] = {}
-    with served(sqlite_url) as address:
+    with served(sqlite_url, log_key=KEY.written, log_seconds=1) as address:
         monkeypatch.setenv("KNACKA", address)
         for block, told in blocks:
             said = io.StringIO()

@@ -56,6 +56,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
             "referee.actors",
             "referee.clubs.facts",
             "referee.events",
+            "referee.log.tree",
             "referee.proceedings",
             "referee.settling",
             "referee.told",

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from referee.events import LAYS_OPEN, Event, Viewer, seen
 from referee.store.club import Club
+from referee.store.log import Log
 from referee.store.match import Match
 from tests.sixth.high_card import RULESET as SIXTH
 
@@ -145,6 +146,8 @@ key/rotated             all        key until
 key/revoked             all        key
 evening/opened          all        evening on season
 evening/closed          all        evening
+log/opened              all        origin
+log/signed              all        size root note
 
 high-card/compared      all        highest
 """
@@ -167,7 +170,7 @@ def audiences() -> dict[str, dict[str, str]]:
 
 
 AUDIENCES = audiences()
-TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Club.FACTS, *SIXTH.events)}
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Club.FACTS, *Log.FACTS, *SIXTH.events)}
 SEATS = range(4)
 HOLDER = 1
 VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")

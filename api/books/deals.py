@@ -1,17 +1,17 @@
 """The record of a finished deal, put together from its events; and the deal as plain text."""
 
 from functools import partial
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import msgspec
 from litestar import get
 
 from api.access.caller import Caller
+from api.books.places import Place, place_of
 from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
-from api.http.problems import Problem
 from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
 from api.matches.shown import EventSeen, event_seen
 from api.reading import long_reply
@@ -234,30 +234,6 @@ def record_of(
         "voided": sheet.voided,
         "score": score,
     }
-
-
-class Place(NamedTuple):
-    """Where a finished deal stands in its match, by the numbers of events."""
-
-    before: int
-    """The score of the deal before; 0: there is none."""
-    score: int
-    last: bool
-    """No later deal has been scored."""
-
-
-async def place_of(service: Service, match: Match, deal: int) -> Place:
-    """Where a deal is, by the protocol. 404 if there is no such deal, 409 if it is not finished."""
-    last = match.rules.view(match.state, "spectator").deal
-    if not 1 <= deal <= last:
-        raise Problem("no_such_deal", last=last)
-    book = service.books.protocols
-    question = partial(book.scores, deals=range(deal - 1, deal + 2))
-    scores = await service.books.ask_of(book, match.id, match.version, question)
-    score = scores.get(deal)
-    if score is None or score > match.version:
-        raise Problem("deal_not_finished", deal=deal)
-    return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores)
 
 
 def read_record(

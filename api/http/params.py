@@ -18,6 +18,7 @@ MatchId = Annotated[UUID, PathParameter(description="The id of a match.", schema
 ClubId = Annotated[UUID, PathParameter(description="The id of a club.", schema_extra={"maxLength": 36})]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
+EventAsked = Annotated[int, PathParameter(description="The number of an event, from 1.", schema_extra=NUMBER)]
 CURSOR: dict[str, Any] = {"maxLength": 256, "pattern": "^[A-Za-z0-9_=-]+$"}
 RULESET_KEY: dict[str, Any] = {"pattern": "^[a-z0-9-]+$", "maxLength": 64}
 RulesetKey = Annotated[

@@ -24,6 +24,8 @@ encode = msgspec.json.Encoder().encode
 
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """What a seat may see is nobody else's; a cache asks again each time, with the ETag."""
+OPEN = {"Cache-Control": "no-cache"}
+"""What everybody may see, and changes."""
 FIXED = {"Cache-Control": "public, max-age=300"}
 """What changes with a release of the service."""
 DESCRIBED = '</openapi.json>; rel="describedby"'

@@ -13,9 +13,11 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.bookkeeping import all_books
+from api.log.kept import Kept, extends, file_for
 from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.follow import Book
+from projections.log import Log
 
 FREE_BYTES_MIN = 256 * 2**20
 """Less free space than this will not last: a rebuild writes the books a second time."""
@@ -55,6 +57,7 @@ def ills(environment: Mapping[str, str]) -> Ills:
         return
     try:
         yield from _of_sqlite(stored) if stored.files else _of_postgres(stored)
+        yield from _of_log(settings, stored)
     finally:
         stored.close()
 
@@ -264,6 +267,41 @@ def _of_books(stored: Stored) -> Ills:
                     f"book {book.name} stands still at position {before[key]}, and the log ends at {head}: start "
                     f"`knacka serve`, or if it runs see in its log and its /health/ready why"
                 )
+
+
+def _of_log(settings: Settings, stored: Stored) -> Ills:
+    """Whether the log still extends what was signed of it."""
+    if not settings.log_key:
+        return
+    file = file_for(settings.database_url, settings.log_file)
+    if file is None:
+        yield (
+            f"the last signed checkpoint is kept nowhere, so a store that is put back to an older state would be "
+            f"signed once more: set {PREFIX}LOG_FILE"
+        )
+        return
+    try:
+        kept = Kept(file).read()
+    except (ValueError, OSError) as error:
+        yield f"{file} cannot be read as a checkpoint, and nothing is signed: {error}"
+        return
+    book = Log()
+    try:
+        if kept is None or book.key not in stored.positions():  # not signed yet, or there are no books yet
+            return
+        with stored.books.connect() as connection:
+            size = book.size(connection)
+            if extends(connection, book, size, kept):
+                return
+        if size < kept.size and (size := stored.count()) >= kept.size:
+            return  # the book of the log has not come so far yet
+    except (SQLAlchemyError, FileNotFoundError):
+        return  # told above
+    yield (
+        f"the log has {size} rows and does not extend the checkpoint of {kept.size} rows in {file}: the store is an "
+        f"older backup or another one, and nothing is signed. Put the newer one back; or, if rows are lost for good, "
+        f"tell those who keep checkpoints, take a new {PREFIX}LOG_ORIGIN and key, and delete the file"
+    )
 
 
 def _strange(stored: Stored, book: Book) -> str | None:

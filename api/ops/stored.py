@@ -101,6 +101,25 @@ class Stored:
         with self.events.connect() as connection:
             return connection.scalar(select(func.max(self._position))) or 0
 
+    def count(self) -> int:
+        """How many rows there are."""
+        with self.events.connect() as connection:
+            return connection.scalar(select(func.count()).select_from(self.rows_table)) or 0
+
+    def log(self) -> Iterator[list[Any]]:
+        """All rows in the order of the log, page by page: position, whose, number, topic, state."""
+        this, last = self.rows_table.c, 0
+        query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
+        query = query.order_by(self._position).limit(ROWS)
+        while True:
+            with self.events.connect() as connection:
+                found = [tuple(row) for row in connection.execute(query.where(self._position > last))]
+            if found:
+                yield found
+                last = found[-1][0]
+            if len(found) < ROWS:
+                return
+
     def ids(self) -> Iterator[str]:
         """Whose rows there are, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)

@@ -4,8 +4,9 @@ Each aggregate is read from its first row on. Its rows have to be numbered witho
 name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
 made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
 are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone.
-What was tried and refused is a chain of its own, each row of which has to name an event that there is, by its hash.
-Names and texts have to be those whose HMAC stands in the rows, and each member to have his until he is erased.
+The tree over the log and each checkpoint on record are held against the rows. What was tried and refused is a chain
+of its own, each row of which has to name an event that there is, by its hash. Names and texts have to be those whose
+HMAC stands in the rows, and each member to have his until he is erased.
 
 What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells, or
 attempts at the end; that an act was not exchanged, with all that is on record of it, for another that the rules allow
@@ -25,6 +26,7 @@ from api.ops.named import compare_names, exchanged
 from api.ops.proof import Difference, History
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
+from api.ops.tree import of_the_tree
 from api.ops.tried import Tried
 
 PROGRESS_SECONDS = 5.0
@@ -97,7 +99,8 @@ def _verify(
 ) -> int:
     aggregates = events = wrong = of_no_use = 0
     began = told = time.monotonic()
-    for difference in chain(_of_the_log(stored, shelves), exchanged(stored) if match is None else ()):
+    whole = (exchanged(stored), of_the_tree(stored)) if match is None else ()
+    for difference in chain(_of_the_log(stored, shelves), *whole):
         wrong += 1
         say(difference)
     for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:

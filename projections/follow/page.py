@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
@@ -77,8 +77,10 @@ class Page:
             return self
         return self._with([row for row in self.rows if row[0] > position])
 
-    def without(self, aggregates: Container[UUID]) -> "Page":
+    def without(self, aggregates: Collection[UUID]) -> "Page":
         """The rows of all others."""
+        if not aggregates:
+            return self
         gone = {rows[0][1] for aggregate, rows in self.histories.items() if aggregate in aggregates}
         return self._with([row for row in self.rows if row[1] not in gone]) if gone else self
 

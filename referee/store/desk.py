@@ -44,6 +44,8 @@ WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
 """Snapshots wait so long while requests do: they only make loading faster."""
+OWN_DIGITS = 24
+"""Of the id of an act without a key."""
 ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 SNAPSHOT_EVERY = 200
@@ -171,7 +173,9 @@ class Desk:
         """
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
-        self._own, self._numbers = f"{OWN}{secrets.token_hex(8)}-", count(1)
+        self._own = seeds()
+        """Ids of acts that came without a key. Nobody can foresee them: so the hash of a row, which goes over the id,
+        tells nothing of what the row hides to who could guess all the rest of it."""
         self._cache = Cache(cache_bytes)
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._late: list[_Job] = []
@@ -195,7 +199,7 @@ class Desk:
         future: Future[Outcome] = Future()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or f"{self._own}{next(self._numbers)}", name, future))
+        self._waiting.put(_Job(command, key or OWN + self._own()[:OWN_DIGITS], name, future))
         return future
 
     def cached(self, aggregate_id: UUID, *, as_it_was: bool = False) -> Aggregate | None:

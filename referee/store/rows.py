@@ -5,13 +5,12 @@ A row's topic names the type of its event; its state is
 made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
 so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
 topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
-another place.
+another place. The same hash is the row's leaf in the tree over the log (:mod:`referee.log.tree`).
 """
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from hashlib import sha256
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from eventsourcing.persistence import Mapper, StoredEvent
 
 from referee.actors import Actor
 from referee.events import Event, Recorded
+from referee.log.tree import leaf_hash
 from referee.store.aggregate import event_types
 
 FIRST = "0" * 64
@@ -105,9 +105,8 @@ def _written(aggregate_id: UUID | str) -> str:
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """What the next row of the aggregate names as ``prev``."""
-    place = f"\0{_written(stored.originator_id)}\n{stored.originator_version}\n{stored.topic}\n"
-    return sha256(place.encode() + stored.state).hexdigest()
+    """What the next row of the aggregate names as ``prev``, and its leaf in the tree over the whole log."""
+    return leaf_hash(_written(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
 class JsonRows(Mapper[UUID]):

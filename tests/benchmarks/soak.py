@@ -1,8 +1,9 @@
 """A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
-which differ only in what a seat has not seen (:mod:`tests.interference`).
+which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
+each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`).
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--seed N] [RULESET ...]``; the seed of a part that fails is
-told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--seed N] [RULESET ...]``; the seed
+of a part that fails is told.
 """
 
 import argparse
@@ -12,14 +13,22 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from os import cpu_count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from litestar.testing import TestClient
+
+from api.app import create_app
+from api.settings import Settings
 from referee.games import RULESETS
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
+from tests.log.proving import KEY, bundles_of, not_found
 from tests.playouts import play_out
 
 DEALS = 1_000_000
 PAIRS = 40_000
+BUNDLES = 10_000
 PART = 10_000
 """Deals in one part: what a process plays before it tells."""
 
@@ -78,18 +87,34 @@ def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -
     return not failed
 
 
+def bundles(tries: int, seed: int, processes: int) -> bool:
+    """Breaks so many bundles of a signed log, each in one place; whether every one was found."""
+    begun = time.monotonic()
+    with TemporaryDirectory() as name:
+        settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.written, log_seconds=86_400)
+        with TestClient(create_app(settings)) as client:
+            bundled = bundles_of(client)
+        missed = not_found(bundled, tries, seed, Path(name), processes)
+    for one in missed:
+        print(f"  taken for proved: {one}", flush=True)
+    print(f"bundles: {tries:,} with one thing wrong in {time.monotonic() - begun:,.0f} s, {len(missed)} not found")
+    return not missed
+
+
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
     parser.add_argument("rulesets", nargs="*", metavar="RULESET", help="all if none is named")
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
+    parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
     parser.add_argument("--seed", type=int, default=0, help="of the first part")
     parser.add_argument("--processes", type=int, default=cpu_count() or 1)
     asked = parser.parse_args()
     if unknown := set(asked.rulesets) - set(RULESETS):
         parser.error(f"no such ruleset: {', '.join(sorted(unknown))}")
     held = [interference(asked.rulesets or list(RULESETS), asked.pairs, asked.seed, asked.processes)]
+    held += [bundles(asked.bundles, asked.seed, asked.processes)]
     held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1
 

@@ -1,5 +1,6 @@
 """Problems that are made to happen, as the description names them."""
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -32,9 +33,9 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, club: Club) -> Iterator[tuple[str, Any]]:
     """By operation, each problem that the description names, made to happen where it can be."""
     for (method, template), operation in OPERATIONS.items():
-        going = heard if "/knocks/{case}/" in template else usual
-        given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1", "deal": 1, "case": 1}
-        path = template.format(**given, club=club.id)
+        going = heard if re.search("/knocks/{case}/|/proof", template) else usual
+        given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
+        path = template.format(**given, club=club.id, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
             if too_many is not None or status in SAID:  # while the store is away, or by another setting
@@ -51,6 +52,12 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
                 continue
             yield operation["operationId"], told
+
+
+def _shown(client: Recording, match: Watched | Heard) -> dict[str, Any]:
+    _, said = client.raw("GET", match.path)
+    shown: dict[str, Any] = msgspec.json.decode(said)
+    return shown
 
 
 def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
@@ -71,7 +78,7 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     if call in ("tokens", "ruling") and status != 403:
         seat = going.tokens["official"]
     ended = path.replace(going.path, over.path)
-    needed = "at=1&" if call == "replay" else ""
+    needed = {"replay": "at=1&", "consistency": "from=1&"}.get(call, "")
     asked: dict[int, tuple[str, str, bytes | None, dict[str, str]]] = {
         400: (f"{path}?{needed}{'limit=0' if call == 'matches' else 'min_version=-1'}", seat, content, {}),
         401: (f"{path}?{needed}", "", content, {"Authorization": "Basic QW5uYTo="}),
@@ -98,6 +105,12 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
         }.get(call, content)
+    if call == "bundle" and status == 403:
+        token = ""
+    if call == "bundle" and status == 409:
+        url, token = f"{path}?deal={_shown(client, going)['deal']}", going.tokens["official"]
+    if call == "proof" and status == 409:
+        url = f"{going.path}/events/{_shown(client, going)['version']}/proof"
     if call == "file" and status == 403:
         token = going.tokens[2]
     if isinstance(going, Heard) and status == 409 and method == "POST":

@@ -12,6 +12,7 @@ from eventsourcing.persistence import StoredEvent
 
 from referee.acts import Request
 from referee.clubs.asked import ClubRequest
+from referee.log.facts import Sign
 from referee.store.aggregate import KINDS, event_types
 from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, row_hash, to_row
@@ -57,7 +58,7 @@ def test_a_request_once_stored_reads_for_ever(topic: str, state: bytes) -> None:
 def test_every_kind_of_request_stands_in_a_row() -> None:
     asked = [(topic, from_row(StoredEvent(MATCH, 7, topic, state)).request) for topic, state in samples()]
     kinds = {type(ASKED[topic](one)) for topic, one in asked if one is not None}
-    assert kinds == {*get_args(Request), *get_args(ClubRequest)}
+    assert kinds == {*get_args(Request), *get_args(ClubRequest), Sign}
 
 
 def contains(new: Any, old: Any) -> bool:

@@ -1,0 +1,132 @@
+"""What anybody may know of the log: who signs it, how large it is, and that it only grows."""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import QueryParameter
+from msgspec import Meta, field
+
+from api.access.access import anybody
+from api.http.describe import Text, described
+from api.http.headers import Req
+from api.http.problems import Problem
+from api.http.replies import OPEN, Reply
+from api.log.proving import ProofText, answer, in_tree, last_signed, texts
+from api.log.signer import log_at
+from api.service import service_of
+from api.threads import in_thread
+from referee.log.facts import LogSize, Origin
+from referee.told import EXACT_MAX
+from referee.value import Value
+
+PLAIN = "text/plain"
+
+VerifierKey = Annotated[
+    str,
+    Meta(
+        title="LogVerifierKey",
+        description="What a signature is verified by, as the signed notes of C2SP have it: name, hash, key.",
+        extra_json_schema={"pattern": r"^[^+\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$", "maxLength": 192},
+    ),
+]
+VerifierKeys = Annotated[tuple[VerifierKey, ...], Meta(extra_json_schema={"maxItems": 2})]
+
+
+class LogShown(Value):
+    """The log of all that is on record here: of all matches, whosever they are."""
+
+    origin: Origin | None
+    """Its name; `null` where nothing is signed, for the operator has set no key."""
+    vkeys: VerifierKeys
+    """What its checkpoints are verified by: each of these keys signs them. Keep them: who changes the log could
+    change this answer."""
+    size: LogSize
+    """Rows on record."""
+    signed: LogSize | None
+    """Rows that the last checkpoint is about; `null` before the first."""
+
+
+class ConsistencyProof(Value):
+    """That the first rows of the log are still what they were."""
+
+    from_: LogSize = field(name="from")
+    to: LogSize
+    """Rows of the later one."""
+    proof: ProofText
+    """The hashes that make both roots (RFC 6962, 2.1.2)."""
+
+
+@get(
+    "/log",
+    operation_id="get_log",
+    summary="The log, and who signs it",
+    description="Every row of every match is a leaf of one Merkle tree (RFC 6962), in the order in which they were "
+    "stored, and a checkpoint of it is signed at most once a minute. So whoever keeps a checkpoint can be shown that "
+    "nothing before it was changed, left out or put in: see `openapi/guides/log.md`.",
+    tags=["Proof"],
+    operation_class=described(gives=LogShown, errors=(503,)),
+)
+async def get_log(request: Req) -> Reply:
+    """The log, and who signs it."""
+    anybody(request)
+    service = service_of(request)
+    standing = await in_thread(log_at, service.desk)
+    last = standing.standing.last if standing else None
+    size, _ = await service.books.ask_of_all(service.books.tree, service.books.tree.size)
+    signer = service.signer
+    shown = LogShown(
+        origin=signer.origin if signer else None,
+        vkeys=tuple([key.vkey for key in signer.keys]) if signer else (),
+        size=size,
+        signed=last.size if last else None,
+    )
+    return await answer(request, shown, OPEN)
+
+
+@get(
+    "/log/checkpoint",
+    operation_id="get_checkpoint",
+    summary="The last checkpoint",
+    description="How large the log was and the root over it, signed: a signed note of C2SP (`tlog-checkpoint`). Keep "
+    "it: what you keep nobody can change.",
+    tags=["Proof"],
+    operation_class=described(
+        others={PLAIN: Text("Origin, size, root; an empty line; the signatures.", begins=r"\S+\n")},
+        errors=(404, 503),
+    ),
+)
+async def get_checkpoint(request: Req) -> Reply:
+    """The last checkpoint."""
+    anybody(request)
+    signed = await last_signed(service_of(request))
+    return await answer(request, signed.note, OPEN, PLAIN)
+
+
+@get(
+    "/log/consistency",
+    operation_id="get_consistency",
+    summary="That the log only grew",
+    description="The proof that the first `from` rows of the log are those that the first `to` rows begin with. "
+    "Without `to`: those of the last checkpoint.",
+    tags=["Proof"],
+    operation_class=described(gives=ConsistencyProof, errors=(404, 503)),
+)
+async def get_consistency(
+    request: Req,
+    from_: Annotated[
+        int, QueryParameter(name="from", ge=1, le=EXACT_MAX, description="The size of the checkpoint that you keep.")
+    ],
+    to: Annotated[
+        int | None, QueryParameter(ge=1, le=EXACT_MAX, description="The size of a later one; not more is signed.")
+    ] = None,
+) -> Reply:
+    """That the log only grew."""
+    anybody(request)
+    service = service_of(request)
+    signed = await last_signed(service)
+    end = signed.size if to is None else to
+    if not from_ <= end <= signed.size:
+        raise Problem("no_such_size", size=signed.size)
+
+    proof = await in_tree(service, signed, lambda _, tree: tree.first(end).consistency(from_))
+    return await answer(request, ConsistencyProof(from_=from_, to=end, proof=texts(proof)), OPEN)

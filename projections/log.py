@@ -1,0 +1,177 @@
+"""The log as a tree: the hash of every row in the order in which the store has them, in tiles, and where each stands.
+
+It takes all rows of all aggregates, whatever they hold. A leaf's number is the number of rows before it: positions in
+the log have gaps, leaves have none.
+"""
+
+from array import array
+from bisect import bisect_left
+from functools import lru_cache
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from projections.follow.keeping import LIVE, own_name
+from projections.follow.page import Page, Row
+from referee.log.tree import HASH_BYTES, TILE_WIDTH, Tree, leaf_hashes, rolled_up
+
+POSITION_BYTES = 8
+
+
+class Edge(NamedTuple):
+    """The last tiles of all levels: how many leaves there are, the hashes by level, and the positions of the last
+    leaves, with that of the very last."""
+
+    size: int
+    hashes: dict[int, bytes]
+    positions: bytes
+
+    @property
+    def position(self) -> int:
+        """Of the last leaf, or 0."""
+        return _positions(self.positions)[-1] if self.positions else 0
+
+
+class Log:
+    """The book of the tree."""
+
+    name = key = "log"
+    takes: frozenset[str] | None = None
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+        self.tiles = Table(
+            f"{prefix}log_tiles",
+            self.metadata,
+            Column("level", SmallInteger, primary_key=True, autoincrement=False),
+            Column("number", BigInteger, primary_key=True, autoincrement=False),
+            Column("hashes", LargeBinary, nullable=False),
+            Column("positions", LargeBinary, nullable=False),
+            Column("first", BigInteger, nullable=False),
+        )
+        this = self.tiles.c
+        Index(own_name("ix_log_tiles"), this.level, this.first)
+        other = self.tiles.alias()
+        last = select(func.max(other.c.number)).where(other.c.level == this.level).scalar_subquery()
+        self._edge = select(this.level, this.number, this.hashes, this.positions).where(this.number == last)
+        self._tile = select(this.hashes).where(this.level == bindparam("level"), this.number == bindparam("number"))
+        self._size = (
+            select(this.number, func.length(this.hashes)).where(this.level == 0).order_by(this.number.desc()).limit(1)
+        )
+        self._place = (
+            select(this.number, this.positions)
+            .where(this.level == 0, this.first <= bindparam("position"))
+            .order_by(this.first.desc())
+            .limit(1)
+        )
+        self._change = update(self.tiles).where(this.level == bindparam("at"), this.number == bindparam("of"))
+
+    def under(self, prefix: str) -> Self:
+        """The same book in other tables."""
+        return type(self)(prefix)
+
+    def apply(self, connection: Connection, page: Page) -> None:
+        """Takes in the rows of a page; what it has already, it passes over. No row is one that it cannot take."""
+        edge = self.edge(connection)
+        rows = page.after(edge.position).rows
+        if not rows:
+            return
+        changed = rolled_up(edge.hashes, leaf_hashes(map(_hashed, rows)), edge.size)
+        positions = edge.positions if edge.size % TILE_WIDTH else b""
+        positions += array("q", [row[0] for row in rows]).tobytes()
+        begun, width = edge.size // TILE_WIDTH, TILE_WIDTH * POSITION_BYTES
+        known = {(level, _last(edge.size, level)) for level in edge.hashes}
+        new, old = [], []
+        for (level, number), hashes in changed.items():
+            theirs = b"" if level else positions[(number - begun) * width :][:width]
+            first = _positions(theirs)[0] if theirs else 0
+            if (level, number) in known:
+                old.append({"at": level, "of": number, "hashes": hashes, "positions": theirs})
+            else:
+                row = {"level": level, "number": number, "hashes": hashes, "positions": theirs, "first": first}
+                new.append(row)
+        if old:
+            connection.execute(self._change, old)
+        if new:
+            connection.execute(insert(self.tiles), new)
+
+    def version(self, connection: Connection, match_id: UUID) -> int:
+        """It tells nothing of a match by itself: whether a row is there is told by the row's position."""
+        return 0
+
+    def edge(self, connection: Connection) -> Edge:
+        """Where it goes on."""
+        hashes, size, positions = {}, 0, b""
+        for level, number, theirs, at in connection.execute(self._edge):
+            hashes[level] = bytes(theirs)
+            if level == 0:
+                size, positions = number * TILE_WIDTH + len(theirs) // HASH_BYTES, bytes(at)
+        return Edge(size, hashes, positions)
+
+    def size(self, connection: Connection) -> int:
+        """How many leaves there are."""
+        found = connection.execute(self._size).one_or_none()
+        if found is None:
+            return 0
+        return int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
+
+    def tree(self, connection: Connection, size: int) -> Tree:
+        """The tree over the first leaves, of which there are so many; while the connection is open."""
+        known: dict[tuple[int, int], bytes] = {}
+
+        def tile(level: int, number: int) -> bytes:
+            if (level, number) not in known:
+                known[level, number] = connection.execute(self._tile, {"level": level, "number": number}).scalar_one()
+            return known[level, number]
+
+        return Tree(size=size, tiles=tile)
+
+    def index(self, connection: Connection, position: int) -> int | None:
+        """The number of the leaf of the row at a position; ``None`` where it has not come to it."""
+        found = connection.execute(self._place, {"position": position}).one_or_none()
+        if found is None:
+            return None
+        positions = _positions(found.positions)
+        place = bisect_left(positions, position)
+        if place == len(positions) or positions[place] != position:
+            return None
+        return int(found.number * TILE_WIDTH + place)
+
+
+def _last(size: int, level: int) -> int:
+    """The number of the last tile of a level, where there are so many leaves."""
+    for _ in range(level):
+        size //= TILE_WIDTH
+    return (size - 1) // TILE_WIDTH
+
+
+def _positions(packed: bytes) -> "array[int]":
+    return array("q", packed)
+
+
+@lru_cache(4096)  # to write an id takes longer than to hash the row
+def _written(aggregate_id: Any) -> str:
+    try:
+        return str(UUID(aggregate_id))
+    except (ValueError, TypeError, AttributeError):  # SQLite takes any text for one, and bytes
+        return str(aggregate_id)
+
+
+def _hashed(row: Row) -> tuple[str, int, str, bytes]:
+    _, aggregate_id, number, topic, state = row
+    return _written(aggregate_id), number, topic, state if isinstance(state, bytes) else str(state).encode()

@@ -1,0 +1,134 @@
+"""Signed notes and checkpoints as C2SP has them (signed-note, tlog-checkpoint), and Ed25519 keys to sign with."""
+
+import re
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Sequence
+from hashlib import sha256
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from referee.log.tree import HASH_BYTES, Hash
+from referee.value import Value
+
+ED25519 = b"\x01"
+"""What kind of key it is, in the forms below."""
+SEED_BYTES = 32
+ORIGIN = r"^[!-*,-~]{1,128}$"
+"""No blanks, no plus."""
+PRIVATE = "PRIVATE+KEY+"
+PEM = "-----BEGIN "
+SIZE_DIGITS_MAX = 18
+
+
+def base64(data: bytes) -> str:
+    """Bytes as text."""
+    return b64encode(data).decode()
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes of a text that :func:`base64` wrote. Raises ``ValueError`` for any other."""
+    try:
+        data = b64decode(text, validate=True)
+    except NotBase64 as error:
+        raise ValueError(f"that is no base64: {error}") from None
+    if base64(data) != text:
+        raise ValueError("that is base64 as nobody writes it")
+    return data
+
+
+class Checkpoint(Value):
+    """What is signed: how large a log is, and the root over it. ``origin`` names the log."""
+
+    origin: str
+    size: int
+    root: Hash
+
+    @property
+    def text(self) -> str:
+        """The three lines that are signed."""
+        return f"{self.origin}\n{self.size}\n{base64(self.root)}\n"
+
+
+def checkpoint_in(note: str) -> Checkpoint:
+    """What a signed note says; the signatures are not looked at. Raises ``ValueError`` where it is no checkpoint."""
+    lines = note.partition("\n\n")[0].split("\n")
+    if len(lines) < 3 or not re.fullmatch(ORIGIN, lines[0]):
+        raise ValueError("a checkpoint begins with origin, size and root, a line each")
+    if not re.fullmatch(rf"0|[1-9][0-9]{{0,{SIZE_DIGITS_MAX - 1}}}", lines[1]):
+        raise ValueError("the second line of a checkpoint is a size")
+    root = bytes_of(lines[2])
+    if len(root) != HASH_BYTES:
+        raise ValueError(f"the root of a checkpoint has {HASH_BYTES} bytes")
+    return Checkpoint(origin=lines[0], size=int(lines[1]), root=root)
+
+
+class SigningKey:
+    """A private key that signs in the name of a log. Nothing here tells it but :meth:`written`."""
+
+    def __init__(self, name: str, seed: bytes) -> None:
+        """Raises ``ValueError`` for what cannot name a log, or is no seed."""
+        if not re.fullmatch(ORIGIN, name):
+            raise ValueError("the name of a log has no blanks and no plus, and at most 128 characters of ASCII")
+        if len(seed) != SEED_BYTES:
+            raise ValueError(f"a key has {SEED_BYTES} bytes")
+        self.name = name
+        self._seed, self._private = seed, Ed25519PrivateKey.from_private_bytes(seed)
+        self._public = ED25519 + self._private.public_key().public_bytes_raw()
+        self._id = sha256(f"{name}\n".encode() + self._public).digest()[:4]
+
+    @property
+    def vkey(self) -> str:
+        """What its signatures are verified by: may be known to all."""
+        return f"{self.name}+{self._id.hex()}+{base64(self._public)}"
+
+    @property
+    def written(self) -> str:
+        """The private key as text: whoever has it can sign."""
+        return f"{PRIVATE}{self.name}+{self._id.hex()}+{base64(ED25519 + self._seed)}"
+
+    def line(self, text: str) -> str:
+        """The line that signs a text."""
+        return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
+
+
+def signed(checkpoint: Checkpoint, keys: Sequence[SigningKey]) -> str:
+    """The note that all these keys have signed."""
+    return checkpoint.text + "\n" + "".join([key.line(checkpoint.text) for key in keys])
+
+
+def key_of(text: str, origin: str) -> SigningKey:
+    """The private key that a text has, as a signed note's (``PRIVATE+KEY+…``) or as PEM (PKCS #8), for the log of
+    this ``origin``; a note's key has a name, which may do for it. Raises ``ValueError``, which never tells the key.
+    """
+    text = text.strip()
+    if text.startswith(PEM):
+        return _of_pem(text, origin)
+    if not text.startswith(PRIVATE):
+        raise ValueError("a key begins with PRIVATE+KEY+ or is PEM; `knacka log key` makes one")
+    name, *rest = text.removeprefix(PRIVATE).split("+", 2)
+    if len(rest) != 2:
+        raise ValueError("a key has a name, eight digits and base64 behind PRIVATE+KEY+, with a plus between")
+    if origin and name != origin:
+        raise ValueError(f"the key is that of {name}, and the log is {origin}")
+    data = bytes_of(rest[1])
+    if data[:1] != ED25519:
+        raise ValueError("the key is not one for Ed25519")
+    key = SigningKey(name, data[1:])
+    if key.vkey.split("+")[1] != rest[0]:
+        raise ValueError("the digits of the key are not those of its name and its bytes")
+    return key
+
+
+def _of_pem(text: str, origin: str) -> SigningKey:
+    if not origin:
+        raise ValueError("a key in PEM has no name: the origin of the log has to be set")
+    try:
+        private = load_pem_private_key(text.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise ValueError("the PEM holds no private key that can be read without a password") from None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise ValueError("the key is not one for Ed25519")
+    return SigningKey(origin, private.private_bytes_raw())

@@ -1,0 +1,144 @@
+"""A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, kept in tiles.
+
+A tile has up to 256 hashes. Those of level 0 are the leaves; a hash of the level above is the root over a full tile.
+A full tile never changes, and of each level only the last one is not full. So a proof reads a few tiles, however long
+the log is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+
+from referee.value import Value
+
+HASH_BYTES, PAIR_BYTES = 32, 64
+TILE_HEIGHT = 8
+TILE_WIDTH = 1 << TILE_HEIGHT
+"""Hashes in a full tile."""
+TILE_BYTES = TILE_WIDTH * HASH_BYTES
+EMPTY = sha256().digest()
+"""The root over nothing."""
+
+Hash = bytes
+Tiles = Callable[[int, int], bytes]
+"""The hashes of the tile of this level and number, at least as many of them as the tree is large, end to end."""
+
+
+def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
+    """The hash of a row: over the zero byte of a leaf, whose it is, its number, its topic and what is stored."""
+    return leaf_hashes([(aggregate_id, version, topic, state)])
+
+
+def leaf_hashes(rows: Iterable[tuple[str, int, str, bytes]]) -> bytes:
+    """The hashes of rows, end to end."""
+    return b"".join(
+        [
+            sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
+            for aggregate_id, version, topic, state in rows
+        ]
+    )
+
+
+def node_hash(left: Hash, right: Hash) -> Hash:
+    """The hash over two subtrees."""
+    return sha256(b"\1" + left + right).digest()
+
+
+def root_of(hashes: bytes) -> Hash:
+    """The root over subtrees of one size, end to end, the last of which may be smaller."""
+    while len(hashes) > HASH_BYTES:
+        last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
+        whole = range(0, len(hashes) - len(last), PAIR_BYTES)
+        hashes = b"".join([sha256(b"\1" + hashes[at : at + PAIR_BYTES]).digest() for at in whole]) + last
+    return hashes or EMPTY
+
+
+class Tree(Value):
+    """The tree over the first ``size`` leaves."""
+
+    size: int
+    tiles: Tiles
+
+    def root(self) -> Hash:
+        """The root: what is signed."""
+        return self._over(0, self.size)
+
+    def first(self, size: int) -> "Tree":
+        """The tree over fewer leaves."""
+        assert size <= self.size, "an older tree is no larger"
+        return Tree(size=size, tiles=self.tiles)
+
+    def leaf(self, index: int) -> Hash:
+        """The hash of a leaf, counted from 0."""
+        assert 0 <= index < self.size, "a leaf is in the tree"
+        number, place = divmod(index, TILE_WIDTH)
+        return self.tiles(0, number)[place * HASH_BYTES :][:HASH_BYTES]
+
+    def inclusion(self, index: int) -> tuple[Hash, ...]:
+        """The hashes that make the root of a leaf, from below (RFC 6962, 2.1.1)."""
+        assert 0 <= index < self.size, "a leaf is in the tree"
+        return tuple(self._over(*part) for part in _beside(index, 0, self.size))
+
+    def consistency(self, size: int) -> tuple[Hash, ...]:
+        """The hashes that make of the root over the first ``size`` leaves this one (RFC 6962, 2.1.2)."""
+        assert 0 < size <= self.size, "an older tree is no larger"
+        return tuple(self._over(*part) for part in _between(size, 0, self.size, True))
+
+    def _over(self, first: int, end: int) -> Hash:
+        """The root over these leaves, the first of them at a multiple of a power of two not less than how many."""
+        many = end - first
+        if not many:
+            return EMPTY
+        height = many.bit_length() - 1
+        if many == 1 << height:
+            level, within = divmod(height, TILE_HEIGHT)
+            number, place = divmod(first >> level * TILE_HEIGHT, TILE_WIDTH)
+            return root_of(self.tiles(level, number)[place * HASH_BYTES :][: HASH_BYTES << within])
+        middle = first + (1 << height)
+        return node_hash(self._over(first, middle), self._over(middle, end))
+
+
+def _halfway(first: int, end: int) -> int:
+    """Where the tree over these leaves has its two halves: the first has as large a power of two as there is."""
+    return first + (1 << (end - first - 1).bit_length() - 1)
+
+
+def _beside(index: int, first: int, end: int) -> Iterator[tuple[int, int]]:
+    """The subtrees on the way from a leaf to the root over these leaves, from below."""
+    if end - first > 1:
+        middle = _halfway(first, end)
+        below, other = ((first, middle), (middle, end))[:: 1 if index < middle else -1]
+        yield from _beside(index, *below)
+        yield other
+
+
+def _between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
+    """The subtrees that show how the tree over the leaves before ``size`` is part of that over these; ``known``: the
+    older root is over just these."""
+    if size == end:
+        if not known:
+            yield first, end
+        return
+    middle = _halfway(first, end)
+    if size <= middle:
+        yield from _between(size, first, middle, known)
+        yield middle, end
+    else:
+        yield from _between(size, middle, end, False)
+        yield first, middle
+
+
+def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
+    """The tiles that change where leaves come behind the first ``size``, each whole, by level and number.
+
+    ``edge``: the hashes of the last tile of each level that is not full, by level.
+    """
+    changed, level, first = {}, 0, size
+    while leaves:
+        number, place = divmod(first, TILE_WIDTH)
+        row = (edge.get(level, b"") if place else b"") + leaves
+        assert len(row) == place * HASH_BYTES + len(leaves), "the edge of the tree is there"
+        tiles = [row[at : at + TILE_BYTES] for at in range(0, len(row), TILE_BYTES)]
+        changed.update({(level, number + further): tile for further, tile in enumerate(tiles)})
+        leaves = b"".join([root_of(tile) for tile in tiles if len(tile) == TILE_BYTES])
+        level, first = level + 1, number
+    return changed

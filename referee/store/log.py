@@ -1,0 +1,38 @@
+"""The log of a store, as an aggregate: what is on record of its being signed."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+from uuid import UUID
+
+import msgspec
+
+from referee.actors import Actor
+from referee.events import Event
+from referee.log.facts import LogOpened, LogSigned, Sign
+from referee.log.rules import RULES, Signed
+from referee.store.aggregate import Aggregate, Rules
+
+LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
+"""Each store has one log, under this id."""
+
+
+class Log(Aggregate):
+    """How far the log is signed."""
+
+    opened: LogOpened
+    standing: Signed
+
+    OPENING: ClassVar[type[Event]] = LogOpened
+    FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)
+    REQUEST_OF: ClassVar[Callable[[bytes], Sign]] = msgspec.json.Decoder(Sign).decode
+    EVENTS_MAX: ClassVar[int] = 2**31
+    """It is signed once a minute, for as long as there is a store."""
+
+    @classmethod
+    def rules_for(cls, opened: LogOpened) -> Rules:
+        """One set of rules."""
+        return RULES
+
+    def whose(self, request: Any) -> Actor | None:
+        """Whoever runs the service; no call asks for it."""
+        return "operator"

@@ -1,0 +1,177 @@
+"""Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as a process."""
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import msgspec
+
+from api.service import Service
+from referee.log.notes import SigningKey
+from tests.api.serving import ROOT
+from tests.api.table import Table
+
+ORIGIN = "cards.example/log"
+KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))
+SOON = 30.0
+
+
+class Checked(NamedTuple):
+    """What verify.py said, and its exit code."""
+
+    code: int
+    lines: list[str]
+
+
+def checked(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
+    """What verify.py says of a bundle."""
+    file = place / "bundle.json"
+    file.write_bytes(bundle)
+    command = [sys.executable, "-I", str(ROOT / "openapi" / "verify.py"), str(file), vkey]
+    if old is not None:
+        kept = place / "old.note"
+        kept.write_bytes(old.encode())
+        command.append(str(kept))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert not done.stderr, done.stderr
+    return Checked(done.returncode, done.stdout.splitlines())
+
+
+def sign(client: Any) -> str:
+    """Has the log signed as it stands now; the checkpoint."""
+    service: Service = client.app.state.service
+    assert service.signer is not None
+    until = time.monotonic() + SOON
+    while service.books.lag():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    service.signer.sign_now()
+    answer = client.get("/v1/log/checkpoint")
+    assert answer.status_code == 200, answer.text
+    note: str = answer.text
+    return note
+
+
+def played(client: Any, deals: int = 2, **opening: Any) -> Table:
+    """A match in which so many deals were scored; the house deals."""
+    while True:  # who declares rödskägg may end it too soon
+        table = Table(client, **{"dealing": "house", **opening})
+        for number in range(deals):
+            table.finish_deal(seed=number)
+        if len(table.get("/protocol").json()["lines"]) == deals:
+            return table
+
+
+class Bundled(NamedTuple):
+    """Bundles, and the older checkpoint that each is said to extend, if it is."""
+
+    bundles: list[tuple[bytes, str | None]]
+
+    def broken(self, chance: Random) -> tuple[str, bytes, str | None]:
+        """One of them, with one thing wrong, and what that is."""
+        bundle, old = chance.choice(self.bundles)
+        how = chance.choice(list(WAYS))
+        return how, WAYS[how](bundle, chance), old
+
+
+def flipped(bundle: bytes, chance: Random) -> bytes:
+    place, bit = chance.randrange(len(bundle)), chance.randrange(8)
+    return bundle[:place] + bytes([bundle[place] ^ 1 << bit]) + bundle[place + 1 :]
+
+
+def cut(bundle: bytes, chance: Random) -> bytes:
+    return bundle[: chance.randrange(len(bundle))]
+
+
+def _edited(edit: Any) -> Any:
+    def edited(bundle: bytes, chance: Random) -> bytes:
+        read = msgspec.json.decode(bundle)
+        before = deepcopy(read["rows"])
+        while read["rows"] == before:
+            read["rows"] = edit(deepcopy(before), chance)
+        if chance.random() < 0.5:
+            return msgspec.json.encode(read)
+        # As who knows what a count is for would do it, unless that is all that tells of the end.
+        if read["rows"] and read["rows"] != before[: len(read["rows"])]:
+            read["count"] = len(read["rows"])
+        return msgspec.json.encode(read)
+
+    return edited
+
+
+def _copied(rows: list[Any], chance: Random) -> list[Any]:
+    rows.insert(chance.randrange(len(rows) + 1), deepcopy(chance.choice(rows)))
+    return rows
+
+
+def _swapped(rows: list[Any], chance: Random) -> list[Any]:
+    one, other = chance.sample(range(len(rows)), 2)
+    rows[one], rows[other] = rows[other], rows[one]
+    return rows
+
+
+def _passed_off(rows: list[Any], chance: Random) -> list[Any]:
+    """A part of one row in another."""
+    one, other = chance.sample(rows, 2)
+    part = chance.choice(list(one))
+    one[part] = other[part]
+    return rows
+
+
+WAYS: dict[str, Any] = {
+    "a bit flipped": flipped,
+    "cut off": cut,
+    "a row copied": _edited(_copied),
+    "rows in another order": _edited(_swapped),
+    "a part of a row in another": _edited(_passed_off),
+}
+
+
+def deleted(bundle: bytes, place: int) -> bytes:
+    """Without a row, and nothing else done."""
+    read = msgspec.json.decode(bundle)
+    del read["rows"][place]
+    return msgspec.json.encode(read)
+
+
+def not_found(bundled: Bundled, tries: int, seed: int, place: Path, processes: int = 4) -> list[str]:
+    """What verify.py has taken for proved, of so many bundles with one thing wrong."""
+
+    def tried(number: int) -> str | None:
+        how, bundle, old = bundled.broken(Random(f"{seed} {number}"))
+        folder = place / str(number)
+        folder.mkdir()
+        said = checked(folder, bundle, old=old)
+        found = said.code == 1 and said.lines[-1].startswith("NOT PROVED: ")
+        return None if found else f"seed {seed}, try {number}: {how}: {said}"
+
+    with ThreadPoolExecutor(processes) as pool:
+        return [one for one in pool.map(tried, range(tries)) if one is not None]
+
+
+def bundles_of(client: Any) -> Bundled:
+    """Of matches of several games: what they came to, all rows of a deal, with an older checkpoint and without."""
+    first = played(client)
+    old = sign(client)
+    size = int(old.split("\n")[1])
+    second = played(client, ruleset="kalabrias", options={}, enforcement="refuse")
+    sign(client)
+    found: list[tuple[bytes, str | None]] = []
+    for table, who, asked in (
+        (first, 0, "?"),
+        (first, "official", "?deal=1&"),
+        (first, "official", "?deal=2&"),
+        (second, 1, "?"),
+        (second, "official", "?deal=1&"),
+    ):
+        for kept in (None, old):
+            more = "" if kept is None else f"from={size}"
+            answer = table.get(f"/bundle{asked}{more}", who)
+            assert answer.status_code == 200, answer.text
+            found.append((answer.content, kept))
+    return Bundled(found)

@@ -1,0 +1,194 @@
+"""What is told of the log: to whom, and with which proofs."""
+
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.log.bundle import RULED, SCORES
+from api.service import Service
+from referee.acts import Correct
+from referee.log.notes import checkpoint_in
+from referee.proceedings.corrections import Why
+from referee.store.desk import Command
+from referee.store.log import LOG_ID
+from tests.api.conftest import client_of
+from tests.api.table import HANDS, Table
+from tests.log.proving import KEY, checked, played, sign
+
+Client = TestClient[Litestar]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
+    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+        yield client
+
+
+def problem(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["type"].removeprefix("/problems/")
+
+
+def topics_in(bundle: Any) -> list[str]:
+    return [row["topic"] for row in bundle["rows"]]
+
+
+class TestLog:
+    def test_it_tells_who_signs_and_how_far(self, client: Client):
+        Table(client)
+        size = checkpoint_in(sign(client)).size
+        said = client.get("/v1/log").json()
+        assert (said["origin"], said["vkeys"], said["signed"]) == (KEY.name, [KEY.vkey], size)
+        assert said["size"] >= size
+
+    def test_the_checkpoint_is_for_all_and_is_known_again(self, client: Client):
+        Table(client)
+        sign(client)
+        answer = client.get("/v1/log/checkpoint")
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        again = client.get("/v1/log/checkpoint", headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+    def test_sizes_that_were_not_signed_are_told(self, client: Client):
+        Table(client)
+        size = checkpoint_in(sign(client)).size
+        for asked in (f"from={size + 1}", f"from=1&to={size + 1}", "from=2&to=1"):
+            answer = client.get(f"/v1/log/consistency?{asked}")
+            assert problem(answer) == (404, "no-such-size"), asked
+            assert answer.json()["facts"] == {"size": size}
+        for asked in ("", "from=0", "from=x", "to=1"):
+            assert client.get(f"/v1/log/consistency?{asked}").status_code == 400, asked
+        assert problem(client.get("/v1/log/consistency?from_=1")) == (400, "unknown-parameter")
+        assert client.get(f"/v1/log/consistency?from={size}").json() == {"from": size, "to": size, "proof": []}
+
+    def test_the_log_is_no_match(self, client: Client):
+        sign(client)
+        for path in ("", "/events", "/protocol", "/bundle", "/events/1/proof"):
+            assert problem(client.get(f"/v1/matches/{LOG_ID}{path}")) == (404, "no-such-match"), path
+
+
+class TestProof:
+    def test_it_is_that_of_the_bundle(self, client: Client):
+        table = played(client, 1)
+        note = sign(client)
+        bundle = table.get("/bundle?deal=1", "official").json()
+        for row in bundle["rows"]:
+            answer = table.get(f"/events/{row['version']}/proof", 1)
+            lines = ["c2sp.org/tlog-proof@v1", f"index {row['index']}", *row["proof"], "", note]
+            assert answer.text == "\n".join(lines)
+
+    def test_of_a_deal_under_way_only_officials_get_any(self, client: Client):
+        table = Table(client)
+        table.deal()
+        table.bid(2)
+        sign(client)
+        for who in (0, 1, 2, None):
+            assert table.get("/events/1/proof", who).status_code == 200
+            for event in (2, 3):
+                assert problem(table.get(f"/events/{event}/proof", who)) == (409, "not-open-yet")
+        assert table.get("/events/3/proof", "official").status_code == 200
+
+    def test_what_came_after_the_checkpoint_is_not_signed_yet(self, client: Client):
+        table = Table(client)
+        sign(client)
+        table.deal()
+        assert problem(table.get("/events/2/proof", "official")) == (409, "not-signed-yet")
+        assert problem(table.get("/events/3/proof", "official")) == (404, "no-such-event")
+        other = Table(client)
+        assert problem(other.get("/events/1/proof", 0)) == (409, "not-signed-yet")
+        assert problem(other.get("/bundle", 0)) == (409, "not-signed-yet")
+
+
+class TestBundle:
+    def test_parties_get_what_the_match_came_to(self, client: Client, tmp_path: Path):
+        table = played(client, 2)
+        sign(client)
+        for who in (0, "official"):
+            answer = table.get("/bundle", who)
+            assert topics_in(answer.json())[:3] == ["match/opened", "deal/scored", "deal/scored"]
+            assert set(topics_in(answer.json())) <= SCORES
+            assert checked(tmp_path, answer.content).code == 0
+        assert problem(table.get("/bundle")) == (403, "for-the-match")
+
+    def test_all_rows_of_a_deal_are_for_officials_when_it_is_over(self, client: Client, tmp_path: Path):
+        table = played(client, 1)
+        table.done("deal", table.get().json()["dealer"])
+        sign(client)
+        assert problem(table.get("/bundle?deal=1", 0)) == (403, "for-officials")
+        assert problem(table.get("/bundle?deal=1")) == (403, "for-the-match")
+        assert problem(table.get("/bundle?deal=2", "official")) == (409, "deal-not-finished")
+        assert problem(table.get("/bundle?deal=3", "official")) == (404, "no-such-deal")
+        rows = table.get("/bundle?deal=1", "official").json()["rows"]
+        assert [row["version"] for row in rows] == list(range(1, len(rows) + 1))
+        assert rows[-1]["topic"] == "deal/scored"
+
+    def test_a_later_deal_comes_with_the_opening(self, client: Client, tmp_path: Path):
+        table = played(client, 2)
+        sign(client)
+        answer = table.get("/bundle?deal=2", "official")
+        rows = answer.json()["rows"]
+        assert [rows[0]["topic"], rows[-1]["topic"]] == ["match/opened", "deal/scored"]
+        assert [row["version"] for row in rows[1:]] == list(range(rows[1]["version"], rows[-1]["version"] + 1))
+        assert checked(tmp_path, answer.content).code == 0
+
+    @pytest.mark.parametrize("dealing", ["house", "table"])
+    def test_nobody_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
+        """Not the officials either: of a shuffle that was committed to they are not to know the seed (and what they
+        may know they read in the events)."""
+        table = Table(client, dealing=dealing)
+        if dealing == "house":
+            table.done("deal", 0)
+        else:
+            table.deal(HANDS)
+        table.bid(2)
+        sign(client)
+        for who in (0, "official"):
+            assert topics_in(table.get("/bundle", who).json()) == ["match/opened"]
+
+    def test_a_seed_that_is_committed_to_is_in_no_bundle_before_its_deal_is_over(self, client: Client):
+        fair = {"dealing": "house", "shuffle": "committed", "entropy_seconds": 0}
+        table = Table(client, ruleset="kalabrias", options={}, **fair)
+        sign(client)
+        rows = table.get("/bundle", "official").json()["rows"]
+        assert [row["version"] for row in rows] == [1]
+        for seat in range(3):
+            table.done("entropy", seat, hex="0" * 32)
+        table.finish_deal()
+        sign(client)
+        rows = table.get("/bundle?deal=1", "official").json()["rows"]
+        committed = [row for row in rows if row["topic"] == "shuffle/committed"]
+        assert len(committed) == 1, "that of the next deal is not there"
+        assert b'"seed"' in b64decode(committed[0]["state"])
+
+    def test_a_correction_is_for_officials(self, client: Client):
+        """What they asked for stands in its row."""
+        table = played(client, 1, adjudication={})
+        correct = Correct(why=Why(rule="B11", reason="as agreed"), strike=(1,))
+        service: Service = client.app.state.service
+        service.desk.submit(Command(id=UUID(table.id), actor="official", request=correct)).result(30)
+        sign(client)
+        assert topics_in(table.get("/bundle", "official").json())[-1] in RULED
+        assert topics_in(table.get("/bundle", 0).json()) == ["match/opened", "deal/scored"]
+
+    def test_its_size_may_not_be_one_that_is_to_come(self, client: Client):
+        table = Table(client)
+        size = checkpoint_in(sign(client)).size
+        assert problem(table.get(f"/bundle?from={size + 1}", 0)) == (404, "no-such-size")
+        assert table.get(f"/bundle?from={size}", 0).json()["consistency"] == {"from": size, "proof": []}
+
+
+def test_on_either_database(store_url: str, tmp_path: Path):
+    with client_of(store_url, log_key=KEY.written, log_file=str(tmp_path / "note")) as client:
+        table = played(client, 1)
+        first = sign(client)
+        played(client, 1)
+        sign(client)
+        answer = table.get(f"/bundle?from={checkpoint_in(first).size}", 0)
+        assert checked(tmp_path, answer.content, old=first).code == 0

@@ -1,0 +1,399 @@
+"""The log is signed now and then, once, and never as two histories, whoever signs and whenever somebody falls."""
+
+import random
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import httpx
+import pytest
+
+from api.bookkeeping import Books
+from api.log.kept import Kept, file_for
+from api.log.signer import Signer
+from api.ops.doctor import ills
+from api.ops.verify import verify
+from projections.follow.follow import engine_for, rebuild
+from projections.log import Log
+from referee.log.facts import LogSigned
+from referee.log.notes import Checkpoint, checkpoint_in, signed
+from referee.store.desk import Busy, Desk, Stale
+from referee.store.log import LOG_ID
+from referee.store.store import Referee, construct
+from tests.api.conftest import client_of
+from tests.api.serving import running
+from tests.api.table import Table
+from tests.log.proving import KEY, LATER, SOON, played, sign
+from tests.played import opened, play_out
+from tests.projections.filled import reader
+
+
+class Parts(NamedTuple):
+    referee: Referee
+    desk: Desk
+    books: Books
+    signer: Signer
+    kept: Kept
+
+    def caught_up(self) -> None:
+        until = time.monotonic() + SOON
+        while self.books.lag():
+            assert time.monotonic() < until
+            time.sleep(0.005)
+
+    def play(self, acts: int = 5) -> UUID:
+        """A match, of which the book has all rows."""
+        match = opened(self.desk, deal_ritual=False)
+        list(play_out(self.desk, match, acts))
+        self.caught_up()
+        return match
+
+    def look(self) -> bool:
+        """One look of the signer."""
+        self.caught_up()
+        return self.signer._look()
+
+
+@contextmanager
+def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Parts]:
+    """What signs, whose thread has not begun."""
+    with construct(url) as referee:
+        books = Books(referee, url)
+        desk = Desk(referee, committed=lambda _: books.wake())
+        kept = Kept(file)
+        signer = Signer(books, desk, [KEY], kept, seconds=seconds)
+        books.start()
+        try:
+            yield Parts(referee, desk, books, signer, kept)
+        finally:
+            signer.close()
+            desk.close()
+            books.close()
+
+
+def signatures(url: str) -> list[tuple[Any, LogSigned]]:
+    """When what was signed, held against the tree as it is computed anew from all rows."""
+    with construct(url) as referee:
+        history = referee.history(LOG_ID)
+        engine = engine_for(url)
+        rebuild(reader(referee), engine, book := Log())
+        found = []
+        with engine.connect() as connection:
+            size = book.size(connection)
+            for recorded in history[1:]:
+                event = recorded.event
+                assert isinstance(event, LogSigned)
+                assert event.size < size, "its own row is behind what it signs"
+                assert book.tree(connection, event.size).root().hex() == event.root
+                true = checkpoint_in(event.note)
+                assert event.note == signed(true, [KEY])
+                assert (true.size, true.root.hex()) == (event.size, event.root)
+                found.append((recorded.at, event))
+        engine.dispose()
+    assert all(one.size < other.size for (_, one), (_, other) in pairwise(found))
+    return found
+
+
+class TestWhenItSigns:
+    def test_what_came_is_signed_and_kept(self, store_url: str, tmp_path: Path) -> None:
+        with parts(store_url, tmp_path / "note") as log:
+            assert not log.look(), "there is nothing"
+            log.play()
+            assert log.look()
+            assert log.kept.read() == checkpoint_in(signatures(store_url)[-1][1].note)
+            log.play()
+            assert not log.look(), "not so soon again"
+            assert log.signer.sign_now(), "but when somebody has reason to"
+        assert len(signatures(store_url)) == 2
+
+    def test_of_signatures_alone_there_is_no_end(self, store_url: str, tmp_path: Path) -> None:
+        with parts(store_url, tmp_path / "note", seconds=0) as log:
+            log.play()
+            assert log.look()
+            assert [log.look() for _ in range(3)] == [False] * 3
+            log.play()
+            assert [log.look() for _ in range(3)] == [True, False, False]
+        assert len(signatures(store_url)) == 2
+
+    def test_a_row_beside_the_signature_is_signed_with_what_comes_next(self, sqlite_url: str, tmp_path: Path) -> None:
+        """A row that was stored between the look and the signature is behind it in no case: the size tells."""
+        with parts(sqlite_url, tmp_path / "note", seconds=0) as log:
+            match = log.play()
+            submit = log.desk.submit
+
+            def late(command: Any) -> Any:
+                log.desk.submit = submit  # type: ignore[method-assign]
+                list(play_out(log.desk, match, 1, seed=9))
+                return submit(command)
+
+            log.look()
+            log.play(2)
+            log.desk.submit = late  # type: ignore[method-assign]
+            assert log.look()
+            log.play(2)
+            assert log.look()
+        assert len(signatures(sqlite_url)) == 3
+
+    def test_without_a_key_nothing_is_signed(self, sqlite_url: str) -> None:
+        with client_of(sqlite_url) as client:
+            Table(client)
+            assert client.app.state.service.signer is None
+            said = client.get("/v1/log").json()
+            assert said | {"size": 0} == {"origin": None, "vkeys": [], "size": 0, "signed": None}
+            assert client.get("/v1/log/checkpoint").json()["type"] == "/problems/log-unsigned"
+
+
+class TestTwoOfThem:
+    def test_two_processes_sign_one_history_and_not_twice_in_the_time(
+        self, postgres_url: str, tmp_path: Path
+    ) -> None:
+        seconds, files = 0.5, (tmp_path / "one", tmp_path / "other")
+        with parts(postgres_url, files[0], seconds) as one, parts(postgres_url, files[1], seconds) as other:
+            for log in (one, other):
+                log.signer._look_seconds = 0.02
+                log.signer.start()
+            ends = time.monotonic() + 5
+            while time.monotonic() < ends:
+                one.play(2)
+                other.play(2)
+            heads = [log.kept.read() for log in (one, other)]
+        found = signatures(postgres_url)
+        assert len(found) >= 4
+        for (before, _), (after, _) in pairwise(found):
+            assert (after - before).total_seconds() >= seconds
+        sizes = {event.size for _, event in found}
+        assert all(head is not None and head.size >= max(sizes) - 200 for head in heads)
+
+    def test_the_one_that_comes_too_late_signs_nothing(self, postgres_url: str, tmp_path: Path) -> None:
+        with (
+            parts(postgres_url, tmp_path / "one", 0) as one,
+            parts(postgres_url, tmp_path / "other", 0) as other,
+        ):
+            one.play()
+            assert one.look()
+            other.caught_up()
+            assert not other.look()
+            one.play()
+            both = threading.Barrier(2)
+            for log in (one, other):
+                log.caught_up()
+                submit = log.desk.submit
+
+                def at_once(command: Any, submit: Any = submit) -> Any:
+                    both.wait(SOON)
+                    return submit(command)
+
+                log.desk.submit = at_once  # type: ignore[method-assign]
+            done: list[bool | type[Exception]] = []
+
+            def look(log: Parts) -> None:
+                try:
+                    done.append(log.look())
+                except (Stale, Busy) as error:
+                    done.append(type(error))
+
+            threads = [threading.Thread(target=look, args=[log]) for log in (one, other)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sorted(map(str, done)) == [str(Stale), "True"]
+        assert len(signatures(postgres_url)) == 2
+
+
+class TestWhoeverFalls:
+    @pytest.mark.parametrize("where", ["before the file", "before the record", "after the record"])
+    def test_between_two_steps(
+        self, store_url: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What was not signed is signed later, what was is not signed twice, and the file is never behind."""
+
+        class Fallen(BaseException):
+            pass
+
+        def fall(*_: Any, **__: Any) -> Any:
+            raise Fallen
+
+        with parts(store_url, tmp_path / "note", seconds=0) as log:
+            log.play()
+            assert log.look()
+            log.play()
+            if where == "before the file":
+                monkeypatch.setattr(log.kept, "write", lambda note: None if "\n2\n" in note else fall())
+            elif where == "before the record":
+                monkeypatch.setattr(log.desk, "submit", fall)
+            else:
+                submit = log.desk.submit
+                monkeypatch.setattr(log.desk, "submit", lambda command: (submit(command).result(), fall()))
+            with pytest.raises(Fallen):
+                log.look()
+            monkeypatch.undo()
+        recorded = len(signatures(store_url))
+        assert recorded == (2 if where == "after the record" else 1)
+        with parts(store_url, tmp_path / "note", seconds=0) as log:
+            assert log.look() == (recorded == 1)
+            assert log.signer.trouble is None
+            assert log.kept.read() == checkpoint_in(signatures(store_url)[-1][1].note)
+        assert len(signatures(store_url)) == 2
+
+    def test_killed_at_any_moment(self, sqlite_url: str, tmp_path: Path) -> None:
+        chance, file = random.Random(7), file_for(sqlite_url, "")
+        assert file is not None
+        settings = {"KNACKA_LOG_KEY": KEY.written, "KNACKA_LOG_SECONDS": "1"}
+        for _ in range(4):
+            with running(sqlite_url, **settings) as process, httpx.Client(base_url=process.address) as client:
+                ends = time.monotonic() + 1 + chance.random()
+                while time.monotonic() < ends:
+                    Table(client)
+                process.end(signal.SIGKILL, 10)
+        found = signatures(sqlite_url)
+        assert len(found) >= 2
+        for (before, _), (after, _) in pairwise(found):
+            assert (after - before).total_seconds() >= 1
+        kept = Kept(file).read()
+        assert kept is not None
+        assert kept.size >= found[-1][1].size
+        said: list[str] = []
+        assert verify(sqlite_url, None, said.append, said.append) == 0, said
+
+
+class TestAnOlderBackup:
+    def test_nothing_is_signed_on_it(self, sqlite_url: str, tmp_path: Path) -> None:
+        """Readiness and doctor say so, until the newer store is back."""
+        place, backup = Path(sqlite_url.removeprefix("sqlite:///")).parent, tmp_path / "backup"
+        settings = {"log_key": KEY.written}
+        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.written}
+        with client_of(sqlite_url, **settings) as client:
+            played(client, 1)
+            sign(client)
+        stores = [file for file in place.iterdir() if file.name.startswith("knacka") and ".db" in file.name]
+        backup.mkdir()
+        for file in stores:
+            shutil.copy2(file, backup)
+        with client_of(sqlite_url, **settings) as client:
+            played(client, 1)
+            last = sign(client)
+            assert client.get("/health/ready").status_code == 200
+        newer = tmp_path / "newer"
+        newer.mkdir()
+        assert not [ill for ill in ills(environment) if "checkpoint" in ill]
+        for file in stores:
+            shutil.move(file, newer)
+        for file in backup.iterdir():
+            shutil.copy2(file, place)
+        assert [ill for ill in ills(environment) if "does not extend the checkpoint" in ill]
+        with client_of(sqlite_url, **settings) as client:
+            first = sign(client)
+            ready = client.get("/health/ready", headers={"Accept-Language": "sv"})
+            assert ready.status_code == 503
+            (reason,) = ready.json()["facts"]["reasons"]
+            assert (reason["code"], reason["size"]) == ("log_forked", checkpoint_in(last).size)
+            played(client, 2)
+            assert sign(client) == first, "not though it has become as long"
+            assert client.get("/health/ready").status_code == 503
+        for file in place.glob("knacka*.db*"):
+            file.unlink()
+        for file in newer.iterdir():
+            shutil.move(file, place)
+        with client_of(sqlite_url, **settings) as client:
+            assert sign(client) == last
+            assert client.get("/health/ready").status_code == 200
+            played(client, 1)
+            assert sign(client) != last
+
+    def test_a_file_that_cannot_be_read_stops_it_too(self, sqlite_url: str, tmp_path: Path) -> None:
+        file = tmp_path / "note"
+        with parts(sqlite_url, file) as log:
+            log.play()
+            file.write_text("a checkpoint, perhaps")
+            assert not log.look()
+            assert log.signer.trouble == {"code": "log_note_unreadable", "kind": "ValueError"}
+            file.unlink()
+            assert log.look()
+            assert log.signer.trouble is None
+
+    def test_a_row_that_was_changed_after_it_was_signed_stops_it(self, sqlite_url: str) -> None:
+        """The book of the log, built anew, tells: also without the file."""
+        with parts(sqlite_url, None) as log:
+            log.play()
+            assert log.look()
+            with log.referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+                cursor.execute("UPDATE stored_events SET state = replace(state, 'P2', 'P9') WHERE rowid = 1")
+            log.books.rebuild("log")
+            assert not log.signer.sign_now()
+            assert log.signer.trouble is not None
+            assert log.signer.trouble["code"] == "log_forked"
+
+
+class TestTheFile:
+    def test_an_older_note_does_not_take_the_place_of_a_newer(self, tmp_path: Path) -> None:
+        kept = Kept(tmp_path / "note")
+        notes = [signed(Checkpoint(origin=KEY.name, size=size, root=bytes(32)), [KEY]) for size in (3, 9, 7)]
+        for note in notes:
+            kept.write(note)
+        found = kept.read()
+        assert found is not None
+        assert found.size == 9
+
+    def test_where_it_lies(self) -> None:
+        assert file_for("sqlite:////data/knacka.db", "") == Path("/data/knacka-log.note")
+        assert file_for("postgresql:///knacka", "") is None
+        assert file_for("postgresql:///knacka", "/data/note") == Path("/data/note")
+
+    def test_on_postgresql_doctor_asks_for_one(self, postgres_url: str, tmp_path: Path) -> None:
+        environment = {"KNACKA_DATABASE_URL": postgres_url, "KNACKA_LOG_KEY": KEY.written}
+        with client_of(postgres_url):
+            pass
+        assert [ill for ill in ills(environment) if "set KNACKA_LOG_FILE" in ill]
+        assert not list(ills({**environment, "KNACKA_LOG_FILE": str(tmp_path / "note")}))
+
+
+def test_while_keys_change_both_sign(sqlite_url: str) -> None:
+    with client_of(sqlite_url, log_key=LATER.written, log_key_old=KEY.written) as client:
+        Table(client)
+        note = sign(client)
+        assert note == signed(checkpoint_in(note), (LATER, KEY))
+        assert client.get("/v1/log").json()["vkeys"] == [LATER.vkey, KEY.vkey]
+
+
+class TestVerify:
+    """``knacka verify`` holds the tree and every checkpoint on record against the rows."""
+
+    def said(self, url: str) -> tuple[int, list[str]]:
+        lines: list[str] = []
+        return verify(url, None, lines.append, lambda line: None), lines
+
+    def test_a_signed_log_agrees_with_itself(self, store_url: str, tmp_path: Path) -> None:
+        with parts(store_url, tmp_path / "note", seconds=0) as log:
+            for _ in range(2):
+                log.play(60)
+                assert log.look()
+            log.caught_up()
+        assert self.said(store_url)[0] == 0
+
+    def test_a_tile_that_was_changed_is_told(self, sqlite_url: str) -> None:
+        with parts(sqlite_url, None) as log:
+            log.play()
+            with log.books.engine.begin() as connection:
+                connection.exec_driver_sql("UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))")
+        assert self.said(sqlite_url)[1][0].startswith("book log: tile 0 of level 0 is not that of the rows")
+
+    def test_a_row_put_before_what_was_signed_is_told(self, sqlite_url: str) -> None:
+        """Each match still agrees with itself: only the order of the log does not."""
+        with parts(sqlite_url, None) as log:
+            log.play()
+            assert log.look()
+            with log.referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+                cursor.execute("UPDATE stored_events SET rowid = -rowid WHERE rowid <= 2")
+                cursor.execute("UPDATE stored_events SET rowid = 3 + rowid WHERE rowid < 0")
+            log.books.rebuild("log")
+        code, lines = self.said(sqlite_url)
+        assert code == 1
+        assert lines[0].startswith("the checkpoint of ")

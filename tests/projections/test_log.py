@@ -1,0 +1,157 @@
+"""The book of the log: every row has its leaf, in the order of the store, whatever the pages and whoever follows."""
+
+import random
+from collections.abc import Sequence
+from uuid import uuid4
+
+import pytest
+from eventsourcing.persistence import IntegrityError, StoredEvent
+from sqlalchemy import Engine, select
+
+from api.bookkeeping import log_of
+from projections.follow.follow import engine_for, prepare, rebuild
+from projections.follow.page import Page
+from projections.log import Log
+from referee.log.tree import EMPTY, TILE_WIDTH
+from referee.store.rows import row_hash
+from referee.store.store import Referee
+from tests.log.test_tree import mth, path, subproof
+from tests.projections.filled import Said, append, content, head, pages, reader
+from tests.projections.followed import at_the_head, following
+
+
+def leaves_of(referee: Referee) -> list[bytes]:
+    """By the rows as the library reads them, in its own order."""
+    found = referee.recorder.select_notifications(None, 100_000)
+    return [
+        bytes.fromhex(row_hash(StoredEvent(row.originator_id, row.originator_version, row.topic, row.state)))
+        for row in found
+    ]
+
+
+def root(engine: Engine, book: Log) -> tuple[int, bytes]:
+    with engine.connect() as connection:
+        return (size := book.size(connection)), book.tree(connection, size).root()
+
+
+@pytest.fixture
+def whole_log(referee: Referee, engine: Engine, rows: Sequence[StoredEvent]) -> Said:
+    """The tables when the log was read from end to end."""
+    append(referee, rows)
+    rebuild(reader(referee), engine, Log(), page=100_000)
+    return content(engine, [Log()])
+
+
+class TestTree:
+    def test_it_is_the_tree_over_all_rows_in_the_order_of_the_store(
+        self, referee: Referee, engine: Engine, whole_log: Said
+    ):
+        leaves, book, chance = leaves_of(referee), Log(), random.Random(1)
+        assert len(leaves) > 3 * TILE_WIDTH
+        assert root(engine, book) == (len(leaves), mth(leaves))
+        with engine.connect() as connection:
+            for _ in range(30):
+                size = chance.randint(1, len(leaves))
+                tree, index, older = book.tree(connection, size), chance.randrange(size), chance.randint(1, size)
+                assert tree.root() == mth(leaves[:size])
+                assert list(tree.inclusion(index)) == path(index, leaves[:size])
+                assert list(tree.consistency(older)) == subproof(older, leaves[:size], True)
+
+    def test_a_row_is_found_by_its_position(self, referee: Referee, engine: Engine, whole_log: Said):
+        positions = [row[0] for row in reader(referee)(0, 100_000).rows]
+        with engine.connect() as connection:
+            assert [Log().index(connection, position) for position in positions] == list(range(len(positions)))
+            assert Log().index(connection, 0) is None
+            assert Log().index(connection, positions[-1] + 1) is None
+
+    def test_of_an_empty_log(self, referee: Referee, engine: Engine):
+        prepare(engine, [Log()])
+        assert root(engine, Log()) == (0, EMPTY)
+
+
+class TestFollowing:
+    @pytest.mark.parametrize("size", [1, 7, 255, 256, 257, 999])
+    def test_any_page_size_gives_the_same_tables(self, referee: Referee, engine: Engine, whole_log: Said, size: int):
+        book = Log()
+        with engine.begin() as connection:
+            book.metadata.drop_all(connection)
+        prepare(engine, [book])
+        for page in pages(referee, size):
+            with engine.begin() as connection:
+                book.apply(connection, page)
+        assert content(engine, [book]) == whole_log
+
+    def test_a_page_that_comes_again_changes_nothing(self, referee: Referee, engine: Engine, whole_log: Said):
+        for page in pages(referee, 300):
+            with engine.begin() as connection:
+                Log().apply(connection, page)
+        assert content(engine, [Log()]) == whole_log
+
+    def test_stopped_anywhere_and_rebuilt_it_is_the_same(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        chance, book = random.Random(3), Log()
+        stops = sorted(chance.sample(range(len(rows)), 4))
+        for first, last in zip([0, *stops], [*stops, len(rows)], strict=True):
+            append(referee, rows[first:last])
+            with following(referee, engine, [book], page=chance.choice([10, 30, 100])) as follower:
+                if chance.random() < 0.5:
+                    at_the_head(follower, referee)
+        with following(referee, engine, [book]) as follower:
+            at_the_head(follower, referee)
+            followed = content(engine, [book])
+            assert root(engine, book) == (len(rows), mth(leaves_of(referee)))
+            follower.rebuild(book)
+        assert content(engine, [book]) == followed
+
+    def test_two_followers_make_one_tree(
+        self, referee: Referee, store_url: str, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        other = engine_for(store_url)
+        with (
+            following(referee, engine, [Log()], page=17, poll_seconds=0.01) as one,
+            following(referee, other, [Log()], page=40, poll_seconds=0.01) as two,
+        ):
+            append(referee, rows)
+            at_the_head(one, referee)
+            at_the_head(two, referee)
+            assert (one.faults(), two.faults()) == ({}, {})
+        assert root(engine, Log()) == (len(rows), mth(leaves_of(referee)))
+        other.dispose()
+
+
+class TestRows:
+    def test_positions_with_gaps_make_leaves_without(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        """On PostgreSQL a position that a failed transaction was given is given to nobody else."""
+        for first in range(0, 40, 10):
+            append(referee, rows[first : first + 10])
+            with pytest.raises(IntegrityError):
+                referee.recorder.insert_events([rows[first]])
+        rebuild(reader(referee), engine, Log())
+        assert root(engine, Log()) == (40, mth([bytes.fromhex(row_hash(row)) for row in rows[:40]]))
+        with engine.connect() as connection:
+            places = [Log().index(connection, position) for position in range(1, head(referee) + 1)]
+        assert [place for place in places if place is not None] == list(range(40))
+
+    def test_there_is_no_row_that_it_cannot_take(self, engine: Engine):
+        """Whatever somebody has written into the table: a book of the whole log can set no match aside."""
+        strange = [
+            (3, "no id", 1, "match/opened", b"{"),
+            (9, uuid4().hex, 7, "none/such", b""),
+            (10, "", "one", "", "text"),
+            (12, b"\xff", None, None, None),
+        ]
+        prepare(engine, [Log()])
+        with engine.begin() as connection:
+            Log().apply(connection, Page(strange, lambda *_: pytest.fail("it decodes nothing")))
+        assert root(engine, Log())[0] == 4
+
+    def test_it_knows_what_it_has(self, referee: Referee, engine: Engine, whole_log: Said):
+        book = Log()
+        with engine.connect() as connection:
+            tiles = connection.execute(select(book.tiles.c.level, book.tiles.c.number)).all()
+            size = book.size(connection)
+        assert len([one for one in tiles if one.level == 0]) == -(-size // TILE_WIDTH)
+        assert log_of(referee).head() == head(referee)
