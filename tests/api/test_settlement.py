@@ -9,6 +9,7 @@ from litestar.testing import TestClient
 from referee.games import RULESETS
 from tests.api.table import KORTOXEN, Table
 from tests.api.test_pot import play_deal, rams
+from tests.api.written import Club, ClubTable
 
 Client = TestClient[Litestar]
 KRONA = {"currency": "SEK", "unit": 100}
@@ -70,6 +71,10 @@ class TestSettlement:
             {"from": 2, "to": 1, "points": 1, "amount": 100, "rule": "B74"},
         ]
         assert [seat["amount"] for seat in told["seats"]] == table.get("/protocol").json()["settlement"]
+
+    def test_in_a_clubs_match_it_tells_which_member(self, client: Client) -> None:
+        table = ClubTable(Club(client), members=(3, 1, 2), dealing="tally", first_dealer=2, stakes=KRONA)
+        assert [seat["member"] for seat in table.get("/settlement").json()["seats"]] == [3, 1, 2]
 
     def test_the_events_say_so(self, client: Client) -> None:
         table = won(client)

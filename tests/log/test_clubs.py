@@ -1,0 +1,97 @@
+"""Bundles of a club's matches: who may have them, and that nobody is named in them."""
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.access.keys import written
+from api.access.tokens import hash_of
+from referee.clubs.asked import IssueKey
+from tests.api.conftest import client_of
+from tests.api.test_cases import finish
+from tests.api.written import MEMBERS, Club, ClubTable
+from tests.log.proving import KEY, checked, sign
+
+Client = TestClient[Litestar]
+NOTE = "She had a heart and said no"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
+    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def club(client: Client) -> Club:
+    return Club(client)
+
+
+def scored(club: Club) -> ClubTable:
+    """A match of the club: somebody has knocked in its first deal, which is over, and the log is signed."""
+    table = ClubTable(club)
+    table.done("deal", 0, counts=[6, 6, 6])
+    noted = {"seat": 0, "accused": 1, "offence": "misdeal", "note": NOTE}
+    assert table.post("/knocks", noted, 0).status_code == 201
+    finish(table)
+    sign(club.client)
+    return table
+
+
+def auditor(club: Club) -> str:
+    """A key of the club that audits."""
+    key = written(club.id, "k2")
+    until = datetime.now(UTC) + timedelta(days=30)
+    club.do(IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key)))
+    return key
+
+
+def states_in(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [b64decode(row["state"]).decode() for row in answer.json()["rows"]]
+
+
+def topics_in(answer: httpx.Response) -> list[Any]:
+    assert answer.status_code == 200, answer.text
+    return [row["topic"] for row in answer.json()["rows"]]
+
+
+def test_nobody_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
+    table = scored(club)
+    before = table.get("/bundle?deal=1", "official")
+    states = "".join(states_in(before))
+    assert '"M1"' in states
+    assert '"hmac:' in states
+    assert not [text for text in (NOTE, *MEMBERS) if json.dumps(text)[1:-1] in states or text in states]
+    club.erase(3)
+    after = table.get("/bundle?deal=1", "official")
+    assert after.content == before.content
+    assert checked(tmp_path, after.content).code == 0
+
+
+def test_the_clubs_auditor_gets_what_is_over_and_those_who_look_on_nothing(club: Club, client: Client) -> None:
+    table, key = scored(club), auditor(club)
+
+    def asked(path: str, shown: str) -> httpx.Response:
+        return client.get(f"{table.path}{path}", headers={"Authorization": f"Bearer {shown}"})
+
+    assert asked("/bundle?deal=1", key).content == table.get("/bundle?deal=1", "official").content
+    assert asked("/bundle", key).json()["rows"] == table.get("/bundle", "official").json()["rows"]
+    assert topics_in(asked("/bundle", key)) == ["match/opened", "deal/scored"]
+    table.done("deal", table.get().json()["to_act"][0], counts=[6, 6, 6])
+    last = table.version()
+    sign(client)
+    late = asked(f"/events/{last}/proof", key)
+    assert (late.status_code, late.json()["type"]) == (409, "/problems/not-open-yet")
+    assert table.get(f"/events/{last}/proof", "official").status_code == 200
+    assert asked("/bundle?deal=2", key).json()["type"] == "/problems/deal-not-finished"
+    assert table.get("/bundle").json()["type"] == "/problems/for-the-match"
