@@ -102,6 +102,11 @@ def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
     return Protocols(), Cases(), Matches(), Pots()
 
 
+def every_book() -> tuple[Book, ...]:
+    """Those, and that of the whole log."""
+    return (*all_books(), LogBook())
+
+
 class Books:
     """What does not have to be awaited may touch the database: call it in a thread."""
 

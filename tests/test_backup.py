@@ -27,6 +27,7 @@ from api.ops.archive import Archive, Damaged, Writer
 from api.ops.backup import at_one_moment
 from api.ops.stored import Stored
 from referee.clubs.asked import Erase, Set
+from referee.log.notes import checkpoint_in
 from referee.store.desk import Command, Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
@@ -34,6 +35,7 @@ from tests.api.club import ClubTable
 from tests.api.serving import ROOT, environment_of, knacka, running
 from tests.api.table import Table
 from tests.api.test_clubs import names_kept
+from tests.log.proving import KEY
 from tests.stores import Postgres, empty_database
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
@@ -252,6 +254,37 @@ def test_nothing_is_restored_where_something_is(
     assert "already" in not_restored(file, other_url)
     for url in (store_url, other_url):
         assert knacka("verify", KNACKA_DATABASE_URL=url).returncode == 0
+
+
+def test_a_signed_log_is_restored_and_its_note_stays_where_it_is(
+    store_url: str, other_url: str, tmp_path: Path
+) -> None:
+    """An older store beside the newest note is found out, and not signed."""
+    note = tmp_path / "log.note"
+    signs = {"KNACKA_LOG_KEY": KEY.written, "KNACKA_LOG_FILE": str(note), "KNACKA_LOG_SECONDS": "1"}
+
+    def signed(size: int) -> int:
+        until = time.monotonic() + WAIT_SECONDS_MAX
+        while not note.exists() or (now := checkpoint_in(note.read_text()).size) <= size:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        return now
+
+    with running(store_url, **signs) as process, httpx.Client(base_url=process.address) as client:
+        Table(client)
+        before = signed(0)
+    file = backup(store_url, tmp_path)
+    with Archive(file) as archive:
+        (tiles,) = [part for part in archive.manifest.parts if part.name.endswith("log_tiles")]
+        assert tiles.rows
+    restored(file, other_url)
+    assert "does not extend" not in knacka("doctor", KNACKA_DATABASE_URL=other_url, **signs).stdout
+    with running(store_url, **signs) as process, httpx.Client(base_url=process.address) as client:
+        Table(client)
+        signed(before)
+    assert "does not extend" in knacka("doctor", KNACKA_DATABASE_URL=other_url, **signs).stdout
+    assert "does not extend" not in knacka("doctor", KNACKA_DATABASE_URL=store_url, **signs).stdout
+    assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0
 
 
 def test_not_even_a_log_of_a_lost_store_may_be_left(sqlite_url: str, tmp_path: Path) -> None:

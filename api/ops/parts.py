@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from api import names
-from api.bookkeeping import all_books
+from api.bookkeeping import every_book
 from api.ops.stored import ASIDE, ID, POSITIONS, Stored
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import Book
@@ -102,7 +102,7 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
     """Where the books stand, what they have set aside, and their tables."""
-    kept = all_books() if books is None else books
+    kept = every_book() if books is None else books
     return (
         _part("places", POSITIONS),
         _part("aside", ASIDE),
@@ -143,7 +143,7 @@ def kept_whole(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...
     if not {POSITIONS.name, ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
-    books = [book for book in all_books() if book.key in known and found.issuperset(book.metadata.tables)]
+    books = [book for book in every_book() if book.key in known and found.issuperset(book.metadata.tables)]
     return parts_of_books(books), tuple(book.key for book in books)
 
 

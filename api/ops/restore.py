@@ -19,7 +19,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, create_engine, delete, func, select, text
 
-from api.bookkeeping import all_books
+from api.bookkeeping import every_book
 from api.names import NAMES, PRAGMAS, Names, names_file
 from api.ops.archive import Archive, Damaged
 from api.ops.backup import take
@@ -159,13 +159,13 @@ def load(archive: Archive, url: str, say: Say) -> None:
 
 def _books_of(archive: Archive, say: Say) -> frozenset[str]:
     """The keys of the books that a backup has as this release keeps them."""
-    ours = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in all_books()}
+    ours = {book.key: parts_of_books([book])[len(BY_BOOK) :] for book in every_book()}
     keys = frozenset(
         key
         for key, parts in ours.items()
         if key in archive.manifest.keys and all(_fits(archive, one) for one in parts)
     )
-    for book in all_books():
+    for book in every_book():
         if book.key not in keys:
             say(f"book {book.name} is not in it as this release keeps it, and is made anew")
     return keys
