@@ -115,9 +115,11 @@ def _rows(found: Iterable[Placed], match: Match, tree: Tree) -> tuple[BundleRow,
     operation_id="get_bundle",
     summary="What a match came to, with its proof",
     description="Rows as they are stored, each with the proof that it is in the signed log: the opening, the score "
-    "of each finished deal, and the end. For the seats and the officials. With `deal` all rows of a finished deal "
-    "after the opening, for officials: a row holds what was hidden when it was written, and nothing can be taken "
-    "out of it without breaking its hash. So nobody gets rows of a deal under way.\n\n"
+    "of each finished deal, and the end. For the seats and the officials, and a key of its club with `audit`. With "
+    "`deal` all rows of a finished deal after the opening, for officials and that key: a row holds what was hidden "
+    "when it was written, and nothing can be taken out of it without breaking its hash. So nobody gets rows of a "
+    "deal under way. In a club's match members are numbers and what they wrote is a reference: names and texts stand "
+    "in no row, and erasing them breaks no proof.\n\n"
     "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks it with nothing of this service.",
     tags=["Proof"],
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),

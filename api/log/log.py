@@ -33,7 +33,7 @@ VerifierKeys = Annotated[tuple[VerifierKey, ...], Meta(extra_json_schema={"maxIt
 
 
 class LogShown(Value):
-    """The log of all that is on record here: of all matches, whosever they are."""
+    """The log of all that is on record here: of all matches and clubs, whosever they are."""
 
     origin: Origin | None
     """Its name; `null` where nothing is signed, for the operator has set no key."""
@@ -60,9 +60,9 @@ class ConsistencyProof(Value):
     "/log",
     operation_id="get_log",
     summary="The log, and who signs it",
-    description="Every row of every match is a leaf of one Merkle tree (RFC 6962), in the order in which they were "
-    "stored, and a checkpoint of it is signed at most once a minute. So whoever keeps a checkpoint can be shown that "
-    "nothing before it was changed, left out or put in: see `openapi/guides/log.md`.",
+    description="Every row of every match and club is a leaf of one Merkle tree (RFC 6962), in the order in which "
+    "they were stored, and a checkpoint of it is signed at most once a minute. So whoever keeps a checkpoint can be "
+    "shown that nothing before it was changed, left out or put in: see `openapi/guides/log.md`.",
     tags=["Proof"],
     operation_class=described(gives=LogShown, errors=(503,)),
 )
