@@ -274,7 +274,7 @@ class Service:
                     if left <= 0 or self.hub.closed:
                         break
                     await set_within(changed, min(left, caller.seconds_left(utc_now())))
-                    await self.access.must_still(match, caller)
+                    caller = await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
         await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more

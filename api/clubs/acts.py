@@ -61,10 +61,11 @@ ACT: Body[ClubSent] = Body(ClubSent)
     operation_id="send_club_act",
     summary="Do something in a club",
     description="One act, with a key of the club that has the scope for it: `open` for evenings, else `keys`. "
-    "A member renames himself, leaves, and rotates or revokes a key of his own with any. Without it 403 "
-    "`scope-missing`.\n\n"
+    "A member renames himself, leaves, and revokes a key of his own with any, and rotates one with any that is good "
+    "for as much. Without it 403 `scope-missing`.\n\n"
     "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
-    "`overlap_seconds`; each is shown this once. Nobody grants what his own key is not good for. A key that is "
+    "`overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for (403 "
+    "`scopes-not-yours`). A key that is "
     "revoked is refused everywhere within two seconds.\n\n"
     "Names of members are not in the events: what stands there of one is worthless once `erase` has deleted the "
     "name. Whoever shows a key of the club reads the name in its place.\n\n"

@@ -180,6 +180,9 @@ class TestWhatTheyAreGoodFor:
         assert told["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
         problem(club.act("rotate_key", "secretary", key="k1"), 403, "scopes-not-yours")
+        club.issue("display", "read", member=1)
+        told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
+        assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
     def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
         bo = club.join("Bo")

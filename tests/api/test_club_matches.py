@@ -11,8 +11,10 @@ from litestar.testing import TestClient
 from tests.api.club import FOUNDING, ClubTable
 from tests.api.conftest import client_of
 from tests.api.test_problems import problem
+from tests.conformance.described import Description
 
 Client = TestClient[Litestar]
+DESCRIBED = Description()
 
 
 class Home(ClubTable):
@@ -45,6 +47,7 @@ class Home(ClubTable):
     def open(self, key: str | None = "", **fields: Any) -> httpx.Response:
         shown = bearer(self.key if key == "" else key)
         answer: httpx.Response = self.client.post("/v1/matches", json=self.opening(**fields), headers=shown)
+        DESCRIBED.answered("POST", "/v1/matches", answer.status_code, answer.headers, answer.content)
         return answer
 
     def look(self, path: str, key: str | None = "") -> httpx.Response:
