@@ -56,7 +56,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
             head = events.scalar(select(func.max(stored.rows_table.c[0]))) or 0
             first = stored.rows_table.c
             count = select(first.topic, func.count()).where(first.originator_version == 1).group_by(first.topic)
-            begun: dict[str, int] = dict(events.execute(count).tuples().all())
+            begun: dict[str, int] = dict(iter(events.execute(count)))
             with Writer(file) as archive:
                 for connection, parts, keys in sections:
                     for part in parts:

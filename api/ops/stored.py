@@ -209,7 +209,7 @@ class Stored:
         query = select(this.ref, this.salt, type_coerce(this.text, Text)).order_by(this.ref)
         with self._named() as connection:
             if connection is not None:
-                yield from connection.execute(query, execution_options={"yield_per": ROWS}).tuples()
+                yield from connection.execute(query, execution_options={"yield_per": ROWS})
 
     def refs(self, wanted: Sequence[str]) -> set[str]:
         """Those of the refs that have a text."""
