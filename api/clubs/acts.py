@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from api.access.clubs import CHALLENGE, ClubCaller, must_have
 from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import erase, kept, may_be_shown
+from api.clubs.people import erase, may_be_shown
 from api.clubs.shown import EventSeen, KeyGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -146,7 +146,7 @@ class Doing:
         may_be_shown("/name", sent.name)
         act = None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
         member = sent.member if isinstance(sent, asked.Rename) else None
-        async with kept(self._service, self._club.id, sent.name, act, member) as ref:
+        async with self._service.kept(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
             outcome = await self._done(replace(sent, name=ref))
         return _answer(outcome, {ref: sent.name})
 

@@ -9,7 +9,7 @@ from litestar import post
 from msgspec import Meta
 
 from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import kept, may_be_shown
+from api.clubs.people import may_be_shown
 from api.clubs.shown import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -146,7 +146,7 @@ async def _founded(
 async def _founded_now(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
-    async with kept(service, club_id, body.founder.name, own_key) as ref:
+    async with service.kept(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,
             currencies=body.currencies,
