@@ -123,7 +123,7 @@ def _match_links() -> dict[str, Any]:
         says="The match is open.",
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
-        errors=(400, 403, 413, 415, 422, 503),
+        errors=(400, 403, 404, 413, 415, 422, 503),
         links=_match_links(),
     ),
 )
