@@ -16,8 +16,11 @@ const wait = (answer: Response): Promise<void> => setTimeout(1000 * Number(answe
 async function* states(): AsyncGenerator<State> {
   for (let last = "0"; ; ) {
     const url = `${base}/v1/matches/${match}/events/stream`;
+    const late = new AbortController(); // of a connection that breaks before an answer, fetch may say nothing
+    const timer = globalThis.setTimeout(() => late.abort(), 10_000);
     try {
-      const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
+      const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last }, signal: late.signal });
+      clearTimeout(timer);
       if (answer.status === 204 || answer.body === null) return;
       if (busy(answer)) await wait(answer);
       else if (!answer.ok) throw new Error(await answer.text());
@@ -36,7 +39,8 @@ async function* states(): AsyncGenerator<State> {
         }
       }
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // fetch calls a broken connection so
+      clearTimeout(timer);
+      if (!(error instanceof TypeError) && !late.signal.aborted) throw error; // fetch calls a broken connection so
       await setTimeout(1000);
     }
   }
