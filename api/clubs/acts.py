@@ -26,6 +26,7 @@ from referee.clubs import asked, facts
 from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.rules import needs
+from referee.clubs.standing import Key
 from referee.refusals import Refused
 from referee.store import acts
 from referee.store.club import Club
@@ -232,7 +233,7 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
     return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
 
 
-def _key(club: Club, key_id: KeyId) -> Any:
+def _key(club: Club, key_id: KeyId) -> Key:
     key = club.standing.key(key_id)
     assert key is not None, "it was just made"
     return key

@@ -217,7 +217,9 @@ async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | N
         return None, "official"
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
-    return (await service.newest_club(caller.club)).standing, caller.actor
+    await service.newest_club(caller.club)
+    caller = await service.club_access.caller(request, body.club)  # which may have revoked his key just now
+    return caller.club.standing, caller.actor
 
 
 async def _may_open(service: Service, request: Req, club: UUID | None) -> None:

@@ -219,6 +219,20 @@ class TestInTwoProcesses:
                 problem(answer, 401, "key-revoked")
             assert club.names() == ["Anna Åkesson-Ödmårk"]
 
+    def test_one_that_was_revoked_opens_no_match_anywhere(self, postgres_url: str) -> None:
+        """A match stands by itself, so whoever opens one is looked at in the club as it is stored."""
+        with client_of(postgres_url) as here, client_of(postgres_url) as there:
+            club = ClubTable(here)
+            club.join("Bo")
+            opening = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "club": club.id}
+            opening["evening"] = club.done("open_evening", on="2026-11-22", season="2026/27")["evening"]
+            for turn in range(5):
+                key = club.issue(f"desk {turn}", "open")
+                shown = club.bearer(f"desk {turn}")
+                assert there.post("/v1/matches", json=opening, headers=shown).status_code == 201
+                club.done("revoke_key", key=key)
+                problem(there.post("/v1/matches", json=opening, headers=shown), 401, "key-revoked")
+
     def test_what_one_has_written_the_other_reads(self, postgres_url: str) -> None:
         with client_of(postgres_url) as here, client_of(postgres_url) as there:
             club = ClubTable(here)
