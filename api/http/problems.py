@@ -59,6 +59,10 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
 """What the event store, the books and their drivers raise when a database does not do what it is asked."""
 
 
+Sent = tuple[int, Headers, bytes]
+"""Status, headers and body of an answer."""
+
+
 class ProblemText(RefusalText, forbid_unknown_fields=True):
     """What is said of a problem of the interface itself. The sentence may name facts in braces."""
 
@@ -203,8 +207,8 @@ def _problem(request: Req, problem: Problem) -> Response[bytes]:
 
 def as_sent(
     problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
-) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of a problem that no handler answers: before one is asked, after one has failed, or
+) -> Sent:
+    """A problem that no handler answers: before one is asked, after one has failed, or
     the protocol's own.
 
     ``asked``: the headers of what was asked, as far as they have come. ``last``: the connection is closed after it.
