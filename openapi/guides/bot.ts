@@ -19,8 +19,8 @@ async function* states(): AsyncGenerator<State> {
     const late = new AbortController(); // of a connection that breaks before an answer, fetch may say nothing
     const timer = globalThis.setTimeout(() => late.abort(), 10_000);
     try {
-      const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last }, signal: late.signal });
-      clearTimeout(timer);
+      const sent = { headers: { ...headers, "Last-Event-ID": last }, signal: late.signal };
+      const answer = await fetch(url, sent).finally(() => clearTimeout(timer));
       if (answer.status === 204 || answer.body === null) return;
       if (busy(answer)) await wait(answer);
       else if (!answer.ok) throw new Error(await answer.text());
@@ -29,17 +29,12 @@ async function* states(): AsyncGenerator<State> {
         const messages = (rest + piece).split("\n\n");
         rest = messages.pop() ?? "";
         for (const message of messages) {
-          const fields = new Map<string, string>();
-          for (const line of message.split("\n")) {
-            const colon = line.indexOf(": ");
-            if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
-          }
+          const fields = new Map(message.split("\n").map((line) => line.split(/: (.*)/, 2) as [string, string]));
           last = fields.get("id") ?? last;
           if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
         }
       }
     } catch (error) {
-      clearTimeout(timer);
       if (!(error instanceof TypeError) && !late.signal.aborted) throw error; // fetch calls a broken connection so
       await setTimeout(1000);
     }
