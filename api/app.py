@@ -1,7 +1,7 @@
 """Where the parts are put together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from litestar.enums import ScopeType
 from litestar.types import LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
 
 from api.access.addresses import Addresses
-from api.access.limits import WRONG, Limits
+from api.access.limits import COUNTED, WRONG, Limits
 from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
 from api.access.tried import tried_in
@@ -23,8 +23,8 @@ from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
-from api.http.headers import Headers, Req, secure
-from api.http.problems import HANDLERS, Told, as_sent
+from api.http.headers import Req, secure
+from api.http.problems import HANDLERS, Sent, Told, as_sent
 from api.http.routes import routed
 from api.hub import Hub
 from api.log import bundle, log
@@ -47,19 +47,15 @@ WAIT_SECONDS = 2.0
 """How long a read waits for the version that it asks for."""
 
 
-Sent = tuple[int, Headers, bytes]
-"""Status, headers and body of an answer."""
-
-
 class App(Litestar):
-    """Refuses whoever asks too much before anything else is done with what he sends: that has to cost little."""
-
-    refused: Callable[[Scope], Sent | None]
-    """What is answered instead; ``None``: the request goes on."""
+    """Refuses whoever asks too much before anything else is done with what he sends. Where
+    :class:`~api.http.protocol.Protocol` has the connection it has done so already, for less."""
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
         """An ASGI connection."""
-        if scope["type"] == "lifespan" or (answer := self.refused(scope)) is None:
+        known = scope["type"] == "lifespan" or COUNTED in scope.get("state", {})
+        answer: Sent | None = None if known else self.state["refused"](scope)
+        if answer is None:
             await super().__call__(scope, receive, send)
             return
         status, headers, body = answer
@@ -202,16 +198,14 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             bundle.get_bundle,
         ],
     )
-    app = App(
+    return App(
         [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, problem_pages.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=before,
         before_send=[begun],
-        state=State({"count": metrics.answered, "cors": cors}),
+        state=State({"count": metrics.answered, "cors": cors, "refused": refused}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),
     )
-    app.refused = refused
-    return app

@@ -1,8 +1,8 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from api.http.headers import NAMED, Req, letters
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
 from api.log.signer import Signer
-from api.names import Names
+from api.names import Kind, Names
 from api.ops.metrics import Gauges, Metrics
 from api.texts import Texts, may_read, replaced, tell, written
 from api.threads import in_thread
@@ -93,12 +93,28 @@ class Service:
             return await self._done(command)
         key, writer = command.key, await self._writer(match, command)
         act = None if key is None else f"{command.id} {key_of(command.actor, key).hex()}"
-        refs = await in_thread(self.names.put, match.opened.club, writer, texts, act=act, match=command.id)
-        request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
-        try:
+        async with self.kept(match.opened.club, texts, member=writer, act=act, match=command.id) as refs:
+            request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
             return await self._done(replace(command, request=request))
+
+    @asynccontextmanager
+    async def kept(
+        self,
+        club: UUID,
+        texts: Sequence[str],
+        *,
+        member: int | None = None,
+        act: str | None = None,
+        match: UUID | None = None,
+        kind: Kind = "text",
+    ) -> AsyncIterator[tuple[str, ...]]:
+        """Keeps names or texts for as long as what is done with them may stand on record, and gives their refs. They
+        are those of :meth:`~api.names.Names.put`."""
+        refs = await in_thread(self.names.put, club, member, texts, act=act, match=match, kind=kind)
+        try:
+            yield refs
         except REFUSED:
-            with suppress(Busy, *STORE_FAILURES):  # then it stays, and nothing names it
+            with suppress(Busy, *STORE_FAILURES):  # then they stay, and nothing names them
                 await in_thread(self.names.drop, refs)
             raise
 
@@ -277,7 +293,7 @@ class Service:
                     if left <= 0 or self.hub.closed:
                         break
                     await set_within(changed, min(left, caller.seconds_left(utc_now())))
-                    await self.access.must_still(match, caller)
+                    caller = await self.access.must_still(match, caller)
             finally:
                 gone.cancel()
         await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more

@@ -41,19 +41,30 @@ from referee.ruleset import Moment
 from tests.drawn import some_match
 from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 
-Told = Literal["house", "hands", "counts"]
+CardsTold = Literal["house", "hands", "counts"]
 """How cards are dealt: by the house, or at a real table with the hands told, or closed."""
-TOLD: tuple[Told, ...] = get_args(Told)
+Told = Literal[CardsTold, "tally"]
+"""The same; or no card is told at all."""
+TOLD: tuple[CardsTold, ...] = get_args(CardsTold)
 ENFORCEMENTS = ("refuse", "penalise")
-COMBINATIONS = tuple((key, told, by) for key in sorted(RULESETS) for told in TOLD for by in ENFORCEMENTS)
+TALLIES: tuple[tuple[str, Told, str], ...] = tuple(
+    (key, "tally", by) for key in sorted(RULESETS) if key != "kalabrias" for by in ENFORCEMENTS
+)
+"""Of Kalabrias a deal is entered whole: none is ever under way."""
+WITH_CARDS: tuple[tuple[str, Told, str], ...] = tuple(
+    (key, told, by) for key in sorted(RULESETS) for told in TOLD for by in ENFORCEMENTS
+)
+COMBINATIONS = (*WITH_CARDS, *TALLIES)
 NOTHING_HIDDEN = {
+    *TALLIES,
     ("kalabrias", "counts", "refuse"),
     ("kalabrias", "counts", "penalise"),
     ("rodskagg-alga", "counts", "refuse"),
     ("rodskagg-alga", "counts", "penalise"),
     ("rodskagg-kortoxen", "counts", "refuse"),
 }
-"""Here the referee is told of no card, and of no number, that lies face down: both worlds are one."""
+"""Here the referee is told of no card, and of no number, that lies face down: both worlds are one, but for what
+somebody writes."""
 TEMPTING: dict[str, Any] = {"knock_window": "next_trick", "fem_opp": True, "longer_sequence_wins": True}
 """Options under which there is more to find out."""
 LOOKS = 2
@@ -83,7 +94,7 @@ class Pair:
         self.name = f"Pair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
         self.rules, self.chance = RULESETS[key], Random(f"{key} {told} {enforcement} {seed}")
         chance = self.chance
-        dealing = "house" if told == "house" else "table"
+        dealing = told if told in ("house", "tally") else "table"
         tempting = {name: value for name, value in TEMPTING.items() if chance.random() < 0.7}
         opened = self._opening(
             some_match(chance, self.rules, dealing=dealing, enforcement=enforcement, tempting=tempting)
@@ -418,7 +429,8 @@ class Pair:
         while done < steps and refused <= REFUSED_MAX and not self.over and not self.left.over:
             refused = 0 if self.step() else refused + 1
             done += self.forked and not refused
-            often = 0.5 if type(self.left.state).__name__ == "Declaring" else 0.15
+            rarely = type(self.left.state).__name__ != "Declaring" and self.left.opened.dealing != "tally"
+            often = 0.15 if rarely else 0.5
             if self.forked and not self.over and not refused and self.looked < LOOKS and self.chance.random() < often:
                 self.look()
 

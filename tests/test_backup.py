@@ -171,7 +171,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
     with used(store_url) as answered:
         before = dict(answered)
         said = run(shell, *blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
-        assert "3 matches: " in said
+        assert "2 matches and 1 clubs: " in said
         assert "it is whole" in said
     (file,) = (tmp_path / "kept").iterdir()
     assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
@@ -308,6 +308,13 @@ def test_a_backup_takes_no_other_files_place(sqlite_url: str, tmp_path: Path) ->
     ran = knacka("backup", str(tmp_path / "knacka.db"), KNACKA_DATABASE_URL=sqlite_url)
     assert (ran.returncode, "there is " in ran.stderr, ran.stdout) == (1, True, "")
     assert (tmp_path / "knacka.db").read_bytes() == kept
+
+
+def test_a_backup_goes_into_no_folder_that_is_not_there(sqlite_url: str, tmp_path: Path) -> None:
+    club_in(sqlite_url)
+    ran = knacka("backup", str(tmp_path / "copies" / "one.knacka"), KNACKA_DATABASE_URL=sqlite_url)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "there is no folder" in ran.stderr, "it is not the store that cannot be used"
 
 
 def test_where_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path) -> None:
@@ -479,7 +486,7 @@ def test_a_restore_that_is_killed_has_restored_all_or_nothing(
         for _ in range(line):
             assert process.stdout.readline()
         process.kill()
-    if knacka("verify", KNACKA_DATABASE_URL=other_url).stdout.startswith("2 matches: "):
+    if knacka("verify", KNACKA_DATABASE_URL=other_url).stdout.startswith("1 matches and 1 clubs: "):
         return  # all of it was there already
     if isinstance(place, SqliteFile):
         folder = Path(place.path).parent

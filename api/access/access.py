@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from api.access.caller import Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
@@ -97,22 +99,22 @@ class Access:
             caller.must_be_theirs(match, one)
         return match, caller
 
-    async def must_still(self, match: Match, caller: Caller) -> None:
-        """401 unless he may see the match as before, now that it or his club has gone on."""
+    async def must_still(self, match: Match, caller: Caller) -> Caller:
+        """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
         if caller.key is not None:
-            await again(caller.key, self._found)
-        elif caller.held is not None:
+            return replace(caller, key=await again(caller.key, self._found))
+        if caller.held is not None:
             now = by_token(match, caller.held)
             if now is None or now.viewer != caller.viewer:
                 raise Problem("token_unknown", headers=CHALLENGE)
+        return caller
 
-    async def still(self, match: Match, caller: Caller) -> bool:
-        """Whether he may."""
+    async def still(self, match: Match, caller: Caller) -> Caller | None:
+        """The same; ``None`` where he may not."""
         try:
-            await self.must_still(match, caller)
+            return await self.must_still(match, caller)
         except Problem:
-            return False
-        return True
+            return None
 
     async def listing(self, request: Req) -> Sight:
         """What he is told of in lists. 401."""

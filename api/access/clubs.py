@@ -170,12 +170,15 @@ async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     return KeyHolder(club, says.key, found.key, held, found.ends_at)
 
 
-async def again(holder: KeyHolder, clubs: Clubs) -> None:
-    """401 where a key is good no more that was found good before."""
-    found = presented(await clubs.club(holder.club.id), holder.key_id, holder.held)
+async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
+    """Who was found good before, as the club stands now: another secret in the place of his ends what he shows. 401
+    where it is good no more."""
+    club = await clubs.club(holder.club.id)
+    found = presented(club, holder.key_id, holder.held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
+    return holder._replace(club=club, key=found.key, ends_at=found.ends_at)
 
 
 def presented(club: Club, key_id: KeyId, held: str) -> Presented | None:

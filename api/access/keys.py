@@ -8,6 +8,7 @@ and form are for programs that look for secrets where none should lie.
 import re
 import secrets
 import string
+from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 from zlib import crc32
@@ -21,6 +22,7 @@ CHECK_DIGITS = 6
 SECRET_DIGITS = 43
 """62 to this power is more than 2 to the 256."""
 CLUB_DIGITS = 22
+CLUBS_KEPT = 4096
 LENGTH_MAX = len(BEGINS) + CLUB_DIGITS + 6 + 1 + SECRET_DIGITS + CHECK_DIGITS
 
 
@@ -43,8 +45,15 @@ def named(text: str) -> Named | None:
     found = _FORM.fullmatch(text)
     if found is None or crc32(text[:-CHECK_DIGITS].encode()) != _number(text[-CHECK_DIGITS:]):
         return None
-    number = _number(found[1])
-    return Named(UUID(int=number), found[2]) if number < 1 << 128 else None
+    club = _club(found[1])
+    return None if club is None else Named(club, found[2])
+
+
+@lru_cache(CLUBS_KEPT)
+def _club(digits: str) -> UUID | None:
+    """The id that these digits are, if they are one: no secret, and a key is shown with each act."""
+    number = _number(digits)
+    return UUID(int=number) if number < 1 << 128 else None
 
 
 def _check(text: str) -> str:

@@ -27,6 +27,8 @@ WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired
 WRONG_COST = 10
 """In requests."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+COUNTED = "counted"
+"""Where a request keeps how it was counted."""
 UNLIMITED = "/health/"
 """Whoever looks after the service may ask as often as it likes, from whatever address: else it would be taken for
 dead when its network asks too much."""
@@ -136,7 +138,7 @@ class Limits:
 
     def refuses(self, scope: Any) -> Problem | None:
         """Counts a request; 429 where it is one too many."""
-        counted = scope["state"]["counted"] = self._counted(scope)
+        counted = scope["state"][COUNTED] = self._counted(scope)
         if counted is None or counted.left >= 0:
             return None
         wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
@@ -146,7 +148,7 @@ class Limits:
 
     def told(self, scope: Any, problem: str | None = None) -> Headers:
         """What the answer to a request that was counted says of it; a ``problem`` may cost more."""
-        counted: Counted | None = scope["state"]["counted"]
+        counted: Counted | None = scope["state"][COUNTED]
         if counted is None:
             return []
         left, wait = counted.left, counted.wait

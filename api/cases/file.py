@@ -100,6 +100,8 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
         return found.entries
 
     entries = await service.books.ask_of(book, seen.id, seen.version, read)
+    if (last := entries[-1].event) > seen.version:  # the book has heard of it before this process
+        seen, caller = await service.access.sees(request, match, last)
     viewer = caller.sees_as(entries[0].event <= seen.public_to)
     drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
     # A party sees what was ruled in this match, as any of its officials would find it.

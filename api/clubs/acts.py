@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from api.access.clubs import CHALLENGE, ClubCaller, must_have
 from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import erase, kept, may_be_shown
+from api.clubs.people import erase, may_be_shown
 from api.clubs.shown import EventSeen, KeyGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -26,6 +26,7 @@ from referee.clubs import asked, facts
 from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.rules import needs
+from referee.clubs.standing import Key
 from referee.refusals import Refused
 from referee.store import acts
 from referee.store.club import Club
@@ -61,10 +62,11 @@ ACT: Body[ClubSent] = Body(ClubSent)
     operation_id="send_club_act",
     summary="Do something in a club",
     description="One act, with a key of the club that has the scope for it: `open` for evenings, else `keys`. "
-    "A member renames himself, leaves, and rotates or revokes a key of his own with any. Without it 403 "
-    "`scope-missing`.\n\n"
+    "A member renames himself, leaves, and revokes a key of his own with any, and rotates one with any that is good "
+    "for as much. Without it 403 `scope-missing`.\n\n"
     "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
-    "`overlap_seconds`; each is shown this once. Nobody grants what his own key is not good for. A key that is "
+    "`overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for (403 "
+    "`scopes-not-yours`). A key that is "
     "revoked is refused everywhere within two seconds.\n\n"
     "Names of members are not in the events: what stands there of one is worthless once `erase` has deleted the "
     "name. Whoever shows a key of the club reads the name in its place.\n\n"
@@ -145,7 +147,7 @@ class Doing:
         may_be_shown("/name", sent.name)
         act = None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
         member = sent.member if isinstance(sent, asked.Rename) else None
-        async with kept(self._service, self._club.id, sent.name, act, member) as ref:
+        async with self._service.kept(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
             outcome = await self._done(replace(sent, name=ref))
         return _answer(outcome, {ref: sent.name})
 
@@ -231,7 +233,7 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
     return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
 
 
-def _key(club: Club, key_id: KeyId) -> Any:
+def _key(club: Club, key_id: KeyId) -> Key:
     key = club.standing.key(key_id)
     assert key is not None, "it was just made"
     return key

@@ -31,7 +31,7 @@ class ClubSeen(Value):
     currencies: Currencies
     """ISO 4217; the first is meant where none is named."""
     timezone: Zone
-    """The club's dates are those of the clock there."""
+    """The dates of its evenings are those of the clock there."""
     payout_limit: told.Money | None
     """Minor units: above it a payout needs a second person; null: there is none."""
     keep_years: told.Years

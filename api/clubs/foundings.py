@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 from litestar import post
 from msgspec import Meta
 
-from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import kept, may_be_shown
+from api.clubs.making import FIRST_KEY, Made, derived_by, drawn, make
+from api.clubs.people import may_be_shown
 from api.clubs.shown import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -31,7 +31,6 @@ from referee.value import Value, Version
 
 REPEATED_FOR = timedelta(hours=24)
 """So long an Idempotency-Key that founded a club is answered with its first key."""
-FIRST_KEY = "k1"
 
 
 class Founder(Value, forbid_unknown_fields=True):
@@ -48,7 +47,7 @@ class FoundClub(Value, forbid_unknown_fields=True):
     currencies: CurrenciesSent
     """ISO 4217; the first is meant where none is named. Each counts hundredths."""
     timezone: ZoneSent
-    """By its name in the IANA database: the club's dates are those of the clock there."""
+    """By its name in the IANA database: the dates of the club's evenings are those of the clock there."""
     founder: Founder
     """Who founds it: member 1, whose key is good for everything."""
 
@@ -146,7 +145,7 @@ async def _founded(
 async def _founded_now(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
-    async with kept(service, club_id, body.founder.name, own_key) as ref:
+    async with service.kept(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,
             currencies=body.currencies,

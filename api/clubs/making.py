@@ -15,6 +15,8 @@ from api.threads import in_thread
 from referee.clubs.facts import KeyId
 from referee.clubs.standing import Key
 
+FIRST_KEY: KeyId = "k1"
+"""The founder's."""
 SECRET_BYTES = 32
 
 

@@ -1,42 +1,21 @@
 """Names of members: kept beside the events, told to whoever shows a key of the club, and erased."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
-from api.http.problems import STORE_FAILURES, Problem
+from api.http.problems import Problem
 from api.http.strict import shows
 from api.service import Service
 from api.threads import in_long_thread, in_thread
 from referee.clubs.facts import Ref
 from referee.clubs.standing import Member
-from referee.refusals import Refused
 from referee.store.club import Club
-from referee.store.desk import Busy, Full, KeyReused, NotHeld, Stale
-
-REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, Busy)
-"""What tells for certain that nothing was done."""
 
 
 def may_be_shown(field: str, name: str) -> None:
     """422 for a name in which nothing can be seen; ``field``: where it stands, as a JSON pointer."""
     if not shows(name):
         raise Problem("unseen_text", field=field)
-
-
-@asynccontextmanager
-async def kept(
-    service: Service, club_id: UUID, name: str, act: str | None, member: int | None = None
-) -> AsyncIterator[Ref]:
-    """Keeps a member's name for as long as what is done with it may stand on record, and gives what stands there
-    for it. ``act``: stands for the Idempotency-Key; repeated, the name stands for the same."""
-    (ref,) = await in_thread(service.names.put, club_id, member, [name], act=act, kind="name")
-    try:
-        yield ref
-    except REFUSED:
-        with suppress(Busy, *STORE_FAILURES):  # then it stays, and nothing names it
-            await in_thread(service.names.drop, [ref])
-        raise
 
 
 async def texts_of(service: Service, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:

@@ -6,14 +6,18 @@ from zoneinfo import available_timezones
 from api.http.problems import Problem
 from api.threads import in_thread
 
+NONE = frozenset({"Factory", "localtime", "posixrules"})
+"""What lies among the timezones and is none: each machine has its own."""
+
 
 async def must_be_zone(name: str) -> None:
     """422 unless a timezone has this name."""
-    if name not in await in_thread(_zones):
+    if name not in await in_thread(zones):
         raise Problem("unknown_timezone", timezone=name)
 
 
 @cache
-def _zones() -> frozenset[str]:
-    """Those of the IANA database, as the machine has it, or else the package that comes with the service."""
-    return frozenset(available_timezones())
+def zones() -> frozenset[str]:
+    """Those of the IANA database, as the machine has it, or else the package that comes with the service. Reads
+    files."""
+    return frozenset(available_timezones() - NONE)

@@ -57,6 +57,8 @@ def backup(settings: Settings, given: argparse.Namespace) -> int:
         goal /= f"knacka-{datetime.now(UTC):%Y%m%dT%H%M%S}Z{ENDS}"
     if goal.exists():
         raise NotDone(f"there is {goal} already: name another file, or a folder")
+    if not goal.absolute().parent.is_dir():
+        raise NotDone(f"there is no folder {goal.absolute().parent}: make it, or name another")
     # Nobody else's, whatever the mask.
     with NamedTemporaryFile(dir=goal.parent, prefix=f"{goal.name}.", suffix=PARTIAL, delete=False) as file:
         partial = Path(file.name)

@@ -3,9 +3,9 @@
 import argparse
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
-from zoneinfo import available_timezones
 
-from api.clubs.making import make
+from api.clubs.making import FIRST_KEY, make
+from api.clubs.zones import zones
 from api.commands.operating import NotDone, Operating, Unanswered, checked, club_argument, operating, said_of
 from api.ops.stored import Stored
 from api.settings import Settings
@@ -16,7 +16,6 @@ from referee.clubs.standing import Key
 from referee.refusals import Refused
 from referee.store.club import Club
 
-FIRST_KEY = "k1"
 FOUND = (
     "Founds a club. Stores its founding, its first member and his key, which has all scopes and "
     f"{KEY_DAYS_MAX} days to live, and prints the key: this once, for only its SHA-256 is kept."
@@ -52,7 +51,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def found(settings: Settings, given: argparse.Namespace) -> int:
     """Founds a club."""
-    if given.timezone not in available_timezones():
+    if given.timezone not in zones():
         raise NotDone(f"there is no timezone {given.timezone}: take one of the IANA database, as Europe/Stockholm")
     currencies = tuple(given.currency)
     try:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Annotated, Any, ClassVar, NamedTuple
+from urllib.parse import quote
 from uuid import UUID
 
 import msgspec
@@ -39,8 +40,11 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
-PATH_MAX = 4096
-"""No longer request target is read."""
+PATH_MAX = 3 * 4096
+"""No longer request target is read than a third of it, and what cannot be read in it is written as three letters each
+time."""
+PLAIN = "!$&'()*+,/:;=@~"
+"""Stands in a path as it is, with letters, digits and `-._`."""
 RETRY_AFTER_MOST_SECONDS = 600
 """Whoever waits longer had better look again."""
 REASON_MAX = 300
@@ -53,6 +57,10 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     sqlite3.Error,
 )
 """What the event store, the books and their drivers raise when a database does not do what it is asked."""
+
+
+Sent = tuple[int, Headers, bytes]
+"""Status, headers and body of an answer."""
 
 
 class ProblemText(RefusalText, forbid_unknown_fields=True):
@@ -185,7 +193,7 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
         title=text.title.in_(language),
         status=problem.status,
         detail=text.in_(language).format_map(facts),
-        instance=instance,
+        instance=quote(instance, safe=PLAIN),
         facts=problem.facts or msgspec.UNSET,
         errors=errors or msgspec.UNSET,
     )
@@ -199,8 +207,8 @@ def _problem(request: Req, problem: Problem) -> Response[bytes]:
 
 def as_sent(
     problem: Problem, instance: str, asked: Iterable[tuple[bytes, bytes]], cors: Cors | None, *, last: bool = True
-) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of a problem that no handler answers: before one is asked, after one has failed, or
+) -> Sent:
+    """A problem that no handler answers: before one is asked, after one has failed, or
     the protocol's own.
 
     ``asked``: the headers of what was asked, as far as they have come. ``last``: the connection is closed after it.
@@ -229,7 +237,7 @@ def document_of_refusal(refused: Refused, instance: str, language: Language) -> 
         title=sentences.title(refused.code, language),
         status=STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
-        instance=instance,
+        instance=quote(instance, safe=PLAIN),
         rule=refused.rule,
         facts=refused.facts,
     )

@@ -21,7 +21,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from api.http.cors import Cors
-from api.http.problems import RETRY_AFTER, Problem, as_sent
+from api.http.headers import Headers
+from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,7 @@ class Protocol(HttpToolsProtocol):
         self._body_max = app.request_max_body_size
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
+        self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = 0
@@ -225,7 +227,27 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
-        super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
+        scope: Any = cycle.scope
+        answer = None if self._refuses is None else self._refuses(scope)
+        if answer is None:
+            super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
+        else:  # when what has come is read
+            self.loop.call_soon(self._answer, cycle, *answer)
+
+    def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
+        """Answers what the app need not hear of: somebody who asks too much is to cost little."""
+        if cycle.disconnected:
+            return
+        lines = [name + b": " + value + b"\r\n" for name, value in self.server_state.default_headers + headers]
+        if not cycle.keep_alive:
+            lines.append(b"connection: close\r\n")
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        told = b"" if cycle.scope["method"] == "HEAD" else body
+        self.transport.write(b"".join([STATUS_LINE[status], *lines, b"\r\n", told]))
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
 
     def on_response_complete(self) -> None:
         """An answer has been given: the next in line is begun, or what was refused is said."""

@@ -257,8 +257,10 @@ async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> A
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
             match = await service.match(match_id)
-            if not await service.access.still(match, caller):
+            now = await service.access.still(match, caller)
+            if now is None:
                 return
+            caller = now
             if after == 0:
                 match = await service.named(request, match)
             if told is not None and told.version == after >= match.version - PAGE:

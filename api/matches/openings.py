@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 from litestar import post
+from msgspec.structs import replace
 
 from api.access.access import anybody
 from api.access.clubs import must_have
@@ -19,14 +20,14 @@ from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import opening_key_of
 from api.matches.shown import RulesetSeen
-from api.matches.terms import OpenMatch, officials_of, opened_by
+from api.matches.terms import OpenMatch, officials_named, officials_of, opened_by, with_officials
 from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
 from referee.clubs.standing import Club
-from referee.events import Adjudication, Dealing, Enforcement, Shuffling, Visibility
-from referee.store.desk import Command, KeyReused
+from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
+from referee.store.desk import Command, KeyReused, Outcome
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
 
@@ -124,7 +125,7 @@ def _match_links() -> dict[str, Any]:
         says="The match is open.",
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
-        errors=(400, 403, 413, 415, 422, 503),
+        errors=(400, 401, 403, 404, 409, 413, 415, 422, 503),
         links=_match_links(),
     ),
 )
@@ -154,7 +155,7 @@ async def open_match(request: Req) -> Reply:
         opened = opened_by(body, tuple(map(hash_of, tokens)), hashes, club)
         await _may_open(service, request, body.club)
         command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
-        outcome = await service.do(command)
+        outcome = await _opened(service, command, opened)
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
     else:
         match, version = await service.opened(match_id), before.last
@@ -189,6 +190,17 @@ async def open_match(request: Req) -> Reply:
     return of_match(made, version, status=201, headers=headers)
 
 
+async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
+    """Has a match opened. Officials of a club's match are people of the club, or known to it: like what they write
+    their names are kept beside the rows."""
+    names = officials_named(opened)
+    if opened.club is None or not names:
+        return await service.do(command)
+    async with service.kept(opened.club, names, act=command.key, match=command.id) as refs:
+        named = with_officials(opened, dict(zip(names, refs, strict=True)))
+        return await service.do(replace(command, request=named))
+
+
 def _make(whose: str) -> str:
     return new_token()
 
@@ -206,7 +218,9 @@ async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | N
         return None, "official"
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
-    return (await service.newest_club(caller.club)).standing, caller.actor
+    await service.newest_club(caller.club)
+    caller = await service.club_access.caller(request, body.club)  # which may have revoked his key just now
+    return caller.club.standing, caller.actor
 
 
 async def _may_open(service: Service, request: Req, club: UUID | None) -> None:

@@ -1,11 +1,12 @@
 """How a match is opened: what must hold for every game is checked here, the rest by the ruleset itself."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from api.docs.options import options_schema
 from api.http.faults import FAULTS_MAX, faults_in, type_of
@@ -24,6 +25,9 @@ from referee.value import Value, tied
 
 POINTS_MAX = 1_000_000
 """More than any match comes to, and small enough to be added up anywhere."""
+
+OFFICIAL = "official"
+"""What an official goes by who was given no name."""
 
 ENTROPY_SECONDS = 30
 """So long a deal waits for what seats add to the shuffle, where nothing was said: enough for programs and people."""
@@ -56,7 +60,8 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=told.NAME)]
-    """By which rulings name whoever gave them."""
+    """By which rulings name whoever gave them. It stays on record for ever; in a club's match it is kept as what is
+    written there."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
     """The SHA-256 of a token of the official's own, in hex; null or left out: the match gives one."""
 
@@ -69,7 +74,7 @@ class AdjudicationSet(Value, forbid_unknown_fields=True):
     all of them see everything."""
 
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=told.OFFICIALS_MAX)] = (
-        OfficialNamed(name="official"),
+        OfficialNamed(name=OFFICIAL),
     )
     """Who they are."""
     appeal_minutes: MinutesSent = 30
@@ -140,7 +145,7 @@ def house_rules(rules: Ruleset) -> list[str]:
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
     """Who attends to a match that is opened so; in any case one official can end it."""
     terms = terms_of(body)
-    return (OfficialNamed(name="official"),) if terms is None else terms.officials
+    return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def terms_of(body: OpenMatch) -> AdjudicationSet | None:
@@ -241,6 +246,21 @@ def opened_by(
     rules.opening(opened)
     takeback.check_opening(opened)
     return opened
+
+
+def officials_named(opened: MatchOpened) -> tuple[str, ...]:
+    """What people are called who attend to a match."""
+    terms = opened.adjudication
+    return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
+
+
+def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
+    """A match before it is opened, with something in the place of what those are called who attend to it."""
+    terms = opened.adjudication
+    if terms is None or not names:
+        return opened
+    officials = tuple(names.get(name, name) for name in terms.officials)
+    return structs.replace(opened, adjudication=structs.replace(terms, officials=officials))
 
 
 def _attending(terms: AdjudicationSet) -> Adjudication:

@@ -28,17 +28,20 @@ from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
 from api.ops.tree import of_the_tree
 from api.ops.tried import Tried
+from referee.store.club import Club
 
 PROGRESS_SECONDS = 5.0
 """Between two lines that tell how far it has come."""
 
 
 class Found(NamedTuple):
-    """What was read of an aggregate, and what is wrong with it. ``of_no_use``: snapshots of another release."""
+    """What was read of an aggregate, and what is wrong with it. ``of_no_use``: snapshots of another release;
+    ``of_club``: it is no match."""
 
     events: int
     of_no_use: int
     differences: tuple[Difference, ...]
+    of_club: bool = False
 
 
 def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
@@ -66,7 +69,7 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         compare_names(stored, history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
-    return Found(history.events, history.of_no_use, tuple(history.found))
+    return Found(history.events, history.of_no_use, tuple(history.found), isinstance(history.aggregate, Club))
 
 
 def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
@@ -97,7 +100,7 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
 def _verify(
     stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
 ) -> int:
-    aggregates = events = wrong = of_no_use = 0
+    matches = clubs = events = wrong = of_no_use = 0
     began = told = time.monotonic()
     whole = (exchanged(stored), of_the_tree(stored)) if match is None else ()
     for difference in chain(_of_the_log(stored, shelves), *whole):
@@ -108,15 +111,17 @@ def _verify(
         if match is not None and not found.events and not found.differences:
             progress(f"there is no match {match}")
             return 2
-        aggregates, events, of_no_use = aggregates + 1, events + found.events, of_no_use + found.of_no_use
+        matches, clubs = matches + (not found.of_club), clubs + found.of_club
+        events, of_no_use = events + found.events, of_no_use + found.of_no_use
         wrong += len(found.differences)
         for one in found.differences:
             say(str(one))
         if (now := time.monotonic()) - told >= PROGRESS_SECONDS:
             told = now
             pace = events / (now - began)
-            progress(f"{aggregates} matches, {events} events, {pace:.0f} a second: {wrong} differences")
-    what = f"match {UUID(match)}" if match is not None else f"{aggregates} matches"
+            progress(f"{_counted(matches, clubs)}, {events} events, {pace:.0f} a second: {wrong} differences")
+    kind = "club" if clubs else "match"
+    what = f"{kind} {UUID(match)}" if match is not None else _counted(matches, clubs)
     if of_no_use:
         say(f"{of_no_use} snapshots are of another release and of no use to this one")
     if wrong:
@@ -124,6 +129,10 @@ def _verify(
         return 1
     say(f"{what}: {events} events, the chain holds, and rulings, snapshots and books agree with it")
     return 0
+
+
+def _counted(matches: int, clubs: int) -> str:
+    return f"{matches} matches and {clubs} clubs" if clubs else f"{matches} matches"
 
 
 def _of_the_log(stored: Stored, shelves: Shelves) -> Iterator[str]:

@@ -16,8 +16,11 @@ const wait = (answer: Response): Promise<void> => setTimeout(1000 * Number(answe
 async function* states(): AsyncGenerator<State> {
   for (let last = "0"; ; ) {
     const url = `${base}/v1/matches/${match}/events/stream`;
+    const late = new AbortController(); // of a connection that breaks before an answer, fetch may say nothing
+    const timer = globalThis.setTimeout(() => late.abort(), 10_000);
     try {
-      const answer = await fetch(url, { headers: { ...headers, "Last-Event-ID": last } });
+      const sent = { headers: { ...headers, "Last-Event-ID": last }, signal: late.signal };
+      const answer = await fetch(url, sent).finally(() => clearTimeout(timer));
       if (answer.status === 204 || answer.body === null) return;
       if (busy(answer)) await wait(answer);
       else if (!answer.ok) throw new Error(await answer.text());
@@ -26,17 +29,13 @@ async function* states(): AsyncGenerator<State> {
         const messages = (rest + piece).split("\n\n");
         rest = messages.pop() ?? "";
         for (const message of messages) {
-          const fields = new Map<string, string>();
-          for (const line of message.split("\n")) {
-            const colon = line.indexOf(": ");
-            if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 2));
-          }
+          const fields = new Map(message.split("\n").map((line) => line.split(/: (.*)/, 2) as [string, string]));
           last = fields.get("id") ?? last;
           if (fields.get("event") === "state") yield JSON.parse(fields.get("data") ?? "") as State;
         }
       }
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // fetch calls a broken connection so
+      if (!(error instanceof TypeError) && !late.signal.aborted) throw error; // fetch calls a broken connection so
       await setTimeout(1000);
     }
   }

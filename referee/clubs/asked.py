@@ -84,7 +84,7 @@ class IssueKeySent(ClubAct, tag="issue_key"):
     member: MemberSent | None = None
     """Whose it is; left out: a program's."""
     app: AppSent | None = None
-    """Which program it is for; left out: a member's."""
+    """Which program it is for, by a name that stays on record for ever; left out: a member's."""
 
 
 class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):

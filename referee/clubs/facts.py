@@ -61,7 +61,7 @@ Zone = Annotated[
     str,
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
 ]
-"""A timezone by its name in the IANA database: a club's dates are those of the clock there."""
+"""A timezone by its name in the IANA database: the dates of a club's evenings are those of the clock there."""
 Account = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 
 
@@ -131,6 +131,7 @@ class MemberLeft(Event):
     TOPIC: ClassVar[str] = "member/left"
     member: told.MemberNumber
     on: date
+    """By UTC."""
 
 
 class MemberErased(Event):

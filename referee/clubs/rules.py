@@ -141,8 +141,7 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
 
 def _rotate_key(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
     key = _good_key(club, request.key, moment.at)
-    if not _is_own(club, moment.actor, request.key):
-        _may_grant(club, moment.actor, key.scopes)
+    _may_grant(club, moment.actor, key.scopes)
     until = moment.at + timedelta(seconds=request.overlap_seconds)
     return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
 

@@ -1,9 +1,10 @@
 """A club with its keys, and matches of it, in the store of a service: as another process would put them there."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from msgspec.structs import replace
 
@@ -31,20 +32,23 @@ def ref(digit: int) -> str:
 class Club:
     """A club, founded a year ago, with its founder's key and those that he issues."""
 
-    def __init__(self, desk: Desk, *, members: int = 6) -> None:
+    def __init__(
+        self, desk: Desk, *, members: int = 6, named: Callable[[int, UUID], str] = lambda member, club: ref(member)
+    ) -> None:
+        """``named``: gives what stands for the name of a member."""
         self.desk, self.id = desk, uuid4()
         self.founder = written(self.id, "k1")
         founded = ClubFounded(
             name="Knackarna",
             currencies=("SEK",),
             timezone="Europe/Stockholm",
-            founder=ref(1),
+            founder=named(1, self.id),
             hash=hashed(self.founder),
             expires_at=utc_now() + YEAR,
         )
         desk.submit(Command(id=self.id, actor="operator", request=founded)).result(30)
         for member in range(2, members + 1):
-            self.do(Join(name=ref(member)))
+            self.do(Join(name=named(member, self.id)))
 
     def do(self, request: ClubRequest) -> Outcome:
         """By the founder's key."""

@@ -180,6 +180,9 @@ class TestWhatTheyAreGoodFor:
         assert told["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
         problem(club.act("rotate_key", "secretary", key="k1"), 403, "scopes-not-yours")
+        club.issue("display", "read", member=1)
+        told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
+        assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
     def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
         bo = club.join("Bo")
@@ -215,6 +218,20 @@ class TestInTwoProcesses:
                     assert time.monotonic() - revoked_at < REVOKED_SECONDS_MAX
                 problem(answer, 401, "key-revoked")
             assert club.names() == ["Anna Åkesson-Ödmårk"]
+
+    def test_one_that_was_revoked_opens_no_match_anywhere(self, postgres_url: str) -> None:
+        """A match stands by itself, so whoever opens one is looked at in the club as it is stored."""
+        with client_of(postgres_url) as here, client_of(postgres_url) as there:
+            club = ClubTable(here)
+            club.join("Bo")
+            opening = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "club": club.id}
+            opening["evening"] = club.done("open_evening", on="2026-11-22", season="2026/27")["evening"]
+            for turn in range(5):
+                key = club.issue(f"desk {turn}", "open")
+                shown = club.bearer(f"desk {turn}")
+                assert there.post("/v1/matches", json=opening, headers=shown).status_code == 201
+                club.done("revoke_key", key=key)
+                problem(there.post("/v1/matches", json=opening, headers=shown), 401, "key-revoked")
 
     def test_what_one_has_written_the_other_reads(self, postgres_url: str) -> None:
         with client_of(postgres_url) as here, client_of(postgres_url) as there:

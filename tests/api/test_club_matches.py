@@ -1,5 +1,6 @@
 """A club plays: its match is opened by its key, written down by a scribe, and counts in the standings."""
 
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,11 +9,16 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from api.names import is_ref
+from referee.store.reach import Postgres, place_of
 from tests.api.club import FOUNDING, ClubTable
 from tests.api.conftest import client_of
 from tests.api.test_problems import problem
+from tests.api.written import files_with, tables_with
+from tests.conformance.described import Description
 
 Client = TestClient[Litestar]
+DESCRIBED = Description()
 
 
 class Home(ClubTable):
@@ -45,6 +51,7 @@ class Home(ClubTable):
     def open(self, key: str | None = "", **fields: Any) -> httpx.Response:
         shown = bearer(self.key if key == "" else key)
         answer: httpx.Response = self.client.post("/v1/matches", json=self.opening(**fields), headers=shown)
+        DESCRIBED.answered("POST", "/v1/matches", answer.status_code, answer.headers, answer.content)
         return answer
 
     def look(self, path: str, key: str | None = "") -> httpx.Response:
@@ -219,3 +226,31 @@ class TestStandings:
         )
         assert answer.status_code == 201, answer.text
         assert answer.json()["events"][-1]["topic"] == "match/won", answer.text
+
+
+def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_path: Path) -> None:
+    """A member may be an official, too: told by name to who may read it, and erased with all that names him."""
+    name, attending = "Berit Berg", {"officials": [{"name": "Berit Berg"}, {"name": "official"}]}
+    again = {"Idempotency-Key": str(uuid4())}
+    with client_of(store_url) as client:
+        home = Home(client)
+        home.join("Dag Dahl")
+        body = home.opening(visibility="public", adjudication=attending, players=[{"member": n} for n in (1, 3, 4)])
+        made = [client.post("/v1/matches", json=body, headers=bearer(home.key) | again) for _ in range(2)]
+        assert [answer.status_code for answer in made] == [201, 201]
+        assert made[0].json() == made[1].json()
+        assert [one["name"] for one in made[0].json()["officials"]] == [name, "official"]
+        path = f"/v1/matches/{made[0].json()['id']}"
+
+        def told(key: str | None) -> list[str]:
+            officials: list[str] = home.look(path, key).json()["adjudication"]["officials"]
+            return officials
+
+        assert told(home.key) == told(made[0].json()["official_token"]) == [name, "official"]
+        ref, official = told(None)
+        assert (is_ref(ref), official) == (True, "official")
+        home.done("leave", member=2)
+        home.done("erase", member=2)
+        assert told(home.key) == [ref, "official"]
+    place = place_of(store_url)
+    assert (tables_with(store_url, name) if isinstance(place, Postgres) else files_with(tmp_path, name)) == []

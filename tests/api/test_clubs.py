@@ -149,6 +149,8 @@ class TestFounding:
             ({"timezone": "europe/stockholm"}, 422, "unknown-timezone"),
             ({"timezone": "../../etc/passwd"}, 422, "unknown-timezone"),
             ({"timezone": "+01:00"}, 422, "unknown-timezone"),
+            ({"timezone": "localtime"}, 422, "unknown-timezone"),
+            ({"timezone": "Factory"}, 422, "unknown-timezone"),
             ({"timezone": ""}, 400, "unreadable"),
             ({"currencies": []}, 400, "unreadable"),
             ({"currencies": ["kr"]}, 400, "unreadable"),

@@ -94,10 +94,11 @@ class TestClubs:
 
     def test_in_a_store_that_is_made_by_it(self, operator: Operator) -> None:
         operator.done("club", "found", *FOUNDING)
-        assert "3 events" in operator.done("verify")
+        assert "0 matches and 1 clubs: 3 events" in operator.done("verify")
 
     def test_what_it_may_not_have(self, operator: Operator) -> None:
-        assert "there is no timezone" in operator.refused("club", "found", *FOUNDING[:-1], "Europe/Stockhol")
+        for zone in ("Europe/Stockhol", "localtime"):
+            assert "there is no timezone" in operator.refused("club", "found", *FOUNDING[:-1], zone)
         assert "JPY" in operator.refused("club", "found", *FOUNDING, "--currency", "JPY")
 
     def test_where_there_is_none(self, tmp_path: Path) -> None:

@@ -54,6 +54,15 @@ class Room(NamedTuple):
         return [one["actor"] for one in self.get("/events", self.match.tokens["official"]).json()["events"]]
 
 
+def ends(club: Club, key: str, how: str) -> None:
+    """A key ends soon; one that has expired does so by itself."""
+    if how == "revoked":
+        club.revoke(key)
+    elif how == "rotated":
+        name = key[26:28]
+        club.do(RotateKey(key=name, overlap_seconds=2, hash=hashed(written(club.id, name))))
+
+
 def bearer(shown: str | None) -> dict[str, str]:
     return {} if shown is None else {"Authorization": f"Bearer {shown}"}
 
@@ -204,6 +213,9 @@ class TestDoes:
         assert answer.json()["facts"] == {"needs": "play", "has": ["audit", "read"]}
 
 
+ENDED = {"revoked": "key-revoked", "expired": "key-expired", "rotated": "key-expired"}
+
+
 class TestEnds:
     @pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/matches", f"/v1/matches/{UUID(int=1)}", "/v1/cases"])
     def test_two_authorizations_are_nobody_s(self, http: httpx.Client, path: str) -> None:
@@ -228,7 +240,7 @@ class TestEnds:
         else:
             problem(room.get("", old), 401, "key-expired")
 
-    @pytest.mark.parametrize("how", ["revoked", "expired"])
+    @pytest.mark.parametrize("how", ["revoked", "expired", "rotated"])
     def test_a_long_poll_ends_with_the_key_in_every_process(self, elsewhere: Room, how: str) -> None:
         """It would wait for longer than we do."""
         key = elsewhere.club.key("read", lasts=timedelta(seconds=3 if how == "expired" else 1000))
@@ -240,12 +252,11 @@ class TestEnds:
                 pool.submit(elsewhere.get, "?wait=25", key, **{"If-None-Match": tag}),
                 pool.submit(elsewhere.get, f"/events?after={after}&wait=25", key),
             ]
-            if how == "revoked":
-                elsewhere.club.revoke(key)
+            ends(elsewhere.club, key, how)
             for one in waiting:
-                problem(one.result(), 401, f"key-{how}")
+                problem(one.result(), 401, ENDED[how])
 
-    @pytest.mark.parametrize("how", ["revoked", "expired"])
+    @pytest.mark.parametrize("how", ["revoked", "expired", "rotated"])
     def test_a_stream_ends_with_the_key_in_every_process(self, elsewhere: Room, how: str) -> None:
         """What ends it comes from another process; it need not wait for the next thing that happens in the match, nor
         until it looks whether anybody still listens."""
@@ -255,10 +266,9 @@ class TestEnds:
             sent = sse(response)
             assert next(sent) == {"retry": "1000"}
             assert next(sent)["event"] == "state"
-            if how == "revoked":
-                elsewhere.club.revoke(key)
+            ends(elsewhere.club, key, how)
             assert list(sent) == [], "not even that the connection is kept open"
-        problem(elsewhere.get("", key), 401, f"key-{how}")
+        problem(elsewhere.get("", key), 401, ENDED[how])
 
     def test_that_of_another_goes_on(self, elsewhere: Room) -> None:
         key, other = elsewhere.club.key("read"), elsewhere.club.key("read")

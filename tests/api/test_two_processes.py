@@ -73,3 +73,17 @@ def test_a_repeat_through_the_other_is_recognised(two: tuple[httpx.Client, httpx
     again = table.post("/acts", body, 1, **key)
     assert answer.content == again.content
     assert again.headers["idempotency-replayed"] == "true"
+
+
+def test_a_case_that_came_through_the_other_has_its_file(two: tuple[httpx.Client, httpx.Client]) -> None:
+    """The books may know of a case before the process that is asked has heard that the match has gone on."""
+    first, second = two
+    for _ in range(5):
+        table = Table(first, adjudication={})
+        table.deal()
+        assert second.get(table.path).json()["version"] == table.version(), "it has the match at hand"
+        knock = {"seat": 0, "accused": 1, "offence": "early_pick_up"}
+        assert table.post("/knocks", knock, 0).status_code == 201
+        assert table.get("/knocks/1").status_code == 200, "the books have it"
+        answer = second.get(f"{table.path}/knocks/1/file", headers=table.bearer("official"))
+        assert answer.status_code == 200, answer.text

@@ -59,8 +59,9 @@ def served(variant: str, url: str) -> Iterator[int]:
 
 def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
     """One run of so many clients."""
-    with served("knacka" if variant in ("keyed", "tally") else variant, url) as port:
-        how = {"route": ["bare"], "keyed": ["keyed"], "tally": ["tally"]}.get(variant, [])
+    service = {"keyed": "knacka", "tally": "knacka", "club": "limited"}.get(variant, variant)
+    with served(service, url) as port:
+        how = {"route": ["bare"], "keyed": ["keyed"], "tally": ["tally"], "club": ["club"]}.get(variant, [])
         command = [sys.executable, "-m", "tests.benchmarks.load", str(port), str(clients), str(SECONDS), *how]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         figures: dict[str, float] = json.loads(done.stdout)

@@ -1,7 +1,7 @@
 """What the limits cost: ``python -m tests.benchmarks.limits``.
 
-A check by itself; acts a second with limits that hold for the clients too and are never reached, beside none; and
-acts a second while somebody else guesses ten thousand tokens, beside nobody guessing. He has an address and a process
+A check by itself; acts a second with limits that hold for the clients too and are never reached, beside none, with
+tokens of seats and with keys of members of a club; and acts a second while somebody else guesses ten thousand tokens, beside nobody guessing. He has an address and a process
 of his own and four connections, and sends a thousand a second.
 """
 
@@ -94,11 +94,12 @@ def beside(port: int, guessing: bool) -> tuple[float, list[object]]:
 def main() -> bool:
     """Prints the figures; whether all floors are reached."""
     print(f"\nA check of a limit: {check_seconds() * 1e6:.2f} microseconds")
-    rates: dict[str, list[float]] = {"off": [], "on": [], "alone": [], "beside one who guesses": []}
+    of_acts = {"off": "knacka", "on": "limited", "on, with keys": "club"}
+    rates: dict[str, list[float]] = {name: [] for name in (*of_acts, "alone", "beside one who guesses")}
     guessed: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as place:
         for turn in range(ROUNDS):
-            for name, variant in (("off", "knacka"), ("on", "limited")):
+            for name, variant in of_acts.items():
                 figures = loaded(variant, f"sqlite:///{place}/{turn}-{variant}.db", CLIENTS)
                 assert not figures["errors"], figures
                 rates[name].append(figures["acts"])
@@ -119,6 +120,7 @@ def main() -> bool:
     return all(
         [
             floor("limits on, beside off", ratio("on", "off"), 0.95),
+            floor("limits on and a key, beside off and a token", ratio("on, with keys", "off"), 0.95),
             floor("beside one who guesses, beside alone", ratio("beside one who guesses", "alone"), 0.9),
         ]
     )

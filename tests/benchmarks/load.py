@@ -2,7 +2,8 @@
 
 Each client has a connection and a match of its own at a real table and sends its next act when the last one is
 answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``: only
-the tally is kept, and each act is the ``result`` of a whole deal. Prints one line of JSON: acts a second, median and
+the tally is kept, and each act is the ``result`` of a whole deal; ``club``: it is the match of a club, and who sits in
+it acts with a key of his own. Prints one line of JSON: acts a second, median and
 99th percentile of the answering time, and errors.
 """
 
@@ -12,6 +13,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -129,6 +131,28 @@ OPENING = {
     "adjudication": None,
     "opening": {"points": [POINTS] * PLAYERS},
 }
+FOUNDING = {"name": "Knackarna", "currencies": ["SEK"], "timezone": "Europe/Stockholm", "founder": {"name": "P1"}}
+
+
+async def made(client: Client, path: str, asked: Any, shown: str = "") -> Any:
+    """What is answered where something has been made."""
+    status, body = await client.send(post(path, json.dumps(asked).encode(), shown))
+    assert status == 201, body
+    return json.loads(body)
+
+
+async def founded(client: Client) -> tuple[str, str, list[str]]:
+    """A club with an evening: its id, its founder's key, and by seat the key of a member to play with."""
+    club = await made(client, "/v1/clubs", FOUNDING)
+    acts, founder = f"/v1/clubs/{club['id']}/acts", club["key"]["secret"]
+    until, keys = (datetime.now(UTC) + timedelta(days=1)).isoformat(), []
+    for member in range(1, PLAYERS + 1):
+        if member > 1:
+            await made(client, acts, {"act": "join", "name": f"P{member}"}, founder)
+        asked = {"act": "issue_key", "member": member, "scopes": ["play"], "expires_at": until}
+        keys.append((await made(client, acts, asked, founder))["key"]["secret"])
+    await made(client, acts, {"act": "open_evening", "on": "2026-11-22", "season": "2026/27"}, founder)
+    return club["id"], founder, keys
 
 
 async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, seconds: float, how: str) -> Any:
@@ -137,11 +161,13 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
     tokens, match = [""] * PLAYERS, "00000000-0000-0000-0000-000000000000"
     if how != "bare":
-        asked = OPENING | ({"dealing": "tally"} if how == "tally" else {})
-        status, body = await client.send(post("/v1/matches", json.dumps(asked).encode()))
-        assert status == 201, body
-        opened = json.loads(body)
-        tokens, match = [seat["token"] for seat in opened["seats"]], opened["id"]
+        asked, founder, keys = OPENING | ({"dealing": "tally"} if how == "tally" else {}), "", []
+        if how == "club":
+            club, founder, keys = await founded(client)
+            asked |= {"club": club, "evening": 1, "table": 1}
+            asked |= {"players": [{"member": member} for member in range(1, PLAYERS + 1)]}
+        opened = await made(client, "/v1/matches", asked, founder)
+        tokens, match = keys or [seat["token"] for seat in opened["seats"]], opened["id"]
     path = f"/v1/matches/{match}/acts"
     heads = [post(path, b"", token).removesuffix(b"Content-Length: 0\r\n\r\n") for token in tokens]
     await begin.wait()

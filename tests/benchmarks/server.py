@@ -25,9 +25,10 @@ from referee.store.desk import Command, Desk, Outcome, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
+PLENTY = {"matches_per_hour": 1_000_000, "clubs_per_day": 1_000_000}
 LIMITED: dict[str, dict[str, Any]] = {
-    "limited": {"limit_loopback": True, "acts_per_minute": 1_000_000, "matches_per_hour": 1_000_000},
-    "guarded": {"limit_loopback": True, "acts_per_minute": 5_000, "matches_per_hour": 1_000_000},
+    "limited": {"limit_loopback": True, "acts_per_minute": 1_000_000, **PLENTY},
+    "guarded": {"limit_loopback": True, "acts_per_minute": 5_000, **PLENTY},
 }
 
 

@@ -184,6 +184,12 @@ class TestKeys:
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
         assert room.do(request, f"key:{treasurer}"), "his own he may"
 
+    def test_nor_by_a_lesser_key_of_his_own(self, room: Room):
+        display, all_of_it = room.key("read", member=1), room.key("read", "keys", member=1)
+        request = asked.RotateKey(key=all_of_it, hash="3" * 64)
+        assert room.refused(request, f"key:{display}") == ("scopes_not_yours", {"scopes": ("keys",)})
+        assert room.do(asked.RotateKey(key=display, hash="3" * 64), f"key:{all_of_it}")
+
     def test_what_is_revoked_or_has_expired_is_not_rotated(self, room: Room):
         key = room.key("read")
         room.at = LATER

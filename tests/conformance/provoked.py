@@ -27,6 +27,8 @@ AS_MANY = {
     "stream_events": Problem("quota_reached", what="streams", most=128),
 }
 """Of calls that nobody is refused for who he is: 403."""
+OF_CLUBS = {("open_match", 404), ("open_match", 409)}
+"""What goes wrong with a club's match alone."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -43,7 +45,7 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
-            elif operation["tags"] == ["Clubs"]:
+            elif operation["tags"] == ["Clubs"] or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
             else:
                 said = _provoke(client, method, path, status, going, over)

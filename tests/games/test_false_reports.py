@@ -17,7 +17,7 @@ from referee.refusals import Refused
 from tests.drawn import some_match
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4
-from tests.interference import TOLD, Told
+from tests.interference import TOLD, CardsTold
 from tests.playouts import Playout
 
 MATCHES, ACTS = 12, 110
@@ -112,7 +112,7 @@ def outcome(match: Playout, report: Report) -> str:
 
 
 @cache
-def met(key: str, told: Told) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+def met(key: str, told: CardsTold) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """By phase what came of reports of a misdeal, and of other faults."""
     misdeals: dict[str, set[str]] = defaultdict(set)
     others: dict[str, set[str]] = defaultdict(set)
@@ -149,7 +149,7 @@ def look(match: Playout, misdeals: dict[str, set[str]], others: dict[str, set[st
 @pytest.mark.rule("A-O17", "B-O33", "C-O23", "D-O26")
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_a_misdeal_is_reported_where_the_table_says(key: str, told: Told):
+def test_a_misdeal_is_reported_where_the_table_says(key: str, told: CardsTold):
     misdeals, _ = met(key, told)
     wanted = {phase: codes for (game, how, phase), codes in expected().items() if (game, how) == (key, told)}
     rare = {"exchanging", "picking_up", "found", "drawing"}  # by option
@@ -161,7 +161,7 @@ def test_a_misdeal_is_reported_where_the_table_says(key: str, told: Told):
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_no_other_fault_undoes_a_deal(key: str, told: Told):
+def test_no_other_fault_undoes_a_deal(key: str, told: CardsTold):
     _, others = met(key, told)
     assert others
     for phase, codes in others.items():

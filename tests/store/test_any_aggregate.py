@@ -127,7 +127,7 @@ def tally(desk: Desk) -> UUID:
 
 
 def count(desk: Desk, tally: UUID, by: int, **command: Any) -> Outcome:
-    return desk.submit(Command(id=tally, actor="key:k3", request=Count(by=by), **command)).result(30)
+    return desk.submit(Command(id=tally, actor="scribe", request=Count(by=by), **command)).result(30)
 
 
 def test_it_is_opened_acted_on_and_read_again(store_url: str, desk: Desk, referee: Referee, tally: UUID) -> None:
@@ -138,7 +138,7 @@ def test_it_is_opened_acted_on_and_read_again(store_url: str, desk: Desk, refere
     assert isinstance(outcome.aggregate, Tally)
     assert outcome.aggregate.standing == TallyState(most=9, count=9)
     assert outcome.aggregate == referee.load(tally).aggregate == fold(None, referee.history(tally))
-    assert [one.actor for one in referee.history(tally)] == ["official", *["key:k3"] * 3]
+    assert [one.actor for one in referee.history(tally)] == ["official", *["scribe"] * 3]
     assert differences(store_url, tally) == ()
 
 

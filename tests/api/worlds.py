@@ -1,0 +1,192 @@
+"""Pairs of matches in the store of a service, and who may look at them; see :mod:`tests.interference`.
+
+Two of three pairs are a club's, of every visibility. Of some the two worlds are matches of two clubs, whose members
+have other names and write other texts: those are for who may read neither.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from api.names import Names
+from api.texts import replaced, written
+from referee.actors import officials
+from referee.acts import request_of
+from referee.clubs.facts import SCOPES
+from referee.events import Event, MatchOpened, Recorded, TokenMade, Visibility
+from referee.store.desk import Desk
+from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.store import Referee
+from tests.api.clubs import Club, hashed
+from tests.hearings import AttendedPair
+from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair
+
+PAIRS, PARTS = 240, 4
+HIDING = [combination for combination in COMBINATIONS if combination not in NOTHING_HIDDEN]
+FIRST_MEMBER, SEATS_MAX = 2, 8
+NOT_PLAYING = FIRST_MEMBER + SEATS_MAX
+"""A member who sits in no match."""
+VISIBILITIES: tuple[Visibility, ...] = ("public", "club", "private")
+Held = str | None
+"""What somebody shows, a token or a key; ``None``: nothing."""
+
+
+class Worlds(NamedTuple):
+    """A pair as it lies in the store, and by what they are held who may tell no difference."""
+
+    pair: Pair
+    ids: tuple[UUID, UUID]
+    seat: tuple[Held, ...]
+    """Who sees what the watcher's seat does, and acts for it; where it ``hides_all``, nobody who could."""
+    spectators: tuple[Held, ...]
+    scribe: Held
+    """Who writes for the watcher's seat, and sees what a spectator does."""
+    hides_all: bool
+    """The worlds are those of two clubs."""
+    auditors: tuple[str, ...] = ()
+    """Spectators who see as the official what is over; the first is a program's."""
+    spectator: Held = None
+    """A key of the same club with which one sees the match whatever its visibility."""
+
+
+def token(whose: int | str) -> str:
+    """The token of a seat, an official, or a role, in every match here."""
+    return f"token of seat {whose}"
+
+
+class Home(NamedTuple):
+    """A club whose members 2 to 9 sit in its matches, and keys of it."""
+
+    club: Club
+    sees_seat: dict[int, tuple[str, ...]]
+    """By member, keys that see and act for his seat."""
+    looks_on: dict[int, str]
+    """By member, keys of his with all scopes but ``play``: where he sits he looks on."""
+    spectators: tuple[str, ...]
+    auditors: tuple[str, ...]
+    spectator: str
+
+
+def home(desk: Desk, names: Names, called: str) -> Home:
+    """A club with keys of every kind."""
+    club = Club(desk, members=NOT_PLAYING, named=lambda member, club: _named(names, club, member, called))
+    playing = range(FIRST_MEMBER, NOT_PLAYING)
+    programs = {scope: club.key(scope) for scope in SCOPES if scope not in ("play", "officiate")}
+    beside = club.key("read", "audit", member=NOT_PLAYING)
+    return Home(
+        club,
+        {member: (club.key("play", member=member), club.key(member=member)) for member in playing},
+        {member: club.key(*(scope for scope in SCOPES if scope != "play"), member=member) for member in playing},
+        (*programs.values(), club.key("play", member=NOT_PLAYING), beside),
+        (programs["audit"], beside),
+        programs["open"],
+    )
+
+
+def _named(names: Names, club: UUID, member: int, called: str) -> str:
+    (ref,) = names.put(club, member, [f"{called} {member}"], kind="name")
+    return ref
+
+
+class Kept:
+    """Writes pairs into a store."""
+
+    def __init__(self, referee: Referee, names: Names) -> None:
+        self.referee, self.names = referee, names
+        desk = Desk(referee)
+        self.home, self.other = home(desk, names, "Ada"), home(desk, names, "Beatrice the younger")
+        self.stranger = Club(desk).founder
+        desk.close()
+        self.clubs = [str(one.club.id) for one in (self.home, self.other)]
+
+    def some_worlds(self, part: int) -> Iterator[Worlds]:
+        """Pairs of every kind, each at a moment of its own; of a tally, where only texts can be hidden, with
+        officials."""
+        kinds = [*((Pair, one) for one in HIDING), *((AttendedPair, one) for one in (*HIDING, *TALLIES))]
+        for number in range(part, PAIRS, PARTS):
+            kind, combination = kinds[number % len(kinds)]
+            pair = kind(*combination, f"over HTTP {number}")
+            pair.play(pair.chance.randint(1, 30))
+            yield self.worlds(pair, number)
+
+    def worlds(self, pair: Pair, number: int) -> Worlds:
+        """Writes both; a club's or nobody's, and who may see it, are drawn by lot."""
+        ids = UUID(int=2 * number + 10), UUID(int=2 * number + 11)
+        how, visibility = (
+            pair.chance.choice(("nobody's", "one club's", "two clubs'")),
+            pair.chance.choice(VISIBILITIES),
+        )
+        homes = {"nobody's": (None, None), "one club's": (self.home,) * 2, "two clubs'": (self.home, self.other)}[how]
+        for match_id, history, whose in zip(ids, pair.histories, homes, strict=True):
+            self.store(match_id, history, whose, visibility)
+        strangers: tuple[Held, ...] = (None, self.stranger)
+        if how == "two clubs'":
+            return Worlds(pair, ids, strangers, strangers, None, hides_all=True)
+        roles = token("watcher"), token("scribe")
+        seat, scribe = token(pair.watcher), token("scribe")
+        if how == "nobody's":
+            keys = (*self.home.spectators, *self.home.sees_seat[FIRST_MEMBER])
+            return Worlds(pair, ids, (seat,), (*strangers, *roles, *keys), scribe, hides_all=False)
+        here = self.home
+        sitting = [here.looks_on[FIRST_MEMBER + other] for other in pair.left.seats]
+        return Worlds(
+            pair,
+            ids,
+            (seat, *here.sees_seat[FIRST_MEMBER + pair.watcher]),
+            (*strangers, *roles, *here.spectators, *sitting),
+            scribe,
+            hides_all=False,
+            auditors=here.auditors,
+            spectator=here.spectator,
+        )
+
+    def store(self, match_id: UUID, history: list[Recorded], whose: Home | None, visibility: Visibility) -> None:
+        """Writes a history as a match of this id, and then gives it tokens for a scribe and a watcher."""
+        opened: Any = history[0].event
+        begun = _with_tokens(opened)
+        if whose is not None:
+            begun = self._in_club(begun, whose.club, visibility)
+            history = self._with_refs(match_id, history, whose)
+        made = [TokenMade(hash=hashed(token(role)), role=role) for role in ("scribe", "watcher")]
+        last = history[-1]
+        more = [
+            replace(last, originator_version=len(history) + place, actor="official", event=event, request=None)
+            for place, event in enumerate(made, 1)
+        ]
+        prev, rows = FIRST, []
+        for recorded in (replace(history[0], event=begun), *history[1:], *more):
+            row = to_row(replace(recorded, originator_id=match_id, prev=prev))
+            prev = row_hash(row)
+            rows.append(row)
+        self.referee.recorder.insert_events(rows)
+
+    def _in_club(self, opened: MatchOpened, club: Club, visibility: Visibility) -> MatchOpened:
+        members = tuple(range(FIRST_MEMBER, FIRST_MEMBER + len(opened.players)))
+        players = tuple(f"M{member}" for member in members)
+        return replace(
+            opened, club=club.id, evening=1, table=1, members=members, players=players, visibility=visibility
+        )
+
+    def _with_refs(self, match_id: UUID, history: list[Recorded], whose: Home) -> list[Recorded]:
+        """The history as it is stored: what was written is kept among the names, in the other club in other words."""
+        asked = [None if one.request is None else request_of(bytes(one.request)) for one in history]
+        texts = {text for one in (*(one.event for one in history), *filter(None, asked)) for text in written(one)}
+        put = {text: text if whose is self.home else f"{text} They say so." for text in sorted(texts)}
+        refs = dict(zip(put, self.names.put(whose.club.id, None, [*put.values()], match=match_id), strict=True))
+
+        def stored(recorded: Recorded, request: Any) -> Recorded:
+            event: Event = replaced(recorded.event, refs.__getitem__)
+            sent = None if request is None else msgspec.Raw(msgspec.json.encode(replaced(request, refs.__getitem__)))
+            return replace(recorded, event=event, request=sent)
+
+        return [stored(*one) for one in zip(history, asked, strict=True)]
+
+
+def _with_tokens(opened: MatchOpened) -> MatchOpened:
+    names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
+    official, *others = (hashed(token(str(name))) for name in names)
+    tokens = tuple(hashed(token(seat)) for seat, _ in enumerate(opened.players))
+    return replace(opened, tokens=tokens, official=official, officials=tuple(others))
