@@ -1,8 +1,9 @@
 """What the limits cost: ``python -m tests.benchmarks.limits``.
 
 A check by itself; acts a second with limits that hold for the clients too and are never reached, beside none, with
-tokens of seats and with keys of members of a club; and acts a second while somebody else guesses ten thousand tokens, beside nobody guessing. He has an address and a process
-of his own and four connections, and sends a thousand a second.
+tokens of seats and with keys of members of a club; and acts a second while somebody else guesses ten thousand tokens,
+beside nobody guessing. He has an address and a process of his own and four connections, and sends a thousand a
+second.
 """
 
 import asyncio

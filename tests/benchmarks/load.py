@@ -1,10 +1,10 @@
 """Clients that play over HTTP as fast as they are answered: ``python -m tests.benchmarks.load PORT CLIENTS SECONDS``.
 
 Each client has a connection and a match of its own at a real table and sends its next act when the last one is
-answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``: only
-the tally is kept, and each act is the ``result`` of a whole deal; ``club``: it is the match of a club, and who sits in
-it acts with a key of his own. Prints one line of JSON: acts a second, median and
-99th percentile of the answering time, and errors.
+answered. ``bare`` after the seconds: no match is opened; ``keyed``: each act has an Idempotency-Key; ``tally``:
+only the tally is kept, and each act is the ``result`` of a whole deal; ``club``: it is the match of a club, and who
+sits in it acts with a key of his own. Prints one line of JSON: acts a second, median and 99th percentile of the
+answering time, and errors.
 """
 
 import asyncio
@@ -177,7 +177,7 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
         if sent >= until:
             break
         key = b"Idempotency-Key: %032x\r\n" % place if how == "keyed" else b""
-        status, body = await client.send(heads[seat] + key + b"Content-Length: %d\r\n\r\n" % len(act) + act)
+        status, _ = await client.send(heads[seat] + key + b"Content-Length: %d\r\n\r\n" % len(act) + act)
         times.append(time.perf_counter() - sent)
         errors += status != 201
     client.transport.close()

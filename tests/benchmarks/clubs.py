@@ -1,0 +1,200 @@
+"""Clubs: pages of matches for a key, in a store of a hundred thousand matches and a thousand clubs.
+
+``python -m tests.benchmarks.clubs [MATCHES]``. Beside them the same page in a store of as many matches that are
+nobody's. A club has played from the first day to the last: of its matches half are for its members, a quarter are
+private, and a quarter public. One who holds a key is told of all public matches and of those of his own club.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from http.client import HTTPConnection
+from itertools import chain
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import replace
+
+from api.access.keys import written
+from api.bookkeeping import Books
+from api.names import Names
+from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
+from referee.events import Event, MatchOpened, Recorded, Visibility
+from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.store import construct
+from tests.api.clubs import hashed
+from tests.api.serving import running
+from tests.benchmarks.books import Kept, fill
+from tests.benchmarks.measure import floor, side_by_side, table
+from tests.benchmarks.playouts import NOW
+from tests.played import opening
+from tests.stores import empty_database, running_postgres
+
+MATCHES, CLUBS = 100_000, 1_000
+PLAYERS = 4
+NOT_PLAYING = PLAYERS + 1
+VISIBLE: tuple[Visibility, ...] = ("club", "private", "club", "public")
+"""In turn, who may see a club's matches."""
+LIMIT = 50
+LEAST = 0.667
+"""At most 1.5 times as long as without clubs."""
+
+
+def club_id(number: int) -> UUID:
+    """Of a club; they stand in no order."""
+    return UUID(bytes=sha256(f"club {number}".encode()).digest()[:16], version=4)
+
+
+def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
+    """Events of a club or a match as they are stored, a second apart."""
+    prev = FIRST
+    for number, event in enumerate(events, 1):
+        row = to_row(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
+        prev = row_hash(row)
+        yield aggregate_id, number, row.topic, row.state
+
+
+def clubs(names: dict[int, str]) -> Iterator[Kept]:
+    """Each with five members, a key with all scopes, and one to play with for two of them."""
+    until = datetime.now(UTC) + timedelta(days=30)
+    for number in range(CLUBS):
+        club = club_id(number)
+        keys = [KeyIssued(key="k1", scopes=SCOPES, hash=hashed(key_of(number, "k1")), expires_at=until, app="Board")]
+        for member in (1, NOT_PLAYING):
+            key = f"k{len(keys) + 1}"
+            keys.append(
+                KeyIssued(
+                    key=key, scopes=("play",), hash=hashed(key_of(number, key)), expires_at=until, member=member
+                )
+            )
+        founded = ClubFounded(
+            name="Knackarna",
+            currencies=("SEK",),
+            timezone="Europe/Stockholm",
+            founder=names[1],
+            hash=keys[0].hash,
+            expires_at=until,
+        )
+        joined = [MemberJoined(member=member, name=names[member]) for member in names]
+        evening = EveningOpened(evening=1, on=NOW.date(), season="2026/27")
+        yield from rows_of(club, [founded, *joined, *keys, evening])
+
+
+def key_of(number: int, key: str) -> str:
+    """The text of a key."""
+    return written(club_id(number), key, sha256(f"{number} {key}".encode()).digest())
+
+
+def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
+    """One after another, nobody's or of all clubs in turn."""
+    opened = opening(players=PLAYERS, dealing="table", deal_ritual=False)
+    members = tuple(range(1, PLAYERS + 1))
+    players = tuple(f"M{member}" for member in members)
+    for number in range(many):
+        match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
+        event: MatchOpened = opened
+        if in_clubs:
+            visibility = VISIBLE[number // CLUBS % len(VISIBLE)]
+            event = replace(
+                opened,
+                club=club_id(number % CLUBS),
+                evening=1,
+                table=1,
+                members=members,
+                players=players,
+                visibility=visibility,
+            )
+        row = to_row(Recorded(match_id, 1, NOW + timedelta(seconds=number), "official", "~", "", FIRST, event))
+        yield match_id, 1, row.topic, row.state
+
+
+def stored(url: str, many: int, *, in_clubs: bool) -> None:
+    """A store with the matches, and books of them."""
+    with closing(Names(url)) as names:
+        names.prepare()
+        refs = names.put(club_id(0), None, [f"Member {one}" for one in range(1, NOT_PLAYING + 1)], kind="name")
+    of_clubs = clubs(dict(enumerate(refs, 1))) if in_clubs else iter(())
+    fill(url, chain(of_clubs, matches(many, in_clubs)))
+    with construct(url) as referee, closing(Books(referee, url)) as books:
+        books.prepare()
+        books.rebuild("matches")
+        if books.engine.dialect.name == "postgresql":
+            with books.engine.begin() as connection:
+                connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
+
+
+PAGES = {
+    "nobody": ("", ""),
+    "a key with all scopes": ("k1", ""),
+    "a key to play with": ("k2", ""),
+    "of a member who plays in none": ("k3", ""),
+    "later on": ("k1", f"&opened_from={(NOW + timedelta(seconds=MATCHES // 2)).strftime('%Y-%m-%dT%H:%M:%SZ')}"),
+    "of his club": ("k1", f"&club={club_id(0)}"),
+    "of his club, where he plays": ("k2", f"&club={club_id(0)}&member=1"),
+}
+"""The key that is shown, and what is asked for."""
+
+
+def page(connection: HTTPConnection, key: str, asked: str) -> dict[str, Any]:
+    """A page of matches."""
+    headers = {"Authorization": f"Bearer {key_of(0, key)}"} if key else {}
+    connection.request("GET", f"/v1/matches?limit={LIMIT}{asked}", headers=headers)
+    answer = connection.getresponse()
+    said = answer.read()
+    assert answer.status == 200, said
+    told: dict[str, Any] = msgspec.json.decode(said)
+    return told
+
+
+def measured(with_clubs: str, without: str) -> dict[str, float]:
+    """Pages a second of each list, of both stores in turn."""
+    with ExitStack() as services:
+        here, there = (
+            services.enter_context(
+                closing(HTTPConnection(urlsplit(services.enter_context(running(url)).address).netloc))
+            )
+            for url in (with_clubs, without)
+        )
+
+        def pages(connection: HTTPConnection, key: str, asked: str) -> int:
+            page(connection, key, asked)
+            return 1
+
+        works: dict[str, Callable[[], int]] = {"without clubs": partial(pages, there, "", "")}
+        for name, (key, asked) in PAGES.items():
+            found = page(here, key, asked)["matches"]
+            assert len(found) == LIMIT, (name, len(found))
+            assert key in ("", "k3") or any(one["club"] == str(club_id(0)) for one in found), name
+            works[name] = partial(pages, here, key, asked)
+        return side_by_side(works)
+
+
+def main(many: int = MATCHES) -> bool:
+    """Prints the figures; whether all floors are reached."""
+    reached = []
+    with ExitStack() as open_parts:
+        place = open_parts.enter_context(tempfile.TemporaryDirectory())
+        server = open_parts.enter_context(running_postgres())
+        one, other = (open_parts.enter_context(empty_database(server)) for _ in range(2))
+        sqlite = f"sqlite:///{place}/clubs.db", f"sqlite:///{place}/nobodys.db"
+        for name, (with_clubs, without) in (("SQLite", sqlite), ("PostgreSQL", (one, other))):
+            stored(with_clubs, many, in_clubs=True)
+            stored(without, many, in_clubs=False)
+            rates = measured(with_clubs, without)
+            beside = rates["without clubs"]
+            rows: list[tuple[object, ...]] = [(what, rate, beside / rate) for what, rate in rates.items()]
+            title = f"Pages of {LIMIT} of {many:,} matches of {CLUBS:,} clubs, {name}"
+            table(title, ("", "pages/s", "times as long"), rows)
+            slowest = min(rates.values())
+            reached.append(floor(f"a page for a key, beside one without clubs, {name}", slowest / beside, LEAST))
+    return all(reached)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main(*map(int, sys.argv[1:])) else 1)
