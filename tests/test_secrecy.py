@@ -145,6 +145,10 @@ key/rotated             all        key until
 key/revoked             all        key
 evening/opened          all        evening on season
 evening/closed          all        evening
+money/proposed          all        proposal draft by
+money/declined          all        proposal draft by
+money/posted            all        kind currency postings by evening reverses proposal plan balance
+books/closed            all        closing through digest trial label
 
 high-card/compared      all        highest
 """
