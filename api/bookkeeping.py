@@ -21,6 +21,7 @@ from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
 from projections.follow.keeping import prepare
 from projections.follow.page import History, Log, Page, Read
+from projections.ledger import Ledger
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
@@ -96,9 +97,9 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
+def all_books() -> tuple[Protocols, Cases, Matches, Pots, Ledger]:
     """The books that are kept."""
-    return Protocols(), Cases(), Matches(), Pots()
+    return Protocols(), Cases(), Matches(), Pots(), Ledger()
 
 
 class Books:
@@ -107,7 +108,7 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = books = all_books()
+        self.protocols, self.cases, self.matches, self.pots, self.ledger = books = all_books()
         self.by_name = {book.name: book for book in books}
         self._log = log_of(referee)
         self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)
@@ -169,6 +170,10 @@ class Books:
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, book)
         return await in_thread(self._asked_of_all, book, question, head)
+
+    async def catch_up(self, book: Book) -> None:
+        """Waits until a book has come to where the log ends now, or has not in good time."""
+        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
 
     def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
         behind = self.follower.lag(self.head() if head is None else head, book)
