@@ -28,6 +28,7 @@ from api.http.problems import HANDLERS, Told, as_sent
 from api.http.routes import routed
 from api.hub import Hub
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
+from api.money import accounts, exports, journal, plan, statement
 from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
@@ -185,6 +186,11 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             standings.get_standings,
             keys.list_keys,
             keys.get_key,
+            accounts.list_accounts,
+            statement.get_statement,
+            journal.list_entries,
+            plan.get_plan,
+            exports.export_books,
         ],
     )
     app = App(
