@@ -31,7 +31,7 @@ async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
     ledger = service.books.ledger
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
-        return _says(ledger, connection, club, sent)
+        return says_of(ledger, connection, club, sent)
 
     says = await service.books.ask_of(ledger, club.id, club.version, read)
     return BOOKED[type(sent)](**asdict(sent), **says)
@@ -47,7 +47,7 @@ def as_before(sent: BookedSent, before: Any) -> Any | None:
     return kind(**asdict(sent), **says)
 
 
-def _says(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
+def says_of(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
     now = club.standing
     match sent:
         case asked.EraseSent(member=member):
