@@ -27,7 +27,8 @@ def _taken(handler: HTTPRouteHandler) -> Taken | None:
     operation: Any = handler.operation_class
     if operation not in _TAKEN and hasattr(operation, "offers"):
         fields = handler.parsed_fn_signature.parameters.items()
-        names = (name for name, field in fields if isinstance(field.kwarg_definition, QueryParameter))
+        asked = ((name, field.kwarg_definition) for name, field in fields)
+        names = (taken.name or name for name, taken in asked if isinstance(taken, QueryParameter))
         _TAKEN[operation] = Taken(tuple(names), operation.offers)
     return _TAKEN.get(operation)
 
