@@ -21,6 +21,7 @@ from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
 from projections.follow.keeping import prepare
 from projections.follow.page import History, Log, Page, Read
+from projections.ledger import Ledger
 from projections.log import Log as LogBook
 from projections.matches import Matches
 from projections.pots import Pots
@@ -97,9 +98,9 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
-    """The books that are kept of matches; beside them that of the whole log."""
-    return Protocols(), Cases(), Matches(), Pots()
+def all_books() -> tuple[Protocols, Cases, Matches, Pots, Ledger]:
+    """The books that are kept of matches, and of clubs' money; beside them that of the whole log."""
+    return Protocols(), Cases(), Matches(), Pots(), Ledger()
 
 
 def every_book() -> tuple[Book, ...]:
@@ -113,7 +114,7 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books()
+        self.protocols, self.cases, self.matches, self.pots, self.ledger = of_matches = all_books()
         self.tree = LogBook()
         books: tuple[Book, ...] = (*of_matches, self.tree)
         self.by_name = {book.name: book for book in books}
@@ -181,6 +182,10 @@ class Books:
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, book)
         return await in_thread(self._asked_of_all, book, question, head)
+
+    async def catch_up(self, book: Book) -> None:
+        """Waits until a book has come to where the log ends now, or has not in good time."""
+        await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
 
     def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
         behind = self.follower.lag(self.head() if head is None else head, book)

@@ -6,37 +6,16 @@ what he is to receive below. An entry has one currency, and its postings add up 
 
 import datetime
 from collections.abc import Mapping
-from typing import Annotated, Protocol
+from typing import Protocol
 
-from msgspec import Meta
 from msgspec.structs import replace
 
 from referee import told
 from referee.actors import Actor
+from referee.clubs.facts import MEMBER, OWN, Account, Balance, Posting, member_of
 from referee.value import Value
 
-OWN = ("cash", "bank", "pot", "fees", "opening")
-"""The accounts of the club itself."""
-MEMBER = "member:"
-"""Before a member's number in the name of his account."""
-Account = Annotated[
-    str,
-    Meta(
-        title="Account",
-        description="An account of the club's books: `cash`, `bank`, `pot`, `fees`, `opening`, and `member:5` of a "
-        "member.",
-        examples=["member:5"],
-        extra_json_schema={"pattern": f"^(member:[1-9][0-9]{{0,4}}|{'|'.join(OWN)})$", "maxLength": 12},
-    ),
-]
-
-
-class Posting(Value):
-    """What an entry writes on one account."""
-
-    account: Account
-    amount: told.Money
-    """Debit above zero, credit below."""
+__all__ = ["MEMBER", "OWN", "Account", "Balance", "Chart", "Journal", "JournalEntry", "Posting", "member_of"]
 
 
 class JournalEntry(Value):
@@ -55,14 +34,6 @@ class JournalEntry(Value):
     """The entry that it takes back."""
     by: Actor
     text: told.Note = ""
-
-
-class Balance(Value):
-    """What stands on an account in one currency: debit above zero."""
-
-    account: Account
-    currency: told.Currency
-    amount: told.Money
 
 
 class Chart(Protocol):
@@ -105,11 +76,6 @@ class Journal(Value):
     names: Mapping[int, str | None]
     """Of the members who may be named, by number."""
     sie: Chart
-
-
-def member_of(account: Account) -> int | None:
-    """The member whose account it is."""
-    return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 
 def name_of(journal: Journal, account: Account) -> str | None:

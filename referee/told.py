@@ -110,6 +110,14 @@ MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
+ENTRIES_MAX = 1_000_000_000
+"""More than the books of a club will have."""
+EntryNumber = Annotated[int, _whole(1, ENTRIES_MAX)]
+"""Of an entry in a club's books, from 1 on, in the order of the log: none is left out or given twice."""
+EntryCount = Annotated[int, _whole(0, ENTRIES_MAX)]
+"""The number of the last entry; 0: there is none."""
+ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
+ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 """A word of the interface that is the same in every language."""

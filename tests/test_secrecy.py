@@ -148,6 +148,10 @@ evening/opened          all        evening on season
 evening/closed          all        evening
 log/opened              all        origin
 log/signed              all        size root note
+money/proposed          all        proposal draft by
+money/declined          all        proposal draft by
+money/posted            all        kind currency postings by evening reverses proposal plan balance
+books/closed            all        closing through digest trial label
 
 high-card/compared      all        highest
 """

@@ -148,6 +148,7 @@ class TestRefusals:
             "cases",
             "currencies",
             "deals",
+            "members",
             "pending",
             "scopes",
             "status",

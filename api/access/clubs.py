@@ -85,6 +85,12 @@ def must_have(caller: ClubCaller, scope: Scope | None) -> None:
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
+def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
+    """403 unless his key is good for the books: `audit` or `treasury`; or it is a member's own account, ``owner``."""
+    if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
+        must_have(caller, "audit")
+
+
 def is_operators(held: str, operator: str) -> bool:
     """Whether this is the SHA-256 of the operator's key; ``operator``: that, empty where there is none."""
     return compare_digest(held, operator or "none")

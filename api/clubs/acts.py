@@ -1,6 +1,7 @@
 """What is done in a club."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
 from litestar import post
@@ -19,6 +20,7 @@ from api.http.params import ClubId
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, opening_key_of, replayed
+from api.money.booked import BookedSent, as_before, booked
 from api.service import Service, club_of, service_of
 from api.threads import in_thread
 from referee import told
@@ -27,12 +29,15 @@ from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.rules import needs
 from referee.clubs.standing import Key
+from referee.events import Recorded
 from referee.refusals import Refused
 from referee.store import acts
 from referee.store.club import Club
 from referee.store.desk import Busy, Command, Full, KeyReused, NotHeld, Outcome, Stale
 from referee.value import Value, Version
 
+BOOKED_ATTEMPTS = 8
+"""How often the books are asked, where something else is done in the club in the same moment."""
 ATTEMPTS = 3
 """How often the number of a key is looked up, where another is made in the same moment."""
 _ACT_SAYS = "What is done in a club: `act` tells what, and which fields go with it."
@@ -52,6 +57,10 @@ class ClubActDone(Value, omit_defaults=True):
     """Of `issue_key` and `rotate_key`: the key. Its secret is shown this once."""
     evening: told.EveningNumber | UnsetType = UNSET
     """Of `open_evening`: its number."""
+    proposal: told.ProposalNumber | UnsetType = UNSET
+    """Of `pay`, and of `payout` and `reverse` where they need a second person: what waits to be confirmed."""
+    closing: told.ClosingNumber | UnsetType = UNSET
+    """Of `close_books`: the number of the closing."""
 
 
 ACT: Body[ClubSent] = Body(ClubSent)
@@ -61,13 +70,19 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "/clubs/{club:uuid}/acts",
     operation_id="send_club_act",
     summary="Do something in a club",
-    description="One act, with a key of the club that has the scope for it: `open` for evenings, else `keys`. "
-    "A member renames himself, leaves, and revokes a key of his own with any, and rotates one with any that is good "
-    "for as much. Without it 403 `scope-missing`.\n\n"
+    description="One act, with a key of the club that has the scope for it: `open` for evenings, `treasury` for "
+    "money, else `keys`. A member renames himself, leaves, and revokes a key of his own with any, and rotates one "
+    "with any that is good for as much. Without it 403 `scope-missing`.\n\n"
     "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
     "`overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for (403 "
     "`scopes-not-yours`). A key that is "
     "revoked is refused everywhere within two seconds.\n\n"
+    "Money counts in minor units, in the club's first `currency` where none is named. `deposit`, `payout`, `fee`, "
+    "`opening` and `reverse` are entries of the books. `pay` is told by one of the two, with any key of his own, and "
+    "becomes an entry when the other sends `confirm`, or a treasurer who is neither; `decline` ends it. A payout is "
+    "at most what the member is to receive. One that since the last closing brings him above `payout_limit`, and the "
+    "reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
+    "`second-person-needed` to all others. `close_books` locks all entries until now.\n\n"
     "Names of members are not in the events: what stands there of one is worthless once `erase` has deleted the "
     "name. Whoever shows a key of the club reads the name in its place.\n\n"
     "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was made; "
@@ -92,6 +107,8 @@ async def send_club_act(request: Req, club: ClubId) -> Reply:
     sent = await ACT.read(request)
     making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
     key = opening_key_of(request) if making else key_of(request)
+    if isinstance(sent, asked.ConfirmSent | asked.Decline) and sent.proposal not in caller.club.standing.proposals:
+        caller = caller._replace(club=await service.newest_club(caller.club))  # another process may have taken it
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
     try:
         return await Doing(service, caller, key, expected_by(request)).do(sent)
@@ -121,6 +138,11 @@ class Doing:
                 return await self._rotate_key(sent)
             case asked.EraseSent():
                 return await self._erase(sent)
+            case asked.CloseBooksSent(label=label):
+                may_be_shown("/label", label)
+                return _answer(await self._by_the_books(sent))
+            case asked.PayoutSent() | asked.ReverseSent() | asked.ConfirmSent():
+                return _answer(await self._by_the_books(sent))
             case asked.Set(name=name, timezone=zone):
                 if name is not None:
                     may_be_shown("/name", name)
@@ -155,13 +177,32 @@ class Doing:
         """First on record, then in fact: whoever looks at the members later does what was left out."""
         number = sent.member
         try:
-            outcome = await self._done(asked.Erase(member=number))
+            outcome = await self._by_the_books(sent)
         except Refused as refused:
             if refused.code == "member_erased":
                 await erase(self._service, await self._service.newest_club(self._club), number)
             raise
         await erase(self._service, club_of(outcome.aggregate), number)
         return _answer(outcome)
+
+    async def _by_the_books(self, sent: BookedSent) -> Outcome:
+        """What the books say is decided on: it holds for the version of the club that they were asked at."""
+        for _ in range(BOOKED_ATTEMPTS):
+            before = await self._asked_before()
+            if before is not None and (again := as_before(sent, before)) is not None:
+                return await self._done(again)
+            if self._expected not in (None, self._club.version):
+                await self._catch_up()
+            request = await booked(self._service, self._club, sent)
+            with suppress(Stale):
+                return await self._done(request, expected=self._club.version)
+            await self._catch_up()
+        raise Busy
+
+    async def _asked_before(self) -> Any | None:
+        """What was asked with this Idempotency-Key before, if anything was."""
+        recorded = await self._made_before(self._key)
+        return None if recorded is None or recorded.request is None else asked.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: asked.IssueKeySent) -> Reply:
         """The key names itself, and so its number, which is the next: what is decided holds for this version."""
@@ -194,11 +235,17 @@ class Doing:
 
     async def _issued_before(self, own_key: str | None) -> KeyId | None:
         """The id of the key that was made by this Idempotency-Key, if one was."""
+        recorded = await self._made_before(own_key)
+        issued = None if recorded is None else recorded.event
+        return issued.key if isinstance(issued, facts.KeyIssued) else None
+
+    async def _made_before(self, key: str | None) -> Recorded | None:
+        """The first event that was made with this key, if one was."""
         referee, club_id = self._service.referee, self._club.id
-        if own_key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, own_key)) is None:
+        if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
             return None
         (recorded, *_) = await in_thread(referee.history, club_id, after=act.first - 1, to=act.last)
-        return recorded.event.key if isinstance(recorded.event, facts.KeyIssued) else None
+        return recorded
 
     async def _rotate_key(self, sent: asked.RotateKeySent) -> Reply:
         own_key, random = await self._random(sent)
@@ -227,6 +274,10 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
                 done["member"] = member
             case facts.EveningOpened(evening=evening):
                 done["evening"] = evening
+            case facts.MoneyProposed(proposal=proposal):
+                done["proposal"] = proposal
+            case facts.BooksClosed(closing=closing):
+                done["closing"] = closing
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
                 done["key"] = made.given(key_id, _key(club, key_id))
     secret = {"Cache-Control": "no-store"} if made is not None else {}

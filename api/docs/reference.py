@@ -44,6 +44,7 @@ TAGS = {
     "Events": "What happened, in order: by pages, as a stream, and the match as it stood.",
     "Books": "Protocols, pots, settlements and the records of deals.",
     "Clubs": "Founding a club; its members, keys and evenings.",
+    "Money": "The books of a club: accounts, statements, entries, who pays whom, and files for other programs.",
     "Proof": "The signed log of all that is on record, and the proof that a row is in it.",
     "Rulesets": "The games: their options and their numbered rules.",
     "Operators": "For who runs the service.",

@@ -83,6 +83,7 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
         "Where the operator lets pages of other origins call: whose page may read the answer, or `*` for any.",
         _text(r"^(\*|https?://\S+)$", VALUE_MAX),
     ),
+    "Content-Disposition": ("What to call the file.", _text('^attachment; filename="[!-~]+"$', 64)),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
         "In quotes the version of the match, or club, followed by `-gzip` or the like in other forms of the same; "

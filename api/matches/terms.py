@@ -20,6 +20,7 @@ from referee.clubs.standing import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes, Visibility
 from referee.games import RULESETS
 from referee.officials import takeback
+from referee.refusals import AgainstTheClub
 from referee.ruleset import Ruleset
 from referee.value import Value, tied
 
@@ -209,6 +210,8 @@ def opened_by(
             raise Problem("opening_points_count", players=count)
     if body.stakes is not None and rules.basis(options) is None:
         raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
+    if body.stakes is not None and club is not None and body.stakes.currency not in club.currencies:
+        raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     stakes, terms = body.stakes, terms_of(body)

@@ -2,14 +2,27 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.clubs.facts import APP_MAX, KEY_ID, SEASON_MAX, KeyId, Scope, SieAccounts, Zone
-from referee.value import Value
+from referee.clubs.facts import (
+    ACCOUNT,
+    APP_MAX,
+    KEY_ID,
+    SEASON_MAX,
+    Account,
+    EntryKind,
+    KeyId,
+    Postings,
+    Scope,
+    SieAccounts,
+    Trial,
+    Zone,
+)
+from referee.value import VERSION_MAX, Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
 """A name: no control characters, and not only blanks."""
@@ -33,9 +46,28 @@ CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=
 CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_length=10)]
 ZoneSent = Annotated[Zone, Meta(min_length=1, max_length=64)]
 ClubName = Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=PERSON)]
+AMOUNT_MAX = 10**12
+"""Of one act, in minor units: so that what stands on an account is told exactly as a number of JSON."""
+AmountSent = Annotated[int, Meta(ge=1, le=AMOUNT_MAX, description="Minor units: öre, cents.")]
+Via = Annotated[Literal["cash", "bank"], Meta(description="Through which of the club's accounts.")]
+AccountSent = Annotated[Account, Meta(pattern=f"{ACCOUNT}(?!\\n)", max_length=12)]
+EntrySent = Annotated[int, Meta(ge=1, le=told.ENTRIES_MAX)]
+ProposalSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
+LabelSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 TimeSent = Annotated[datetime, Meta(tz=True)]
 OVERLAP_MAX = 604_800
 """A week, in seconds."""
+
+
+class EntryFound(Value, omit_defaults=True):
+    """An entry, as the books have it."""
+
+    kind: EntryKind
+    currency: told.Currency
+    postings: Postings
+    evening: told.EveningNumber | None = None
+    reversed: bool = False
+    """Whether another takes it back."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
@@ -142,11 +174,138 @@ class CloseEvening(ClubAct, tag="close_evening"):
     evening: EveningSent
 
 
+class MoneyAct(ClubAct):
+    """An act that writes into the club's books, or would."""
+
+
+class Deposit(MoneyAct, tag="deposit"):
+    """A member paid the club."""
+
+    member: MemberSent
+    amount: AmountSent
+    via: Via
+    currency: CurrencySent | None = None
+    evening: EveningSent | None = None
+
+
+class PayoutSent(MoneyAct, tag="payout"):
+    """The club pays a member something of what he is to receive."""
+
+    SCHEMA: ClassVar[str] = "Payout"
+    member: MemberSent
+    amount: AmountSent
+    via: Via
+    currency: CurrencySent | None = None
+    evening: EveningSent | None = None
+
+
+class Payout(PayoutSent, kw_only=True, tag="payout"):
+    """And what the books say of his account."""
+
+    balance: told.Money
+    """In that currency, debit above zero."""
+
+
+class Pay(MoneyAct, tag="pay"):
+    """One member paid another; the other confirms it, or a treasurer who is neither."""
+
+    payer: MemberSent
+    payee: MemberSent
+    amount: AmountSent
+    currency: CurrencySent | None = None
+    evening: EveningSent | None = None
+    plan: Annotated[told.Digest, Meta(pattern="^[0-9a-f]{16}$")] | None = None
+    """The `id` of the payment of a plan that it is."""
+
+
+class Fee(MoneyAct, tag="fee"):
+    """A member owes the club something: a sum a member, and no share of what is played for."""
+
+    member: MemberSent
+    amount: AmountSent
+    currency: CurrencySent | None = None
+    evening: EveningSent | None = None
+
+
+class OpenAccount(MoneyAct, tag="opening"):
+    """What stood on an account when the books were begun."""
+
+    account: AccountSent
+    amount: Annotated[int, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
+    """Minor units, debit above zero: what lay in the cash box, or what a member owed; below zero what he was to
+    receive. Not 0."""
+    currency: CurrencySent | None = None
+
+
+class ReverseSent(MoneyAct, tag="reverse"):
+    """An entry is taken back by its negative: once, and no reversal itself."""
+
+    SCHEMA: ClassVar[str] = "Reverse"
+    entry: EntrySent
+    """Its number."""
+
+
+class Reverse(ReverseSent, kw_only=True, tag="reverse"):
+    """And how it stands in the books."""
+
+    found: EntryFound | None = None
+
+
+class ConfirmSent(MoneyAct, tag="confirm"):
+    """A proposal is posted."""
+
+    SCHEMA: ClassVar[str] = "Confirm"
+    proposal: ProposalSent
+
+
+class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
+    """And what the books say of what it asks for: of a payout the member's account, of a reversal the entry."""
+
+    balance: told.Money | None = None
+    found: EntryFound | None = None
+
+
+class Decline(MoneyAct, tag="decline"):
+    """A proposal is declined, or taken back by who made it."""
+
+    proposal: ProposalSent
+
+
+class CloseBooksSent(MoneyAct, tag="close_books"):
+    """All entries until now are closed."""
+
+    SCHEMA: ClassVar[str] = "CloseBooks"
+    label: LabelSent
+
+
+class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
+    """And what the books say: their last entry, the digest up to it, and what stands on the accounts."""
+
+    through: told.EntryCount
+    digest: told.Hash
+    trial: Trial
+
+
+MoneySent = Deposit | PayoutSent | Pay | Fee | OpenAccount | ReverseSent | ConfirmSent | Decline | CloseBooksSent
+MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | Confirm | Decline | CloseBooks
+
 ClubSent = (
-    Join | Rename | Leave | EraseSent | IssueKeySent | RotateKeySent | RevokeKey | Set | OpenEvening | CloseEvening
+    Join
+    | Rename
+    | Leave
+    | EraseSent
+    | IssueKeySent
+    | RotateKeySent
+    | RevokeKey
+    | Set
+    | OpenEvening
+    | CloseEvening
+    | MoneySent
 )
 """What a client sends."""
-ClubRequest = Join | Rename | Leave | Erase | IssueKey | RotateKey | RevokeKey | Set | OpenEvening | CloseEvening
+ClubRequest = (
+    Join | Rename | Leave | Erase | IssueKey | RotateKey | RevokeKey | Set | OpenEvening | CloseEvening | MoneyRequest
+)
 """What is decided, and stands on record."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode

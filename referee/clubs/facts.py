@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from msgspec import Meta
 
 from referee import told
+from referee.actors import Actor
 from referee.events import Event, Hidden
 from referee.value import Time, Value
 
@@ -46,6 +47,15 @@ Season = Annotated[
         extra_json_schema={"pattern": told.NAME, "maxLength": SEASON_MAX},
     ),
 ]
+Label = Annotated[
+    str,
+    Meta(
+        title="ClosingLabel",
+        description="What a club calls a closing of its books: `2026`.",
+        examples=["2026"],
+        extra_json_schema={"maxLength": SEASON_MAX},
+    ),
+]
 APP_MAX = 40
 AppName = Annotated[
     str,
@@ -62,19 +72,91 @@ Zone = Annotated[
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
 ]
 """A timezone by its name in the IANA database: the dates of a club's evenings are those of the clock there."""
-Account = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
+SieAccount = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 
 
 class SieAccounts(Value, forbid_unknown_fields=True):
     """The accounts that stand for the club's own in a SIE file."""
 
-    cash: Account = "1910"
-    bank: Account = "1930"
-    members: Account = "2890"
+    cash: SieAccount = "1910"
+    bank: SieAccount = "1930"
+    members: SieAccount = "2890"
     """What the club owes its members; below zero what they owe."""
-    pot: Account = "2890"
-    fees: Account = "3990"
-    opening: Account = "2061"
+    pot: SieAccount = "2890"
+    fees: SieAccount = "3990"
+    opening: SieAccount = "2061"
+
+
+OWN = ("cash", "bank", "pot", "fees", "opening")
+"""The accounts of the club itself."""
+MEMBER = "member:"
+"""Before a member's number in the name of his account."""
+ACCOUNT = f"^(member:[1-9][0-9]{{0,4}}|{'|'.join(OWN)})$"
+Account = Annotated[
+    str,
+    Meta(
+        title="Account",
+        description="An account of the club's books: `cash`, `bank`, `pot`, `fees`, `opening`, and `member:5` of a "
+        "member.",
+        examples=["member:5"],
+        extra_json_schema={"pattern": ACCOUNT, "maxLength": 12},
+    ),
+]
+EntryKind = Annotated[
+    Literal["match", "deposit", "payout", "pay", "fee", "opening", "reverse"],
+    Meta(
+        title="EntryKind",
+        description="What an entry of the books stands for. `match`: what a match came to. `deposit`, `payout`: a "
+        "member paid the club, or the club him. `pay`: one member paid another. `fee`: he owes the club something. "
+        "`opening`: what stood there when the books were begun. `reverse`: an earlier entry, taken back.",
+    ),
+]
+
+
+class Posting(Value):
+    """What an entry writes on one account."""
+
+    account: Account
+    amount: told.Money
+    """Minor units: debit above zero, credit below."""
+
+
+class Balance(Value):
+    """What stands on an account in one currency: debit above zero."""
+
+    account: Account
+    currency: told.Currency
+    amount: told.Money
+
+
+Postings = Annotated[tuple[Posting, ...], told.at_most(9)]
+"""They add up to 0."""
+TRIAL_MAX = 10 * (told.MEMBERS_MAX + len(OWN))
+Trial = Annotated[tuple[Balance, ...], told.at_most(TRIAL_MAX)]
+"""By currency and account; what is left out is 0."""
+
+
+def account_of(member: int) -> Account:
+    """The account of a member."""
+    return f"{MEMBER}{member}"
+
+
+def member_of(account: Account) -> int | None:
+    """The member whose account it is."""
+    return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
+
+
+class MoneyDraft(Value, omit_defaults=True):
+    """An entry as it is asked for: it has no number before it stands in the books."""
+
+    kind: EntryKind
+    currency: told.Currency
+    postings: Postings
+    evening: told.EveningNumber | None = None
+    reverses: told.EntryNumber | None = None
+    """The entry that it takes back."""
+    plan: told.Digest | None = None
+    """Of `pay`: the payment of a plan that it is."""
 
 
 class ClubFounded(Event):
@@ -190,3 +272,62 @@ class EveningClosed(Event):
 
     TOPIC: ClassVar[str] = "evening/closed"
     evening: told.EveningNumber
+
+
+class MoneyProposed(Event):
+    """An entry waits for somebody else to confirm it."""
+
+    TOPIC: ClassVar[str] = "money/proposed"
+    proposal: told.ProposalNumber
+    """Its number among the proposals of the club, from 1 on."""
+    draft: MoneyDraft
+    """The entry that it asks for."""
+    by: Actor
+    """Who asks."""
+
+
+class MoneyDeclined(Event):
+    """A proposal was declined, or taken back: nothing comes of it."""
+
+    TOPIC: ClassVar[str] = "money/declined"
+    proposal: told.ProposalNumber
+    draft: MoneyDraft
+    """The entry that it asked for."""
+    by: Actor
+    """Who declined it."""
+
+
+class MoneyPosted(Event):
+    """An entry of the books. Its number there is that which it has in the order of the log."""
+
+    TOPIC: ClassVar[str] = "money/posted"
+    kind: EntryKind
+    currency: told.Currency
+    postings: Postings
+    by: Actor
+    """Who asked for it; where it had been proposed, the actor of this event is who confirmed it."""
+    evening: told.EveningNumber | None = None
+    reverses: told.EntryNumber | None = None
+    """The entry that it takes back."""
+    proposal: told.ProposalNumber | None = None
+    """That it comes of; left out: it needed nobody else."""
+    plan: told.Digest | None = None
+    """Of `pay`: the payment of a plan that it is."""
+    balance: told.Money | None = None
+    """Of `payout`: what the books said of the member's account before: below zero what he was to receive."""
+
+
+class BooksClosed(Event):
+    """The entries up to one stand for ever: what comes later has later numbers."""
+
+    TOPIC: ClassVar[str] = "books/closed"
+    closing: told.ClosingNumber
+    """Its number among the closings of the club, from 1 on."""
+    through: told.EntryNumber
+    """The last entry that is closed."""
+    digest: told.Hash
+    """SHA-256 over the digest of the closing before and the entries since."""
+    trial: Trial
+    """What stood on each account then, but where it was 0."""
+    label: Label
+    """What the club calls the closing."""

@@ -1,15 +1,16 @@
 """What may be done in a club, and what comes of it."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.clubs import asked, facts
+from referee.clubs import asked, facts, money
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES, Scope
+from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of
 from referee.clubs.standing import Club, Evening, Key, Member
 from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
@@ -65,18 +66,20 @@ RULES = ClubRules()
 def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
     """The scope that a holder needs to ask this of the club; ``None``: any key of his own will do."""
     match request:
-        case asked.Rename(member=member) | asked.Leave(member=member) if member == _member_of(club, actor):
+        case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
             return None
         case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if _is_own(club, actor, name):
             return None
         case asked.OpenEvening() | asked.CloseEvening():
             return "open"
+        case asked.MoneyAct():
+            return money.needs(club, request, actor)
     return "keys"
 
 
 def granted(club: Club, actor: Actor) -> tuple[Scope, ...]:
     """What somebody may grant: whoever runs the service all, a key what it has itself."""
-    key = _key_of(club, actor)
+    key = key_by(club, actor)
     return SCOPES if actor == "operator" else () if key is None else key.scopes
 
 
@@ -91,19 +94,19 @@ def _join(club: Club, request: asked.Join, moment: Moment) -> Events:
 
 
 def _rename(club: Club, request: asked.Rename, moment: Moment) -> Events:
-    _here(club, request.member)
+    member_here(club, request.member)
     return (facts.MemberNamed(member=request.member, name=request.name),)
 
 
 def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
-    _here(club, request.member)
+    member_here(club, request.member)
     theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
     revoked = [facts.KeyRevoked(key=key) for key in theirs]
     return (*revoked, facts.MemberLeft(member=request.member, on=moment.at.date()))
 
 
 def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
-    member = _member(club, request.member)
+    member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
     if member.erased:
@@ -120,7 +123,7 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
     if (request.member is None) == (request.app is None):
         raise AgainstTheClub("member_or_app", None)
     if request.member is not None:
-        _here(club, request.member)
+        member_here(club, request.member)
     if len(club.keys) == MEMBERS_MAX:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
@@ -140,14 +143,14 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
 
 
 def _rotate_key(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
-    key = _good_key(club, request.key, moment.at)
+    key = good_key(club, request.key, moment.at)
     _may_grant(club, moment.actor, key.scopes)
     until = moment.at + timedelta(seconds=request.overlap_seconds)
     return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
 
 
 def _revoke_key(club: Club, request: asked.RevokeKey, moment: Moment) -> Events:
-    if _key(club, request.key).revoked:
+    if key_of(club, request.key).revoked:
         raise ClubState("key_ended", None, key=request.key)
     return (facts.KeyRevoked(key=request.key),)
 
@@ -189,63 +192,23 @@ def _close_evening(club: Club, request: asked.CloseEvening, moment: Moment) -> E
 
 def evening_open(club: Club, number: int) -> Evening:
     """The evening, which goes on. Raises :class:`~referee.refusals.Refused`."""
-    evening = club.evening(number)
-    if evening is None:
-        raise AgainstTheClub("no_such_evening", None, evening=number, last=len(club.evenings))
+    evening = evening_of(club, number)
     if evening.closed:
         raise ClubState("evening_closed", None, evening=number)
     return evening
 
 
-def _member(club: Club, number: int) -> Member:
-    member = club.member(number)
-    if member is None:
-        raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
-    return member
-
-
-def _here(club: Club, number: int) -> Member:
-    member = _member(club, number)
-    if member.left is not None:
-        raise ClubState("member_left", None, member=number)
-    return member
-
-
 def members_here(club: Club, numbers: tuple[int, ...]) -> None:
     """Raises :class:`~referee.refusals.Refused` unless all are members now, each named once."""
     for number in numbers:
-        _here(club, number)
+        member_here(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:
         raise AgainstTheClub("member_twice", None, member=twice[0])
 
 
-def _key(club: Club, name: str) -> Key:
-    key = club.key(name)
-    if key is None:
-        raise AgainstTheClub("no_such_key", None, key=name)
-    return key
-
-
-def _good_key(club: Club, name: str, at: datetime) -> Key:
-    key = _key(club, name)
-    if key.revoked or key.expires_at <= at:
-        raise ClubState("key_ended", None, key=name)
-    return key
-
-
-def _key_of(club: Club, actor: Actor) -> Key | None:
-    """The key that somebody acts with."""
-    return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
-
-
-def _member_of(club: Club, actor: Actor) -> int | None:
-    key = _key_of(club, actor)
-    return None if key is None else key.member
-
-
 def _is_own(club: Club, actor: Actor, name: str) -> bool:
     """Whether a key is the one that somebody acts with, or another of the same member's."""
-    key, member = club.key(name), _member_of(club, actor)
+    key, member = club.key(name), member_by(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 
 
@@ -271,6 +234,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Set: _set,
     asked.OpenEvening: _open_evening,
     asked.CloseEvening: _close_evening,
+    **money.DECIDE,
 }
 
 
@@ -346,4 +310,5 @@ EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
     facts.KeyRevoked: _on_revoked,
     facts.EveningOpened: _on_opened,
     facts.EveningClosed: _on_closed,
+    **money.EVOLVE,
 }

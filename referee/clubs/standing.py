@@ -2,8 +2,14 @@
 
 from datetime import date, datetime
 
-from referee.clubs.facts import AppName, Currencies, KeyId, Ref, Scopes, Season, SieAccounts, Zone
+from msgspec import field
+
+from referee.actors import Actor
+from referee.clubs.facts import AppName, Currencies, KeyId, MoneyDraft, Ref, Scopes, Season, SieAccounts, Zone
 from referee.value import Value
+
+NO_DIGEST = "0" * 64
+"""Before the first closing."""
 
 
 class Member(Value):
@@ -38,6 +44,15 @@ class Evening(Value):
     closed: bool = False
 
 
+class Proposal(Value):
+    """An entry that waits for somebody else."""
+
+    draft: MoneyDraft
+    by: Actor
+    member: int | None
+    """Whose key it was asked with."""
+
+
 class Club(Value):
     """All that is decided on. Members, keys and evenings are numbered from 1 in their order."""
 
@@ -53,6 +68,17 @@ class Club(Value):
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
+    proposed: int = 0
+    """How many proposals there have been."""
+    proposals: dict[int, Proposal] = field(default_factory=dict)
+    """Those that wait, by number."""
+    paid_out: dict[str, int] = field(default_factory=dict)
+    """By account and currency, what was paid out since the books were closed last."""
+    closings: int = 0
+    closed_through: int = 0
+    """The last entry that is closed."""
+    digest: str = NO_DIGEST
+    """Of the last closing."""
 
     def member(self, number: int) -> Member | None:
         """The member of this number, if there was ever one."""

@@ -69,32 +69,63 @@ class Club:
         self.players = self._does("issue_key", member=member, **scopes)["key"]
         self._stands_for(self.players)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
-        rotated = self._does("rotate_key", key=board["id"], overlap_seconds=3600)
+        rotated = self._of_key("rotate_key", board["id"], overlap_seconds=3600)
         self.client.stand_ins[board["secret"]] = written(self._own_id, board["id"], sha256(b"board").digest())
         self._stands_for(rotated["key"])
         self.client.stand_ins[rotated["events"][0]["event"]["until"]] = self._moment(3600)
-        self._does("revoke_key", key=board["id"])
+        self._of_key("revoke_key", board["id"])
         self._does("set", payout_limit=50000, keep_years=0)
         self._does("open_evening", on=EVENING, season="2025/26")
         self._does("close_evening", evening=1)
+        self._pays()
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)
         self._does("erase", member=gone)
 
-    def _does(self, act: str, **fields: Any) -> Any:
-        answer, done = self.client.ask("POST", f"{self.path}/acts", self.key, {"act": act, **fields})
+    def _pays(self) -> None:
+        """All that is done with money; the founder is one treasurer, Dag another."""
+        other = self._does("join", name="Dag Dahl")["member"]
+        until = {"expires_at": self._until}
+        treasurer = self._does("issue_key", member=other, scopes=["treasury"], **until)["key"]
+        self._stands_for(treasurer)
+        self._does("opening", account="cash", amount=100000)
+        self._does("deposit", member=2, amount=60000, via="bank", evening=1)
+        self._does("fee", member=2, amount=2500, evening=1)
+        self._does("payout", member=2, amount=1000, via="cash")
+        self._does("set", payout_limit=1500)
+        waits = self._does("payout", member=2, amount=1000, via="cash")["proposal"]
+        self._does("confirm", treasurer["secret"], proposal=waits)
+        waits = self._does("pay", self.players["secret"], payer=1, payee=2, amount=450)["proposal"]
+        self._does("confirm", proposal=waits)
+        waits = self._does("pay", payer=1, payee=2, amount=450)["proposal"]
+        self._does("decline", proposal=waits)
+        self._does("reverse", entry=3)
+        digest = self._does("close_books", label="2025")["events"][0]["event"]["digest"]
+        self.client.stand_ins[digest] = sha256(b"2025").hexdigest()
+
+    def _does(self, act: str, key: str = "", **fields: Any) -> Any:
+        return self._sends(key or self.key, {"act": act, **fields})
+
+    def _sends(self, key: str, act: dict[str, Any]) -> Any:
+        answer, done = self.client.ask("POST", f"{self.path}/acts", key, act)
         assert answer.status == 201, done
         return done
+
+    def _of_key(self, act: str, key: str, **fields: Any) -> Any:
+        return self._sends(self.key, {"act": act, "key": key, **fields})
 
     def _reads_all(self) -> None:
         self.client.name = "example"
         calls = ("members", "evenings", "keys", "standings?season=2025/26&fresh=true")
         for path in (self.path, *(f"{self.path}/{call}" for call in calls), "/v1/key"):
             self.client.ask("GET", path, self.key)
+        for what in ("accounts", "accounts/member:2/statement", "journal", "plan"):
+            self.client.ask("GET", f"{self.path}/{what}", self.key)
+        self.client.raw("GET", f"{self.path}/export/hledger", self.key)
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """What a call of it is answered with that goes wrong in this way."""
-        path, call = template.format(club=self.id), template.rpartition("/")[2]
+        path, call = template.format(club=self.id, account="member:2", kind="csv"), template.rpartition("/")[2]
         asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
         if call == "matches":
             asked = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "evening": 1, "club": self.id}
@@ -107,6 +138,7 @@ class Club:
                 token, headers = "", {"Authorization": "Basic QW5uYTo="}
             case 403:
                 token = self.players["secret"]
+                path = path.replace("member:2", "cash")
             case 404 if call == "matches":
                 content = msgspec.json.encode({**asked, "club": unknown})
             case 404:
@@ -125,6 +157,8 @@ class Club:
                 headers = {"Content_Type": "text/plain"}
             case 422 if call == "clubs":
                 content = msgspec.json.encode({**FOUNDING, "timezone": "Europe/Knislinge"})
+            case 422 if method == "GET" and call != "standings":
+                path += "?currency=NOK"
             case 422 if call == "standings":
                 path += "?ruleset=whist"
             case 422:

@@ -37,7 +37,7 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
-        path = template.format(**given, club=club.id, deal=1, case=1, event=1)
+        path = template.format(**given, club=club.id, deal=1, case=1, event=1, account="member:2", kind="csv")
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
             if too_many is not None or status in SAID:  # while the store is away, or by another setting
@@ -45,7 +45,7 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
-            elif operation["tags"] == ["Clubs"] or (operation["operationId"], status) in OF_CLUBS:
+            elif operation["tags"][0] in ("Clubs", "Money") or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
             else:
                 said = _provoke(client, method, path, status, going, over)

@@ -62,6 +62,7 @@ def page_of(history: Sequence[Recorded], first: int = 1) -> Page:
 
 
 def all_books() -> tuple[Book, ...]:
+    """Those of matches; the ledger, which takes little of one, has tests of its own."""
     return Protocols(), Cases(), Matches(), Pots()
 
 

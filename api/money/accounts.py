@@ -1,0 +1,102 @@
+"""What stands on the accounts of a club."""
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar import get
+from litestar.params import QueryParameter
+from sqlalchemy import Connection
+
+from api.access.clubs import must_see_books
+from api.http.describe import KEY, described
+from api.http.headers import Req
+from api.http.params import ClubId, ClubMinVersion, Fresh
+from api.http.replies import Reply, encode
+from api.money.asking import InCurrency, ask_the_books, currency_of, names_by_member
+from api.reading import marked_reply
+from api.service import service_of
+from projections.journal import Balance
+from referee import told
+from referee.clubs.facts import TRIAL_MAX, Account, Ref, member_of
+from referee.clubs.lookup import evening_of
+from referee.value import Value
+
+
+class AccountSeen(Value):
+    """What stands on an account in one currency."""
+
+    account: Account
+    currency: told.Currency
+    balance: told.Money
+    """Minor units: debit above zero. What a member owes is above zero."""
+    to_receive: told.Money | None
+    """What a member is to receive, below zero what he owes; null: it is an account of the club's own."""
+    name: Ref | None
+    """Whose account it is; null: the club's own."""
+
+
+class Accounts(Value):
+    """The accounts of a club, as they stood after an entry."""
+
+    entry: told.EntryCount
+    """After which: the number of the last one."""
+    accounts: Annotated[tuple[AccountSeen, ...], told.at_most(TRIAL_MAX)]
+    """By currency and name; of each currency the balances add up to 0."""
+
+
+@get(
+    "/clubs/{club:uuid}/accounts",
+    operation_id="list_accounts",
+    summary="The accounts of a club",
+    description="What stands on each account that anything was written on, in minor units, debit above zero: now, "
+    "or after the entry `at`; with `evening` what the entries of that evening come to. `fresh` waits for matches "
+    "that have just ended. With `audit` or `treasury`.",
+    tags=["Money"],
+    security=KEY,
+    operation_class=described(gives=Accounts, errors=(400, 401, 403, 404, 409, 422, 503)),
+)
+async def list_accounts(
+    request: Req,
+    club: ClubId,
+    currency: InCurrency = None,
+    at: Annotated[
+        int | None, QueryParameter(ge=0, le=told.ENTRIES_MAX, description="As they stood after this entry.")
+    ] = None,
+    evening: Annotated[
+        int | None, QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only the entries of this evening.")
+    ] = None,
+    fresh: Fresh = False,
+    min_version: ClubMinVersion = 0,
+) -> Reply:
+    """The accounts of a club."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    must_see_books(caller)
+    unit = None if currency is None else currency_of(caller, currency)
+    if evening is not None:
+        evening_of(caller.club.standing, evening)
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
+        if at is None and evening is None:
+            return ledger.balances_now(connection, club_id, unit)
+        last = ledger.last(connection, club_id)
+        to = last if at is None else min(at, last)
+        if evening is None:
+            return to, ledger.balances_at(connection, club_id, to, unit)
+        return to, ledger.sums_of_evening(connection, club_id, evening, to, unit)
+
+    entry, found = await ask_the_books(service, caller, read, fresh=fresh)
+    whose = [(one, member_of(one.account)) for one in found]
+    names = await names_by_member(service, caller, (member for _, member in whose if member is not None))
+    accounts = tuple(
+        AccountSeen(
+            account=one.account,
+            currency=one.currency,
+            balance=one.amount,
+            to_receive=None if member is None else -one.amount,
+            name=None if member is None else names.get(member),
+        )
+        for one, member in whose
+    )
+    return await marked_reply(request, encode(Accounts(entry=entry, accounts=accounts)))

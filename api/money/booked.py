@@ -1,0 +1,91 @@
+"""What a money act is decided on: the club's books, as they stand at the version that it is decided at."""
+
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from msgspec.structs import asdict
+from sqlalchemy import Connection
+
+from api.service import Service
+from projections.closings import digest
+from projections.ledger import Ledger
+from referee.clubs import asked
+from referee.clubs.asked import EntryFound
+from referee.clubs.facts import EntryKind, MoneyDraft, account_of
+from referee.store.club import Club
+
+BOOKED: dict[type, type] = {
+    asked.EraseSent: asked.Erase,
+    asked.PayoutSent: asked.Payout,
+    asked.ReverseSent: asked.Reverse,
+    asked.ConfirmSent: asked.Confirm,
+    asked.CloseBooksSent: asked.CloseBooks,
+}
+"""What is sent, and what is decided: that and what the books say."""
+BookedSent = asked.EraseSent | asked.PayoutSent | asked.ReverseSent | asked.ConfirmSent | asked.CloseBooksSent
+
+
+async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
+    """What was sent, with what the books say of it now."""
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
+        return says_of(ledger, connection, club, sent)
+
+    says = await service.books.ask_of(ledger, club.id, club.version, read)
+    return BOOKED[type(sent)](**asdict(sent), **says)
+
+
+def as_before(sent: BookedSent, before: Any) -> Any | None:
+    """What was sent, with what the books said when it was asked ``before`` under the same key; ``None`` where that
+    was something else."""
+    kind = BOOKED[type(sent)]
+    if type(before) is not kind:
+        return None
+    says = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
+    return kind(**asdict(sent), **says)
+
+
+def says_of(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
+    now = club.standing
+    match sent:
+        case asked.EraseSent(member=member):
+            account = account_of(member)
+            return {"balances": tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)}
+        case asked.PayoutSent(member=member, currency=currency):
+            account, currency = account_of(member), currency or now.currencies[0]
+            return {"balance": ledger.balance(connection, club.id, account, currency)}
+        case asked.ReverseSent(entry=entry):
+            return {"found": _found(ledger, connection, club.id, entry)}
+        case asked.ConfirmSent(proposal=number):
+            proposal = now.proposals.get(number)
+            return {} if proposal is None else _of_draft(ledger, connection, club.id, proposal.draft)
+        case asked.CloseBooksSent():
+            through = ledger.last(connection, club.id)
+            entries = ledger.read(connection, club.id, after=now.closed_through, to=through)
+            trial = ledger.balances_at(connection, club.id, through)
+            return {"through": through, "digest": digest(now.digest, entries), "trial": trial}
+
+
+def _of_draft(ledger: Ledger, connection: Connection, club: UUID, draft: MoneyDraft) -> dict[str, Any]:
+    if draft.reverses is not None:
+        return {"found": _found(ledger, connection, club, draft.reverses)}
+    if draft.kind == "payout":
+        (account,) = (one.account for one in draft.postings if one.amount > 0)
+        return {"balance": ledger.balance(connection, club, account, draft.currency)}
+    return {}
+
+
+def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
+    found = ledger.entry(connection, club, number)
+    if found is None:
+        return None
+    entry, reversed_by = found
+    return EntryFound(
+        kind=msgspec.convert(entry.kind, EntryKind),
+        currency=entry.currency,
+        postings=entry.postings,
+        evening=entry.evening,
+        reversed=reversed_by is not None,
+    )

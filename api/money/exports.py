@@ -1,0 +1,102 @@
+"""A club's books as files for other programs."""
+
+from datetime import date
+from typing import Annotated
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from litestar import get
+from litestar.params import PathParameter, QueryParameter
+from sqlalchemy import Connection
+
+from api.access.clubs import must_see_books
+from api.http.describe import KEY, Text, described
+from api.http.headers import Req, held, tag_by
+from api.http.params import ClubId, ClubMinVersion, Fresh
+from api.http.problems import Problem
+from api.http.replies import PRIVATE, Reply, not_modified
+from api.money.asking import InCurrency, ask_the_books, currency_of, names_by_member
+from api.reading import long_reply
+from api.service import service_of
+from api.threads import in_long_thread
+from projections.exports import EXPORTS
+from projections.journal import Journal, in_currency
+from referee.store.desk import utc_now
+
+KIND = "^(hledger|beancount|sie|csv|json)$"
+
+
+@get(
+    "/clubs/{club:uuid}/export/{kind:str}",
+    operation_id="export_books",
+    summary="The books as a file",
+    description="The entries of some days for another program, with what stood on the accounts before and after: "
+    "`hledger` (ledger reads it as well), `beancount`, `sie` (SIE 4I, one currency a file), `csv` or `json`. Members "
+    "stand in it by number unless `names`. 422 where those days have no entry. With `audit` or `treasury`.",
+    tags=["Money"],
+    security=KEY,
+    operation_class=described(
+        others={
+            "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
+            "text/csv": Text("A row for each posting.", begins="entry,"),
+            "application/json": Text("The journal, in minor units.", begins="{"),
+        },
+        headers=("Content-Disposition",),
+        errors=(400, 401, 403, 404, 409, 422, 503),
+    ),
+)
+async def export_books(
+    request: Req,
+    club: ClubId,
+    kind: Annotated[
+        str, PathParameter(description="For which program.", schema_extra={"pattern": KIND, "maxLength": 9})
+    ],
+    first: Annotated[date | None, QueryParameter(name="from", description="The first day; left out: of all.")] = None,
+    last: Annotated[date | None, QueryParameter(name="to", description="The last day; left out: of all.")] = None,
+    currency: InCurrency = None,
+    names: Annotated[bool, QueryParameter(description="Whether to tell the names of members.")] = False,
+    fresh: Fresh = False,
+    min_version: ClubMinVersion = 0,
+) -> Reply:
+    """The books as a file."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    must_see_books(caller)
+    export = EXPORTS.get(kind)
+    if export is None:
+        raise Problem("no_such_export", allowed=list(EXPORTS))
+    if first is not None and last is not None and last < first:
+        raise Problem("bad_period")
+    now = caller.club.standing
+    one = currency_of(caller, currency) if currency is not None or export.one_currency else None
+    known = await names_by_member(service, caller, range(1, len(now.members) + 1)) if names else {}
+    made = utc_now().astimezone(ZoneInfo(now.timezone)).date()
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> Journal:
+        low, high = ledger.days(connection, club_id, first, last)
+        entries = tuple(ledger.read(connection, club_id, after=low - 1, to=high))
+        if not any(one in (None, entry.currency) for entry in entries):
+            raise Problem("empty_period")
+        whole = Journal(
+            club=now.name,
+            currencies=now.currencies,
+            first=first or entries[0].date,
+            last=last or entries[-1].date,
+            made=made,
+            opening=ledger.balances_at(connection, club_id, low - 1),
+            entries=entries,
+            closing=ledger.balances_at(connection, club_id, high),
+            names=dict(known),
+            sie=now.sie,
+        )
+        return whole if one is None else in_currency(whole, one)
+
+    journal = await ask_the_books(service, caller, read, fresh=fresh)
+    body = await in_long_thread(export.write, journal)
+    name = f"{journal.first}--{journal.last}{export.suffix}"
+    headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
+    tag = tag_by(body)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, body, tag, headers=headers, media_type=export.media_type)

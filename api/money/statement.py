@@ -1,0 +1,115 @@
+"""The call that gives a statement of account."""
+
+from datetime import date
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from litestar import get
+from litestar.params import PathParameter, QueryParameter
+from sqlalchemy import Connection
+
+from api.access.clubs import must_see_books
+from api.http.asked import more
+from api.http.describe import KEY, LANGUAGE, Text, described, in_header
+from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.params import ClubId, ClubMinVersion, Fresh
+from api.http.problems import Problem
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.money import statements
+from api.money.asking import AfterEntry, Lines, OneCurrency, account_in, ask_the_books, currency_of, names_by_member
+from api.money.statements import Statement, StatementLine
+from api.reading import long_reply
+from api.service import service_of
+from projections.ledger.tables import Line
+from referee.clubs.facts import ACCOUNT, EntryKind, member_of
+
+CSV = "text/csv"
+
+
+@get(
+    "/clubs/{club:uuid}/accounts/{account:str}/statement",
+    operation_id="get_statement",
+    summary="A statement of account",
+    description="What was written on an account in one currency, by number of the entry, and what stood there after "
+    "each: those after `after`, of the days `from` to `to`. With `Accept: text/csv` as a table, with "
+    "`Accept: text/html` as a page without a script, to be read or printed. Of his own account a member has it with "
+    "any key of his, of the others who has `audit` or `treasury`.",
+    tags=["Money"],
+    security=KEY,
+    operation_class=described(
+        gives=Statement,
+        others={CSV: Text("A row for each line.", begins="entry,"), HTML: Text("A page.", begins="<!doctype html>")},
+        takes=(in_header("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),
+        errors=(400, 401, 403, 404, 409, 422, 503),
+    ),
+)
+async def get_statement(
+    request: Req,
+    club: ClubId,
+    account: Annotated[
+        str,
+        PathParameter(
+            description="An account: `member:5`, `cash`, `bank`, `pot`, `fees` or `opening`.",
+            schema_extra={"pattern": ACCOUNT, "maxLength": 12},
+        ),
+    ],
+    currency: OneCurrency = None,
+    after: AfterEntry = 0,
+    first: Annotated[date | None, QueryParameter(name="from", description="Not before this day.")] = None,
+    last: Annotated[date | None, QueryParameter(name="to", description="Not after this day.")] = None,
+    limit: Lines = 200,
+    fresh: Fresh = False,
+    min_version: ClubMinVersion = 0,
+) -> Reply:
+    """A statement of account."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
+    must_see_books(caller, owner)
+    account, unit = account_in(caller, account), currency_of(caller, currency)
+    if first is not None and last is not None and last < first:
+        raise Problem("bad_period")
+    named = await names_by_member(service, caller, () if owner is None else (owner,))
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> Statement:
+        span: dict[str, Any] = {"after": after, "first": first, "last": last}
+        found = ledger.statement(connection, club_id, account, unit, **span, limit=limit + 1)
+        lines = tuple(map(_line, found[:limit]))
+        if lines:
+            before, end = lines[0].balance - lines[0].amount, lines[-1].balance
+        else:
+            _, to = ledger.days(connection, club_id, None, last)
+            before = end = ledger.balance(connection, club_id, account, unit, before=to + 1)
+        return Statement(
+            club=caller.club.standing.name,
+            account=account,
+            name=None if owner is None else named.get(owner),
+            currency=unit,
+            before=before,
+            lines=lines,
+            after=end,
+            next=lines[-1].number if len(found) > limit else None,
+        )
+
+    statement = await ask_the_books(service, caller, read, fresh=fresh)
+    kind = chosen(header(request, b"accept"), (JSON, CSV, HTML)) or JSON
+    language = language_of(header(request, b"accept-language"))
+    headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
+    if kind == HTML:
+        body = statements.page(statement, language)
+        headers |= {"Content-Language": language, "Content-Security-Policy": statements.policy()}
+    else:
+        body = statements.csv(statement) if kind == CSV else encode(statement)
+    if statement.next is not None:
+        headers |= more(request, after=str(statement.next))
+    tag = tag_by(body)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, body, tag, headers=headers, media_type=kind)
+
+
+def _line(line: Line) -> StatementLine:
+    kind = msgspec.convert(line.kind, EntryKind)
+    return StatementLine(**{**line._asdict(), "date": line.date.isoformat(), "kind": kind})

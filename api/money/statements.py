@@ -1,0 +1,122 @@
+"""A statement of account: what was written on an account, and what stood there after it."""
+
+import csv as files
+from html import escape
+from importlib.resources import files as resources
+from io import StringIO
+from typing import Annotated
+
+import msgspec
+
+from api.docs.pages import framed, policy_of_framed
+from api.money.asking import LINES_MAX, Cause, Day
+from projections.journal import decimal
+from projections.spreadsheets import text
+from referee import told
+from referee.clubs.facts import Account, EntryKind, Ref
+from referee.sentences import Language, Text
+from referee.value import Value
+
+COLUMNS = ("entry", "date", "kind", "amount", "balance", "evening", "reverses", "cause")
+
+
+class Words(Value, forbid_unknown_fields=True):
+    """The words of a statement, by code."""
+
+    words: dict[str, Text]
+    kinds: dict[str, Text]
+
+
+WORDS = msgspec.toml.decode((resources("api.docs") / "statement_page.toml").read_bytes(), type=Words)
+"""``statement_page.toml`` is for a translator to read and change."""
+
+
+class StatementLine(Value):
+    """What an entry wrote on the account."""
+
+    number: told.EntryNumber
+    """The entry."""
+    date: Day
+    """On the club's clock."""
+    kind: EntryKind
+    amount: told.Money
+    """Debit above zero, credit below."""
+    balance: told.Money
+    """What stands on the account after it."""
+    evening: told.EveningNumber | None
+    """Of the club's evenings the one that it belongs to; null: none."""
+    cause: Cause
+    """The event that made the entry."""
+    reverses: told.EntryNumber | None
+    """The entry that it takes back; null: none."""
+
+
+class Statement(Value):
+    """What was written on an account in a currency: ``before`` plus the amounts gives ``after``."""
+
+    club: told.Name
+    """What the club is called."""
+    account: Account
+    name: Ref | None
+    """Whose account it is; null: the club's own."""
+    currency: told.Currency
+    before: told.Money
+    """What stood there before the first of these lines."""
+    lines: Annotated[tuple[StatementLine, ...], told.at_most(LINES_MAX)]
+    """By number."""
+    after: told.Money
+    """What stands there after the last of them."""
+    next: told.EntryNumber | None
+    """What to give as `after` for more lines; null: these are the last."""
+
+
+def csv(statement: Statement) -> bytes:
+    """The lines as CSV after RFC 4180, amounts with two decimals after a point."""
+    file = StringIO()
+    table = files.writer(file)
+    table.writerow(COLUMNS)
+    for one in statement.lines:
+        amounts = [decimal(one.amount), decimal(one.balance)]
+        table.writerow([one.number, one.date, one.kind, *amounts, one.evening, one.reverses, text(one.cause)])
+    return file.getvalue().encode()
+
+
+def policy() -> str:
+    """What the page may load: nothing but its style."""
+    return policy_of_framed("statement")
+
+
+def page(statement: Statement, language: Language) -> bytes:
+    """The statement as a page to be read or printed: HTML without a script, in which every text is only text."""
+
+    def word(code: str) -> str:
+        return escape(WORDS.words[code].in_(language))
+
+    whose = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
+    title = WORDS.words["title"].in_(language).replace("{account}", whose)
+    terms = {"club": statement.club, "account": whose, "currency": statement.currency}
+    heads = ("number", "date", "kind", "amount", "balance", "cause")
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        "<dl>" + "".join(f"<dt>{word(code)}</dt><dd>{escape(what)}</dd>" for code, what in terms.items()) + "</dl>",
+        f"<p>{word('signs')}</p>",
+        "<table><thead><tr>" + "".join(f"<th>{word(code)}</th>" for code in heads) + "</tr></thead><tbody>",
+        _sum(word("before"), statement.before),
+        *(_row(one, language) for one in statement.lines),
+        _sum(word("after"), statement.after),
+        "</tbody></table>",
+    ]
+    return framed("statement", language, title, "\n".join(body))
+
+
+def _sum(what: str, amount: int) -> str:
+    return f'<tr><td></td><td></td><td>{what}</td><td></td><td class="sum">{decimal(amount)}</td><td></td></tr>'
+
+
+def _row(line: StatementLine, language: Language) -> str:
+    what = WORDS.kinds[line.kind].in_(language)
+    if line.reverses is not None:
+        what += f" ({WORDS.words['reverses'].in_(language).replace('{entry}', str(line.reverses))})"
+    amounts = "".join(f'<td class="sum">{decimal(one)}</td>' for one in (line.amount, line.balance))
+    cause = f'<td class="cause">{escape(line.cause)}</td>'
+    return f"<tr><td>{line.number}</td><td>{line.date}</td><td>{escape(what)}</td>{amounts}{cause}</tr>"

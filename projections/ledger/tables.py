@@ -1,0 +1,336 @@
+"""The tables of the ledger, and what can be read there."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Date,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    Uuid,
+    func,
+    select,
+)
+
+from projections.follow.engine import Json, Utc
+from projections.follow.keeping import LIVE, own_name
+from projections.journal import Balance, JournalEntry, Posting
+from referee.actors import Actor
+from referee.clubs.facts import Trial
+from referee.value import Value
+
+NO_DIGEST = "0" * 64
+"""Before the first closing."""
+READ_AT_ONCE = 1000
+"""Entries whose postings are read in one query."""
+
+
+class Money(Value):
+    """A club's match for money: whose it is, and what it came to, as it is entered."""
+
+    club: UUID
+    evening: int | None
+    members: tuple[int, ...]
+    currency: str
+    amounts: tuple[int, ...] = ()
+    """By seat, what each receives; empty while it goes on."""
+    entry: int | None = None
+    """Where it is entered."""
+    ended_by: int = 0
+    """The event that said so."""
+
+
+class Keeping(Value):
+    """How far the books of a club have come."""
+
+    timezone: str
+    last: int = 0
+    """Their last entry."""
+    day: date | None = None
+    """Its date."""
+    through: int = 0
+    """The last entry that is closed."""
+    digest: str = NO_DIGEST
+    """Of that closing, as it was said."""
+
+
+class Closing(NamedTuple):
+    """A closing, and what these books say of it."""
+
+    closing: int
+    through: int
+    digest: str
+    label: str
+    at: datetime
+    trial: Trial
+    found: str
+    """The digest that the entries have."""
+    holds: bool
+    """Whether the books have what was closed."""
+
+
+class Line(NamedTuple):
+    """A posting on an account, and what stands there after it."""
+
+    number: int
+    date: date
+    kind: str
+    amount: int
+    balance: int
+    evening: int | None
+    cause: str
+    reverses: int | None
+
+
+class Tables:
+    """The tables of the ledger, and what they answer."""
+
+    key: str
+    """Begins their names."""
+
+    def __init__(self, prefix: str = LIVE) -> None:
+        self.metadata = MetaData()
+
+        def table(name: str, *columns: Column[Any]) -> Table:
+            return Table(f"{prefix}{self.key}_{name}", self.metadata, *columns)
+
+        self.clubs = table(
+            "clubs",
+            Column("club", Uuid, primary_key=True),
+            Column("version", Integer, nullable=False),
+            Column("keeping", Json(Keeping), nullable=False),
+        )
+        self.matches = table(
+            "matches",
+            Column("match", Uuid, primary_key=True),
+            Column("version", Integer, nullable=False),
+            Column("money", Json(Money)),
+        )
+        self.entries = table(
+            "entries",
+            Column("club", Uuid, primary_key=True),
+            Column("number", Integer, primary_key=True, autoincrement=False),
+            Column("date", Date, nullable=False),
+            Column("kind", Text, nullable=False),
+            Column("currency", Text, nullable=False),
+            Column("cause", Text, nullable=False),
+            Column("evening", Integer),
+            Column("reverses", Integer),
+            Column("reversed_by", Integer),
+            Column("by", Json(Actor), nullable=False),
+        )
+        entries = self.entries.c
+        Index(own_name("ix_ledger_days"), entries.club, entries.date, entries.number)
+        Index(own_name("ix_ledger_evenings"), entries.club, entries.evening)
+        self.postings = table(
+            "postings",
+            Column("club", Uuid, primary_key=True),
+            Column("number", Integer, primary_key=True, autoincrement=False),
+            Column("account", Text, primary_key=True),
+            Column("currency", Text, nullable=False),
+            Column("amount", BigInteger, nullable=False),
+            Column("balance", BigInteger, nullable=False),
+        )
+        postings = self.postings.c
+        Index(own_name("ix_ledger_accounts"), postings.club, postings.account, postings.currency, postings.number)
+        self.balances = table(
+            "balances",
+            Column("club", Uuid, primary_key=True),
+            Column("currency", Text, primary_key=True),
+            Column("account", Text, primary_key=True),
+            Column("balance", BigInteger, nullable=False),
+        )
+        self.closings = table(
+            "closings",
+            Column("club", Uuid, primary_key=True),
+            Column("closing", Integer, primary_key=True, autoincrement=False),
+            Column("through", Integer, nullable=False),
+            Column("digest", Text, nullable=False),
+            Column("label", Json(str), nullable=False),
+            Column("at", Utc, nullable=False),
+            Column("trial", Json(Trial), nullable=False),
+            Column("found", Text, nullable=False),
+            Column("holds", Boolean, nullable=False),
+        )
+
+    # What it answers: entries never change, so what is read up to a number is all of one time.
+
+    def last(self, connection: Connection, club: UUID) -> int:
+        """The number of the last entry of a club."""
+        keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
+        return 0 if keeping is None else int(keeping.last)
+
+    def read(
+        self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
+    ) -> Iterator[JournalEntry]:
+        """Entries by number: those after one, to another, at most so many."""
+        left = limit
+        while left is None or left > 0:
+            most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
+            entries, postings = self.entries.c, self.postings.c
+            query = select(self.entries).where(entries.club == club, entries.number > after)
+            if to is not None:
+                query = query.where(entries.number <= to)
+            found = connection.execute(query.order_by(entries.number).limit(most)).all()
+            if not found:
+                return
+            first, after = found[0].number, found[-1].number
+            written: dict[int, list[Posting]] = {}
+            of_them = select(self.postings).where(postings.club == club, postings.number.between(first, after))
+            for row in connection.execute(of_them.order_by(postings.number, postings.account)):
+                written.setdefault(row.number, []).append(Posting(account=row.account, amount=row.amount))
+            for row in found:
+                yield _entry(row, tuple(written[row.number]))
+            if len(found) < most:
+                return
+            left = None if left is None else left - len(found)
+
+    def entry(self, connection: Connection, club: UUID, number: int) -> tuple[JournalEntry, int | None] | None:
+        """An entry, and that which takes it back; ``None`` where there is none of this number."""
+        found = tuple(self.read(connection, club, after=number - 1, to=number))
+        if not found:
+            return None
+        entries = self.entries.c
+        query = select(entries.reversed_by).where(entries.club == club, entries.number == number)
+        return found[0], connection.scalar(query)
+
+    def balances_at(
+        self, connection: Connection, club: UUID, number: int, currency: str | None = None
+    ) -> tuple[Balance, ...]:
+        """What stood on each account after an entry, but where it was 0: by currency and account."""
+        postings = self.postings.c
+        which = [postings.club == club, postings.number <= number]
+        if currency is not None:
+            which.append(postings.currency == currency)
+        latest = (
+            select(postings.account, postings.currency, func.max(postings.number).label("number"))
+            .where(*which)
+            .group_by(postings.account, postings.currency)
+            .subquery()
+        )
+        query = select(postings.account, postings.currency, postings.balance).join(
+            latest, (postings.account == latest.c.account) & (postings.number == latest.c.number)
+        )
+        return _in_order(connection.execute(query.where(postings.club == club)))
+
+    def balances_now(
+        self, connection: Connection, club: UUID, currency: str | None = None
+    ) -> tuple[int, tuple[Balance, ...]]:
+        """The last entry, and what stands on each account: also where that is 0."""
+        balances, clubs = self.balances.c, self.clubs.c
+        mine = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
+        query = select(clubs.keeping, balances.account, balances.currency, balances.balance)
+        rows = connection.execute(
+            query.select_from(self.clubs.outerjoin(self.balances, mine)).where(clubs.club == club)
+        )
+        found = rows.all()
+        last = found[0].keeping.last if found else 0
+        return last, _in_order([(row.account, row.currency, row.balance) for row in found if row.account], all_=True)
+
+    def sums_of_evening(
+        self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
+    ) -> tuple[Balance, ...]:
+        """What the entries of an evening, up to one, come to on each account; also where it is 0."""
+        postings, entries = self.postings.c, self.entries.c
+        of_one = (postings.club == entries.club) & (postings.number == entries.number)
+        query = (
+            select(postings.account, postings.currency, func.sum(postings.amount))
+            .join(self.entries, of_one)
+            .where(entries.club == club, entries.evening == evening, entries.number <= to)
+            .group_by(postings.account, postings.currency)
+        )
+        if currency is not None:
+            query = query.where(postings.currency == currency)
+        return _in_order(connection.execute(query), all_=True)
+
+    def statement(
+        self,
+        connection: Connection,
+        club: UUID,
+        account: str,
+        currency: str,
+        *,
+        after: int = 0,
+        first: date | None = None,
+        last: date | None = None,
+        limit: int = 200,
+    ) -> tuple[Line, ...]:
+        """What was written on an account, by number: after an entry, from a day, to a day, at most so many."""
+        postings, entries = self.postings.c, self.entries.c
+        of_one = (postings.club == entries.club) & (postings.number == entries.number)
+        query = (
+            select(
+                *(entries.number, entries.date, entries.kind, postings.amount, postings.balance),
+                *(entries.evening, entries.cause, entries.reverses),
+            )
+            .join(self.entries, of_one)
+            .where(postings.club == club, postings.account == account, postings.currency == currency)
+            .where(postings.number > after)
+            .order_by(postings.number)
+            .limit(limit)
+        )
+        if first is not None:
+            query = query.where(entries.date >= first)
+        if last is not None:
+            query = query.where(entries.date <= last)
+        return tuple([Line(*row) for row in connection.execute(query)])
+
+    def balance(
+        self, connection: Connection, club: UUID, account: str, currency: str, *, before: int | None = None
+    ) -> int:
+        """What stands on an account in a currency, or what stood there before an entry."""
+        if before is None:
+            balances = self.balances.c
+            this = (balances.club == club, balances.currency == currency, balances.account == account)
+            return connection.scalar(select(balances.balance).where(*this)) or 0
+        postings = self.postings.c
+        these = (postings.club == club, postings.account == account, postings.currency == currency)
+        query = select(postings.balance).where(*these, postings.number < before)
+        return connection.scalar(query.order_by(postings.number.desc()).limit(1)) or 0
+
+    def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
+        """The numbers of the first and the last entry of a span of days; where it has none, the second is less."""
+        entries = self.entries.c
+        query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
+        if first is not None:
+            query = query.where(entries.date >= first)
+        if last is not None:
+            query = query.where(entries.date <= last)
+        low, high = connection.execute(query).one()
+        return (1, 0) if low is None else (low, high)
+
+    def closings_of(self, connection: Connection, club: UUID) -> tuple[Closing, ...]:
+        """The closings of a club."""
+        this = self.closings.c
+        columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
+        query = select(*columns).where(this.club == club).order_by(this.closing)
+        return tuple([Closing(*row) for row in connection.execute(query)])
+
+
+def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
+    return JournalEntry(
+        number=row.number,
+        date=row.date,
+        kind=row.kind,
+        currency=row.currency,
+        cause=row.cause,
+        postings=postings,
+        evening=row.evening,
+        reverses=row.reverses,
+        by=row.by,
+    )
+
+
+def _in_order(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
+    """Balances by currency and account; unless ``all_``, those that are not 0."""
+    found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
+    return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))

@@ -1,0 +1,165 @@
+"""What a club's books tell over HTTP: accounts, statements, the journal, the plan, files."""
+
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from tests.api.club import ClubTable
+
+
+@pytest.fixture
+def club(own_client: Any) -> ClubTable:
+    """Berit has paid 800 in and 300 back to Cesar; the books were closed before that."""
+    table = ClubTable(own_client)
+    for name in ("Berit <b>Borg</b>", "Cesar"):
+        table.join(name)
+    table.issue("berit", "play", member=2)
+    table.issue("cesar", "read", member=3)
+    table.issue("auditor", "audit")
+    table.done("open_evening", on="2026-11-22", season="2026/27")
+    table.done("deposit", member=2, amount=80000, via="bank", evening=1)
+    table.done("close_books", label="2026")
+    number = table.done("pay", "berit", payer=2, payee=3, amount=30000)["proposal"]
+    table.done("confirm", "cesar", proposal=number)
+    return table
+
+
+def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
+    told = club.get("/accounts", "auditor").json()
+    assert told["entry"] == 2
+    assert [(one["account"], one["balance"], one["to_receive"], one["name"]) for one in told["accounts"]] == [
+        ("bank", 80000, None, None),
+        ("member:2", -110000, 110000, "Berit <b>Borg</b>"),
+        ("member:3", 30000, -30000, "Cesar"),
+    ]
+    for query in ("at=1", "evening=1"):
+        before = club.get(f"/accounts?{query}", "auditor").json()["accounts"]
+        assert [(one["account"], one["balance"]) for one in before] == [("bank", 80000), ("member:2", -80000)]
+    assert club.get("/accounts?evening=2").json()["type"] == "/problems/no-such-evening"
+    assert club.get("/accounts?currency=EUR").json()["type"] == "/problems/currency-not-kept"
+
+
+def test_the_operator_is_told_no_names(club: ClubTable) -> None:
+    """His key is good for the books; see the access table."""
+    names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
+    assert names == ["Berit <b>Borg</b>", "Cesar"]
+
+
+def test_a_statement_in_three_forms(club: ClubTable) -> None:
+    told = club.get("/accounts/member:2/statement", "berit").json()
+    assert (told["before"], told["after"], told["next"]) == (0, -110000, None)
+    assert [(one["number"], one["kind"], one["amount"], one["balance"]) for one in told["lines"]] == [
+        (1, "deposit", -80000, -80000),
+        (2, "pay", -30000, -110000),
+    ]
+    table = club.get("/accounts/member:2/statement", "berit", Accept="text/csv")
+    assert table.headers["content-type"].startswith("text/csv")
+    assert [row.split(",")[3:5] for row in table.text.splitlines()[1:]] == [
+        ["-800.00", "-800.00"],
+        ["-300.00", "-1100.00"],
+    ]
+    page = club.get("/accounts/member:2/statement", "berit", Accept="text/html", **{"Accept-Language": "sv"})
+    assert "Insättning" in page.text
+    assert "<b>" not in page.text
+    assert "script" not in page.text
+    assert "Berit &lt;b&gt;Borg&lt;/b&gt;" in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_a_statement_page_by_page(club: ClubTable) -> None:
+    first = club.get("/accounts/member:2/statement?limit=1").json()
+    second = club.get(f"/accounts/member:2/statement?limit=1&after={first['next']}").json()
+    assert (first["after"], second["before"], second["after"], second["next"]) == (-80000, -80000, -110000, None)
+    assert club.get("/accounts/member:2/statement?from=2999-01-01").json()["before"] == -110000
+    assert club.get("/accounts/member:2/statement?to=1999-01-01").json()["after"] == 0
+    wrong = club.get("/accounts/member:2/statement?from=2026-02-01&to=2026-01-01")
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/bad-period")
+
+
+@pytest.mark.parametrize("account", ["till", "member:4", "member:0", "member:02", "Cash"])
+def test_an_account_that_there_is_not(club: ClubTable, account: str) -> None:
+    told = club.get(f"/accounts/{account}/statement")
+    assert (told.status_code, told.json()["type"]) == (404, "/problems/no-such-account")
+
+
+def test_the_journal(club: ClubTable) -> None:
+    told = club.get("/journal?limit=1").json()
+    assert told["next"] == 1
+    (entry,) = club.get("/journal?after=1").json()["entries"]
+    assert entry["cause"].startswith(club.id)
+    assert entry["postings"] == [
+        {"account": "member:2", "amount": -30000},
+        {"account": "member:3", "amount": 30000},
+    ]
+    assert entry["by"] == "key:k2"
+
+
+def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> None:
+    closed = club.act("close_books", label="again").json()["events"][0]["event"]
+    before = "0" * 64
+    for after, through in ((0, 1), (1, 2)):
+        lines = "".join(
+            "|".join(
+                [
+                    *(str(one[name]) for name in ("number", "date", "kind", "currency", "cause")),
+                    ",".join(sorted(f"{part['account']}:{part['amount']}" for part in one["postings"])),
+                ]
+            )
+            + "\n"
+            for one in club.get(f"/journal?after={after}&limit={through - after}").json()["entries"]
+        )
+        before = sha256(f"{before}\n{lines}".encode()).hexdigest()
+    assert (closed["through"], closed["digest"]) == (2, before)
+
+
+def test_the_plan(club: ClubTable) -> None:
+    told = club.get("/plan").json()
+    assert [(one["from"], one["to"], one["amount"]) for one in told["payments"]] == [
+        (3, 2, 30000),
+        ("club", 2, 80000),
+    ]
+    assert (told["entry"], told["count"], told["minimal"]) == (2, 2, True)
+    paid = {"payer": 3, "payee": 2, "amount": 30000, "plan": told["payments"][0]["id"]}
+    number = club.done("pay", "cesar", **paid)["proposal"]
+    club.done("confirm", "berit", proposal=number)
+    assert [one["from"] for one in club.get("/plan").json()["payments"]] == ["club"]
+    assert [one["amount"] for one in club.get("/plan?evening=1").json()["payments"]] == [80000]
+    assert club.get("/plan?evening=2").status_code == 422
+    assert club.get("/plan?evening=none").status_code == 400
+
+
+@pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
+def test_files(club: ClubTable, kind: str) -> None:
+    without = club.get(f"/export/{kind}")
+    assert without.status_code == 200, without.text
+    assert "attachment" in without.headers["content-disposition"]
+    assert b"Cesar" not in without.content
+    assert b"Cesar" in club.get(f"/export/{kind}?names=true").content
+
+
+def test_no_file_of_nothing(club: ClubTable) -> None:
+    for query in ("from=2999-01-01", "to=1999-01-01"):
+        told = club.get(f"/export/csv?{query}")
+        assert (told.status_code, told.json()["type"]) == (422, "/problems/empty-period")
+    assert club.get("/export/xls").json()["type"] == "/problems/no-such-export"
+
+
+def test_who_sees_what(club: ClubTable) -> None:
+    for path in ("/accounts", "/journal", "/plan", "/export/csv", "/accounts/cash/statement"):
+        assert club.get(path, "berit").json()["type"] == "/problems/scope-missing"
+    assert club.get("/accounts/member:3/statement", "berit").status_code == 403
+
+
+def test_a_match_for_money_in_a_currency_of_the_club(club: ClubTable) -> None:
+    body = {
+        "ruleset": "rodskagg-kortoxen",
+        "players": [{"member": member} for member in (1, 2, 3)],
+        "club": club.id,
+        "evening": 1,
+        "stakes": {"currency": "EUR", "unit": 100},
+    }
+    refused = club.client.post("/v1/matches", json=body, headers=club.bearer("founder"))
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/currency-not-kept")
+    body["stakes"] = {"currency": "SEK", "unit": 100}
+    assert club.client.post("/v1/matches", json=body, headers=club.bearer("founder")).status_code == 201

@@ -1,0 +1,131 @@
+"""Money acts over HTTP: what is bad is told so, and nothing is posted (books.md, 2)."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.club import ClubTable
+
+
+@pytest.fixture
+def club(own_client: Any) -> ClubTable:
+    """Of four members, with a key for each; 1 and 4 are treasurers."""
+    table = ClubTable(own_client)
+    for name in ("Berit", "Cesar", "Dag"):
+        table.join(name)
+    table.issue("berit", "play", member=2)
+    table.issue("cesar", "read", member=3)
+    table.issue("dag", "treasury", member=4)
+    table.issue("auditor", "audit")
+    return table
+
+
+def balances(club: ClubTable, **query: Any) -> dict[str, int]:
+    answer = club.client.get(f"{club.path}/accounts", params=query, headers=club.bearer("founder"))
+    assert answer.status_code == 200, answer.text
+    return {one["account"]: one["balance"] for one in answer.json()["accounts"] if one["balance"]}
+
+
+def told(club: ClubTable, act: str, who: str = "founder", **fields: Any) -> tuple[int, str]:
+    """How an act is refused: nothing is posted."""
+    before = balances(club)
+    answer = club.act(act, who, **fields)
+    assert balances(club) == before
+    return answer.status_code, answer.json()["type"].rpartition("/")[2]
+
+
+SENT = {"member": 2, "amount": 500, "via": "bank"}
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("amount", [0, -1, 10**12 + 1, 10**18, 1.5, "5"])
+    def test_an_amount(self, club: ClubTable, amount: Any):
+        assert told(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
+
+    @pytest.mark.parametrize("currency", ["EUR", "JPY", "KWD", "XYZ"])
+    def test_a_currency_that_the_club_does_not_keep(self, club: ClubTable, currency: str):
+        assert told(club, "deposit", **SENT, currency=currency) == (422, "currency-not-kept")
+
+    def test_a_payout_above_what_is_owed(self, club: ClubTable):
+        club.done("deposit", **SENT)
+        assert told(club, "payout", **{**SENT, "amount": 501}) == (409, "payout-too-high")
+        club.done("payout", **SENT)
+        assert told(club, "payout", **{**SENT, "amount": 1}) == (409, "payout-too-high")
+
+    def test_a_confirmation_by_the_wrong_person(self, club: ClubTable):
+        number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
+        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        assert told(club, "confirm", "auditor", proposal=number) == (403, "scope-missing")
+        club.done("confirm", "cesar", proposal=number)
+        assert balances(club) == {"member:2": -500, "member:3": 500}
+        assert told(club, "confirm", "cesar", proposal=number) == (403, "scope-missing")
+        assert told(club, "confirm", proposal=number) == (409, "proposal-settled")
+
+    def test_a_reversal_of_a_reversal_or_twice_or_of_nothing(self, club: ClubTable):
+        club.done("deposit", **SENT)
+        club.done("reverse", entry=1)
+        assert balances(club) == {}
+        assert told(club, "reverse", entry=1) == (409, "entry-reversed")
+        assert told(club, "reverse", entry=2) == (422, "entry-is-reversal")
+        assert told(club, "reverse", entry=3) == (422, "no-such-entry")
+
+    def test_closing_twice_or_nothing(self, club: ClubTable):
+        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+        club.done("deposit", **SENT)
+        closed = club.done("close_books", label="2026")
+        assert closed["closing"] == 1
+        assert closed["events"][0]["event"]["trial"] == [
+            {"account": "bank", "currency": "SEK", "amount": 500},
+            {"account": "member:2", "currency": "SEK", "amount": -500},
+        ]
+        assert told(club, "close_books", label="2026") == (409, "nothing-to-close")
+
+    def test_one_person_where_two_are_needed(self, club: ClubTable):
+        club.done("set", payout_limit=400)
+        club.done("deposit", **SENT)
+        number = club.done("payout", **SENT)["proposal"]
+        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        club.done("confirm", "dag", proposal=number)
+        assert balances(club) == {}
+
+    @pytest.mark.parametrize("who", ["berit", "cesar", "auditor"])
+    def test_without_the_scope(self, club: ClubTable, who: str):
+        for act, fields in (
+            ("deposit", SENT),
+            ("payout", SENT),
+            ("fee", {"member": 2, "amount": 1}),
+            ("opening", {"account": "cash", "amount": 1}),
+            ("reverse", {"entry": 1}),
+            ("close_books", {"label": "2026"}),
+        ):
+            assert told(club, act, who, **fields) == (403, "scope-missing")
+
+
+class TestRepeats:
+    """A repeated key makes one entry, also where the books have moved on meanwhile."""
+
+    def test_a_payout(self, club: ClubTable):
+        club.done("deposit", **{**SENT, "amount": 800})
+        first = club.act("payout", headers={"Idempotency-Key": "out"}, **SENT)
+        again = club.act("payout", headers={"Idempotency-Key": "out"}, **SENT)
+        assert (first.json(), again.headers["Idempotency-Replayed"]) == (again.json(), "true")
+        assert balances(club) == {"bank": 300, "member:2": -300}
+        other = club.act("payout", headers={"Idempotency-Key": "out"}, **{**SENT, "amount": 1})
+        assert other.json()["type"] == "/problems/key-reused"
+
+    def test_a_closing(self, club: ClubTable):
+        club.done("deposit", **SENT)
+        first = club.act("close_books", headers={"Idempotency-Key": "close"}, label="2026")
+        club.done("deposit", **SENT)
+        again = club.act("close_books", headers={"Idempotency-Key": "close"}, label="2026")
+        assert first.json() == again.json()
+
+
+class TestErasing:
+    def test_who_owes_something_is_not_erased(self, club: ClubTable):
+        club.done("fee", member=3, amount=100)
+        club.done("leave", member=3)
+        assert told(club, "erase", member=3) == (409, "balance-left")
+        club.done("deposit", member=3, amount=100, via="cash")
+        done = club.done("erase", member=3)
+        assert done["events"][0]["event"] == {"member": 3, "balances": [0]}

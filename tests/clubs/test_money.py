@@ -1,0 +1,293 @@
+"""What may be done with a club's money (books.md, 2): who, how much, how often, and what the books get of it."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.clubs import asked, facts, money
+from referee.clubs.asked import EntryFound
+from referee.clubs.facts import MoneyDraft, MoneyPosted, MoneyProposed, Posting
+from referee.clubs.rules import needs
+from tests.clubs.test_clubs import Room, ref
+
+SEK = "SEK"
+
+
+class Till(Room):
+    """A club of five members; its founder is the treasurer, and so is member 5."""
+
+    def __init__(self, **founded: Any) -> None:
+        super().__init__(**founded)
+        for digit in "bcde":
+            self.do(asked.Join(name=ref(digit)))
+        self.of = {member: f"key:{self.key('play', member=member)}" for member in (2, 3, 4)}
+        self.of[5] = f"key:{self.key('treasury', member=5)}"
+        self.of[1] = f"key:{self.key('treasury', 'keys', member=1)}"
+        self.app = f"key:{self.key('treasury')}"
+
+    def posts(self, request: Any, by: str | None = None) -> dict[str, int]:
+        (event,) = self.do(request, by or self.of[1])
+        assert isinstance(event, MoneyPosted)
+        assert sum(one.amount for one in event.postings) == 0
+        return {one.account: one.amount for one in event.postings}
+
+    def proposes(self, request: Any, by: str | None = None) -> int:
+        (event,) = self.do(request, by or self.of[1])
+        assert isinstance(event, MoneyProposed)
+        return event.proposal
+
+
+@pytest.fixture
+def till() -> Till:
+    return Till(currencies=("SEK", "EUR"))
+
+
+def found(kind: Any = "deposit", **more: Any) -> EntryFound:
+    postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
+    return EntryFound(kind=kind, currency=SEK, postings=postings, **more)
+
+
+class TestEntries:
+    """Debit above zero."""
+
+    def test_a_deposit(self, till: Till):
+        assert till.posts(asked.Deposit(member=2, amount=500, via="cash")) == {"member:2": -500, "cash": 500}
+
+    def test_a_payout(self, till: Till):
+        asks = asked.Payout(member=2, amount=500, via="bank", balance=-500)
+        assert till.posts(asks) == {"member:2": 500, "bank": -500}
+
+    def test_a_fee(self, till: Till):
+        assert till.posts(asked.Fee(member=2, amount=500)) == {"member:2": 500, "fees": -500}
+
+    @pytest.mark.parametrize("amount", [700, -700])
+    def test_what_stood_there(self, till: Till, amount: int):
+        asks = asked.OpenAccount(account="member:2", amount=amount)
+        assert till.posts(asks) == {"member:2": amount, "opening": -amount}
+
+    def test_a_payment_is_posted_when_it_is_confirmed(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        assert till.posts(asked.Confirm(proposal=number), till.of[3]) == {"member:3": 500, "member:2": -500}
+
+    def test_the_first_currency_is_meant_where_none_is_named(self, till: Till):
+        kinds = [asked.Fee(member=2, amount=1), asked.Fee(member=2, amount=1, currency="EUR")]
+        assert [event.currency for one in kinds for event in till.do(one) if isinstance(event, MoneyPosted)] == [
+            "SEK",
+            "EUR",
+        ]
+
+    def test_who_asked_stands_in_it(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500, plan="0123456789abcdef"), till.of[2])
+        (event,) = till.do(asked.Confirm(proposal=number), till.of[1])
+        assert isinstance(event, MoneyPosted)
+        assert (event.by, event.proposal, event.plan) == (till.of[2], number, "0123456789abcdef")
+
+
+class TestWhatIsRefused:
+    def test_another_currency_than_the_clubs(self, till: Till):
+        refused = till.refused(asked.Deposit(member=2, amount=500, via="cash", currency="NOK"))
+        assert refused == ("currency_not_kept", {"currency": "NOK", "currencies": ("SEK", "EUR")})
+
+    def test_an_evening_that_there_is_not(self, till: Till):
+        refused = till.refused(asked.Deposit(member=2, amount=500, via="cash", evening=1))
+        assert refused == ("no_such_evening", {"evening": 1, "last": 0})
+
+    @pytest.mark.parametrize("balance", [-499, 0, 500])
+    def test_a_payout_above_what_is_to_receive(self, till: Till, balance: int):
+        asks = asked.Payout(member=2, amount=500, via="cash", balance=balance)
+        assert till.refused(asks) == ("payout_too_high", {"most": max(0, -balance), "currency": SEK})
+
+    def test_a_payment_to_oneself(self, till: Till):
+        assert till.refused(asked.Pay(payer=2, payee=2, amount=1), till.of[2]) == ("pays_himself", {"member": 2})
+
+    def test_an_opening_of_the_account_opening_or_of_nothing(self, till: Till):
+        assert till.refused(asked.OpenAccount(account="opening", amount=1))[0] == "opening_of_opening"
+        assert till.refused(asked.OpenAccount(account="cash", amount=0))[0] == "nothing_to_open"
+
+    def test_a_member_who_is_not_one(self, till: Till):
+        for asks in (
+            asked.Deposit(member=9, amount=1, via="cash"),
+            asked.Fee(member=9, amount=1),
+            asked.OpenAccount(account="member:9", amount=1),
+            asked.Pay(payer=2, payee=9, amount=1),
+        ):
+            assert till.refused(asks)[0] == "no_such_member"
+
+    def test_who_has_left_settles_but_owes_no_new_fee(self, till: Till):
+        till.do(asked.Leave(member=4))
+        till.posts(asked.Deposit(member=4, amount=500, via="cash"))
+        assert till.refused(asked.Fee(member=4, amount=500))[0] == "member_left"
+
+    def test_who_is_erased_has_no_account(self, till: Till):
+        till.do(asked.Leave(member=4))
+        till.do(asked.Erase(member=4, balances=(0, 0)))
+        assert till.refused(asked.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
+
+
+class TestPayments:
+    def test_who_is_no_party_cannot_tell_of_one(self, till: Till):
+        for holder in (till.of[4], till.of[5], till.app, "operator"):
+            refused = till.refused(asked.Pay(payer=2, payee=3, amount=500), holder)
+            assert refused == ("payment_of_others", {"members": (2, 3)})
+
+    @pytest.mark.parametrize("first", [2, 3])
+    def test_either_party_may_tell_and_the_other_confirms(self, till: Till, first: int):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[first])
+        other = 5 - first
+        refused = till.refused(asked.Confirm(proposal=number), till.of[first])
+        assert refused == ("confirmed_by_other", {"members": (other,)})
+        till.posts(asked.Confirm(proposal=number), till.of[other])
+
+    def test_any_key_of_the_other_will_do_and_no_key_of_his_own(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=1, amount=500), till.of[1])
+        assert till.refused(asked.Confirm(proposal=number), "key:k1")[0] == "confirmed_by_other"
+        till.posts(asked.Confirm(proposal=number), f"key:{till.key('read', member=2)}")
+
+    @pytest.mark.parametrize("holder", [5, "app", "operator"])
+    def test_a_treasurer_who_is_neither_confirms(self, till: Till, holder: Any):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        till.posts(asked.Confirm(proposal=number), {"app": till.app, "operator": "operator"}.get(holder, till.of[5]))
+
+    def test_nobody_else_confirms(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        assert till.refused(asked.Confirm(proposal=number), till.of[4])[0] == "confirmed_by_other"
+
+    @pytest.mark.parametrize("holder", [2, 3, 5])
+    def test_a_party_or_a_treasurer_declines(self, till: Till, holder: int):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        (event,) = till.do(asked.Decline(proposal=number), till.of[holder])
+        assert isinstance(event, facts.MoneyDeclined)
+        assert (event.draft.kind, event.by) == ("pay", till.of[holder])
+        assert till.refused(asked.Confirm(proposal=number), till.of[3]) == ("proposal_settled", {"proposal": number})
+
+    def test_others_do_not_decline(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        assert till.refused(asked.Decline(proposal=number), till.of[4]) == ("for_treasurers", {})
+
+    def test_once(self, till: Till):
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        till.posts(asked.Confirm(proposal=number), till.of[3])
+        assert till.refused(asked.Confirm(proposal=number), till.of[3])[0] == "proposal_settled"
+        assert till.refused(asked.Confirm(proposal=2), till.of[3]) == ("no_such_proposal", {"proposal": 2, "last": 1})
+
+    def test_so_many_wait(self, till: Till):
+        draft = MoneyDraft(kind="pay", currency=SEK, postings=())
+        wait = {n: money.Proposal(draft=draft, by="key:k1", member=1) for n in range(1, money.PROPOSALS_MAX + 1)}
+        till.club = replace(till.club, proposals=wait, proposed=money.PROPOSALS_MAX)
+        refused = till.refused(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        assert refused == ("proposals_wait", {"most": money.PROPOSALS_MAX})
+
+
+class TestTwoPersons:
+    """A payout above the limit, and the reversal of a match."""
+
+    def out(self, amount: int, member: int = 2, **more: Any) -> asked.Payout:
+        return asked.Payout(**{"member": member, "amount": amount, "via": "bank", "balance": -10_000, **more})
+
+    def test_payouts_up_to_the_limit_since_the_books_were_closed(self, till: Till):
+        till.do(asked.Set(payout_limit=1000))
+        till.posts(self.out(600))
+        till.posts(self.out(400))
+        till.posts(self.out(1000, member=3))
+        till.posts(self.out(1000, currency="EUR"))
+        till.proposes(self.out(1))
+        till.do(asked.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()), till.of[1])
+        till.posts(self.out(1000))
+
+    def test_without_a_limit_one_person_is_enough(self, till: Till):
+        till.posts(self.out(10_000))
+
+    def confirm(self, number: int, balance: int = -10_000) -> asked.Confirm:
+        return asked.Confirm(proposal=number, balance=balance)
+
+    def test_another_members_treasury_key_confirms(self, till: Till):
+        till.do(asked.Set(payout_limit=0))
+        number = till.proposes(self.out(600))
+        for holder in (till.of[1], "key:k1", till.app, "operator"):
+            assert till.refused(self.confirm(number), holder) == ("second_person_needed", {})
+        for member in (2, 3):
+            assert till.refused(self.confirm(number), till.of[member]) == ("for_treasurers", {})
+        assert till.posts(self.confirm(number), till.of[5]) == {"member:2": 600, "bank": -600}
+
+    def test_no_program_asks_for_it(self, till: Till):
+        till.do(asked.Set(payout_limit=0))
+        for holder in (till.app, "operator"):
+            assert till.refused(self.out(600), holder) == ("second_person_needed", {})
+
+    def test_it_is_owed_still_when_it_is_confirmed(self, till: Till):
+        till.do(asked.Set(payout_limit=0))
+        number = till.proposes(self.out(600))
+        assert till.refused(self.confirm(number, -599), till.of[5])[0] == "payout_too_high"
+
+    def test_the_member_who_is_paid_may_not_decline(self, till: Till):
+        till.do(asked.Set(payout_limit=0))
+        number = till.proposes(self.out(600))
+        assert till.refused(asked.Decline(proposal=number), till.of[2])[0] == "for_treasurers"
+        till.do(asked.Decline(proposal=number), till.of[1])
+
+    def test_a_match(self, till: Till):
+        number = till.proposes(asked.Reverse(entry=7, found=found("match", evening=None)))
+        confirm = asked.Confirm(proposal=number, found=found("match"))
+        assert till.refused(confirm, till.of[1])[0] == "second_person_needed"
+        assert till.posts(confirm, till.of[5]) == {"cash": -500, "member:2": 500}
+
+    def test_a_match_that_was_reversed_meanwhile(self, till: Till):
+        number = till.proposes(asked.Reverse(entry=7, found=found("match")))
+        confirm = asked.Confirm(proposal=number, found=found("match", reversed=True))
+        assert till.refused(confirm, till.of[5]) == ("entry_reversed", {"entry": 7})
+
+
+class TestReversals:
+    def test_the_negative_of_the_entry(self, till: Till):
+        assert till.posts(asked.Reverse(entry=3, found=found())) == {"cash": -500, "member:2": 500}
+
+    def test_of_what_there_is_not(self, till: Till):
+        assert till.refused(asked.Reverse(entry=3)) == ("no_such_entry", {"entry": 3})
+
+    def test_of_a_reversal(self, till: Till):
+        assert till.refused(asked.Reverse(entry=3, found=found("reverse"))) == ("entry_is_reversal", {"entry": 3})
+
+    def test_twice(self, till: Till):
+        asks = asked.Reverse(entry=3, found=found(reversed=True))
+        assert till.refused(asks) == ("entry_reversed", {"entry": 3})
+
+
+class TestClosings:
+    def test_a_closing_names_what_it_closes(self, till: Till):
+        trial = (facts.Balance(account="cash", currency=SEK, amount=5),)
+        (event,) = till.do(asked.CloseBooks(label="2026", through=9, digest="a" * 64, trial=trial), till.of[1])
+        assert event == facts.BooksClosed(closing=1, through=9, digest="a" * 64, trial=trial, label="2026")
+        assert (till.club.closings, till.club.closed_through, till.club.digest) == (1, 9, "a" * 64)
+
+    def test_twice_or_nothing(self, till: Till):
+        empty = asked.CloseBooks(label="2026", through=0, digest="0" * 64, trial=())
+        assert till.refused(empty) == ("nothing_to_close", {"last": 0})
+        close = asked.CloseBooks(label="2026", through=9, digest="a" * 64, trial=())
+        till.do(close, till.of[1])
+        assert till.refused(close) == ("nothing_to_close", {"last": 9})
+
+
+class TestScopes:
+    @pytest.mark.parametrize(
+        "request_",
+        [
+            asked.Deposit(member=2, amount=1, via="cash"),
+            asked.PayoutSent(member=2, amount=1, via="cash"),
+            asked.Fee(member=2, amount=1),
+            asked.OpenAccount(account="cash", amount=1),
+            asked.ReverseSent(entry=1),
+            asked.CloseBooksSent(label="2026"),
+            asked.ConfirmSent(proposal=9),
+            asked.Decline(proposal=9),
+        ],
+        ids=lambda one: type(one).__name__,
+    )
+    def test_of_the_treasurer(self, till: Till, request_: Any):
+        assert needs(till.club, request_, till.of[2]) == "treasury"
+
+    def test_of_the_parties(self, till: Till):
+        assert needs(till.club, asked.Pay(payer=2, payee=3, amount=1), till.of[4]) is None
+        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
+        for asks in (asked.ConfirmSent(proposal=number), asked.Decline(proposal=number)):
+            assert [needs(till.club, asks, till.of[member]) for member in (2, 3, 4)] == [None, None, "treasury"]
