@@ -28,7 +28,7 @@ KIND = "^(hledger|beancount|sie|csv|json)$"
 
 @get(
     "/clubs/{club:uuid}/export/{kind:str}",
-    operation_id="export_books",
+    operation_id="get_export",
     summary="The books as a file",
     description="The entries of some days for another program, with what stood on the accounts before and after: "
     "`hledger` (ledger reads it as well), `beancount`, `sie` (SIE 4I, one currency a file), `csv` or `json`. Members "
@@ -39,7 +39,7 @@ KIND = "^(hledger|beancount|sie|csv|json)$"
         others={
             "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
             "text/csv": Text("A row for each posting.", begins="entry,"),
-            "application/json": Text("The journal, in minor units.", begins="{"),
+            "application/json": Text("The journal, in minor units.", begins=r"\{"),
         },
         headers=("Content-Disposition",),
         errors=(400, 401, 403, 404, 409, 422, 503),

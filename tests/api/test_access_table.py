@@ -211,7 +211,7 @@ CALLS = {
     "get_statement, own": Call("club_own", "{club}/accounts/member:2/statement"),
     "list_entries": Call("club_books", "{club}/journal"),
     "get_plan": Call("club_books", "{club}/plan"),
-    "export_books": Call("club_books", "{club}/export/json"),
+    "get_export": Call("club_books", "{club}/export/json"),
     "get_key": Call("own_key", "/v1/key"),
     "found_club": post("found", "/v1/clubs", CLUB),
 }

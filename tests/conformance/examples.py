@@ -34,6 +34,8 @@ from tests.conformance.replay import matches, play
 from tests.conformance.test_over_http import RULESETS
 
 TARGET = ROOT / "api" / "http" / "examples.json"
+DIGEST_LENGTH = 16
+"""Of the id of a planned payment."""
 FRESH = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
@@ -214,6 +216,9 @@ def examples() -> str:
         client.stand_ins[time] = moment(30 * 60 * place)  # of what was looked at, or tried, and is no event
     for place, known in enumerate(one for one in others if len(one) == 64):
         client.stand_ins[known] = sha256(f"beside the matches {place}".encode()).hexdigest()
+    for planned, told in client.stand_ins.items():
+        if len(planned) == DIGEST_LENGTH:
+            text = text.replace(planned, told)
     return FRESH.sub(lambda found: UNKNOWN if found[0] == UNKNOWN else client.stand_ins[found[0]], text)
 
 
