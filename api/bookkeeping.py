@@ -98,14 +98,14 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     return partial(page, behind), partial(page, of_one)
 
 
-def all_books() -> tuple[Protocols, Cases, Matches, Pots, Ledger]:
-    """The books that are kept of matches, and of clubs' money; beside them that of the whole log."""
-    return Protocols(), Cases(), Matches(), Pots(), Ledger()
+def all_books() -> tuple[Protocols, Cases, Matches, Pots]:
+    """The books that are kept of matches; beside them those of clubs' money and of the whole log."""
+    return Protocols(), Cases(), Matches(), Pots()
 
 
 def every_book() -> tuple[Book, ...]:
-    """Those, and that of the whole log."""
-    return (*all_books(), LogBook())
+    """Those, and those beside them."""
+    return (*all_books(), Ledger(), LogBook())
 
 
 class Books:
@@ -114,9 +114,9 @@ class Books:
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
         self.engine = engine_for(url)
-        self.protocols, self.cases, self.matches, self.pots, self.ledger = of_matches = all_books()
-        self.tree = LogBook()
-        books: tuple[Book, ...] = (*of_matches, self.tree)
+        self.protocols, self.cases, self.matches, self.pots = of_matches = all_books()
+        self.ledger, self.tree = Ledger(), LogBook()
+        books: tuple[Book, ...] = (*of_matches, self.ledger, self.tree)
         self.by_name = {book.name: book for book in books}
         self._log = log_of(referee)
         self.follower = Follower(self._log, self.engine, books, seen=seen, listen=url, in_thread=in_thread)

@@ -4,7 +4,7 @@ Two of three pairs are a club's, of every visibility. Of some the two worlds are
 have other names and write other texts: those are for who may read neither.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -146,7 +146,7 @@ class Kept:
     def store(self, match_id: UUID, history: list[Recorded], whose: Home | None, visibility: Visibility) -> None:
         """Writes a history as a match of this id, and then gives it tokens for a scribe and a watcher."""
         opened: Any = history[0].event
-        begun = _with_tokens(opened)
+        begun = with_tokens(opened)
         if whose is not None:
             begun = self._in_club(begun, whose.club, visibility)
             history = self._with_refs(match_id, history, whose)
@@ -156,12 +156,7 @@ class Kept:
             replace(last, originator_version=len(history) + place, actor="official", event=event, request=None)
             for place, event in enumerate(made, 1)
         ]
-        prev, rows = FIRST, []
-        for recorded in (replace(history[0], event=begun), *history[1:], *more):
-            row = to_row(replace(recorded, originator_id=match_id, prev=prev))
-            prev = row_hash(row)
-            rows.append(row)
-        self.referee.recorder.insert_events(rows)
+        stored(self.referee, match_id, (replace(history[0], event=begun), *history[1:], *more))
 
     def _in_club(self, opened: MatchOpened, club: Club, visibility: Visibility) -> MatchOpened:
         members = tuple(range(FIRST_MEMBER, FIRST_MEMBER + len(opened.players)))
@@ -177,15 +172,26 @@ class Kept:
         put = {text: text if whose is self.home else f"{text} They say so." for text in sorted(texts)}
         refs = dict(zip(put, self.names.put(whose.club.id, None, [*put.values()], match=match_id), strict=True))
 
-        def stored(recorded: Recorded, request: Any) -> Recorded:
+        def kept(recorded: Recorded, request: Any) -> Recorded:
             event: Event = replaced(recorded.event, refs.__getitem__)
             sent = None if request is None else msgspec.Raw(msgspec.json.encode(replaced(request, refs.__getitem__)))
             return replace(recorded, event=event, request=sent)
 
-        return [stored(*one) for one in zip(history, asked, strict=True)]
+        return [kept(*one) for one in zip(history, asked, strict=True)]
 
 
-def _with_tokens(opened: MatchOpened) -> MatchOpened:
+def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> None:
+    """Writes a history into the store as a match of this id."""
+    prev, rows = FIRST, []
+    for recorded in history:
+        row = to_row(replace(recorded, originator_id=match_id, prev=prev))
+        prev = row_hash(row)
+        rows.append(row)
+    referee.recorder.insert_events(rows)
+
+
+def with_tokens(opened: Any) -> MatchOpened:
+    """A match as it is opened, with a :func:`token` for each seat and official."""
     names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
     official, *others = (hashed(token(str(name))) for name in names)
     tokens = tuple(hashed(token(seat)) for seat, _ in enumerate(opened.players))
