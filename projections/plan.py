@@ -20,7 +20,7 @@ from referee.value import Value
 
 CLUB: Literal["club"] = "club"
 Node = Annotated[
-    int | Literal["club"],
+    told.MemberNumber | Literal["club"],
     Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
 ]
 EXACT_MAX = 16

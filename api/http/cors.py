@@ -18,8 +18,8 @@ METHODS = b"GET, HEAD, POST"
 TAKEN = b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
 """What such a page may send beside what any page may."""
 GIVEN = (
-    b"Allow, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, RateLimit, RateLimit-Policy, "
-    b"Retry-After, Sunset, WWW-Authenticate"
+    b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
+    b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate"
 )
 """What it may read beside what any page may."""
 KEPT_SECONDS = b"7200"

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
+from api.http.asked import must_be_told
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -17,6 +18,7 @@ from api.reading import marked_reply
 from api.service import service_of
 from projections.journal import Balance
 from referee import told
+from referee.clubs.asked import EntrySent, EveningSent
 from referee.clubs.facts import TRIAL_MAX, Account, Ref, member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
@@ -60,7 +62,13 @@ async def list_accounts(
     club: ClubId,
     currency: InCurrency = None,
     at: Annotated[
-        int | None, QueryParameter(ge=0, le=told.ENTRIES_MAX, description="As they stood after this entry.")
+        int | None,
+        QueryParameter(
+            ge=0,
+            le=told.ENTRIES_MAX,
+            schema_extra={"minimum": 0},
+            description="As they stood after this entry.",
+        ),
     ] = None,
     evening: Annotated[
         int | None, QueryParameter(ge=1, le=told.MEMBERS_MAX, description="Only the entries of this evening.")
@@ -69,6 +77,7 @@ async def list_accounts(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The accounts of a club."""
+    must_be_told(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)

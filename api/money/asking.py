@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
@@ -31,6 +32,13 @@ OneCurrency = Annotated[
 ]
 AfterEntry = Annotated[int, QueryParameter(ge=0, le=told.ENTRIES_MAX, description="Only entries after this number.")]
 LINES_MAX = 1000
+DAY: dict[str, Any] = {"maxLength": 10}
+FromDay = Annotated[
+    date | None, QueryParameter(name="from", schema_extra=DAY, description="The first day; left out: of all.")
+]
+ToDay = Annotated[
+    date | None, QueryParameter(name="to", schema_extra=DAY, description="The last day; left out: of all.")
+]
 Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="How many at most.")]
 Cause = Annotated[
     str,

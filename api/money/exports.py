@@ -10,6 +10,7 @@ from litestar.params import PathParameter, QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
+from api.http.asked import must_be_told
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -51,14 +52,21 @@ async def export_books(
     kind: Annotated[
         str, PathParameter(description="For which program.", schema_extra={"pattern": KIND, "maxLength": 9})
     ],
-    first: Annotated[date | None, QueryParameter(name="from", description="The first day; left out: of all.")] = None,
-    last: Annotated[date | None, QueryParameter(name="to", description="The last day; left out: of all.")] = None,
+    first: Annotated[
+        date | None,
+        QueryParameter(name="from", schema_extra={"maxLength": 10}, description="The first day; left out: of all."),
+    ] = None,
+    last: Annotated[
+        date | None,
+        QueryParameter(name="to", schema_extra={"maxLength": 10}, description="The last day; left out: of all."),
+    ] = None,
     currency: InCurrency = None,
     names: Annotated[bool, QueryParameter(description="Whether to tell the names of members.")] = False,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The books as a file."""
+    must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)

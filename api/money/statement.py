@@ -10,14 +10,22 @@ from litestar.params import PathParameter, QueryParameter
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
-from api.http.asked import more
+from api.http.asked import more, must_be_told
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import Req, chosen, header, held, language_of, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
 from api.money import statements
-from api.money.asking import AfterEntry, Lines, OneCurrency, account_in, ask_the_books, currency_of, names_by_member
+from api.money.asking import (
+    AfterEntry,
+    Lines,
+    OneCurrency,
+    account_in,
+    ask_the_books,
+    currency_of,
+    names_by_member,
+)
 from api.money.statements import Statement, StatementLine
 from api.reading import long_reply
 from api.service import service_of
@@ -56,13 +64,18 @@ async def get_statement(
     ],
     currency: OneCurrency = None,
     after: AfterEntry = 0,
-    first: Annotated[date | None, QueryParameter(name="from", description="Not before this day.")] = None,
-    last: Annotated[date | None, QueryParameter(name="to", description="Not after this day.")] = None,
+    first: Annotated[
+        date | None, QueryParameter(name="from", schema_extra={"maxLength": 10}, description="Not before this day.")
+    ] = None,
+    last: Annotated[
+        date | None, QueryParameter(name="to", schema_extra={"maxLength": 10}, description="Not after this day.")
+    ] = None,
     limit: Lines = 200,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """A statement of account."""
+    must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None

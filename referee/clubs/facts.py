@@ -53,7 +53,7 @@ Label = Annotated[
         title="ClosingLabel",
         description="What a club calls a closing of its books: `2026`.",
         examples=["2026"],
-        extra_json_schema={"maxLength": SEASON_MAX},
+        extra_json_schema={"pattern": told.NAME, "maxLength": SEASON_MAX},
     ),
 ]
 APP_MAX = 40

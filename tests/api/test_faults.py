@@ -1,6 +1,7 @@
 """Whatever is wrong with a body is named, in words, and with all of it mended the body can be read."""
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -85,6 +86,9 @@ WORDS = (
     "B42",
     "ab" * 32,
     "0f" * 16,
+    "0f" * 8,
+    "member:5",
+    "all",
     MATCH,
     "k3",
     "1910",
@@ -141,7 +145,8 @@ def right(here: types.Type, rng: Random) -> Any:
         case types.DateTimeType():
             return "2026-11-22T18:30:00Z"
         case types.StrType():
-            return rng.choice([word for word in WORDS if re.search(here.pattern, word)])
+            longest = here.max_length or math.inf
+            return rng.choice([word for word in WORDS if len(word) <= longest and re.search(here.pattern, word)])
         case types.TupleType():
             return [right(one, rng) for one in here.item_types]
         case types.VarTupleType():

@@ -103,11 +103,11 @@ class TestCommandLine:
         assert (done.returncode, done.stdout) == (0, "protocols rebuilt to position 0\n")
         assert knacka("rebuild", "pots", KNACKA_DATABASE_URL=sqlite_url).stdout == "pots rebuilt to position 0\n"
         whole = knacka("rebuild", KNACKA_DATABASE_URL=sqlite_url)
-        assert whole.stdout == "protocols, cases, matches, pots rebuilt to position 0\n"
+        assert whole.stdout == "protocols, cases, matches, pots, ledger, log rebuilt to position 0\n"
         assert knacka("rebuild", "all", KNACKA_DATABASE_URL=sqlite_url).stdout == whole.stdout
         wrong = knacka("rebuild", "cookbook", KNACKA_DATABASE_URL=sqlite_url)
         assert wrong.returncode == 2
-        assert wrong.stderr == "no book cookbook; there are protocols, cases, matches, pots\n"
+        assert wrong.stderr == "no book cookbook; there are protocols, cases, matches, pots, ledger, log\n"
 
     @pytest.mark.parametrize("match", ["x", "00000000-0000-0000-0000-000000000000"])
     def test_there_is_nothing_to_verify_of_a_match_there_is_not(self, sqlite_url: str, match: str) -> None:
