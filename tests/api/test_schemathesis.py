@@ -64,6 +64,12 @@ CONFIG = SchemathesisConfig.from_dict(
                 "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "412", "422"]}},
             },
             {
+                # It calls a request wrong here that breaks nothing ("Invalid component: positive test case"), and
+                # cannot say what is wrong with it; the same is wrong with none of the other calls about money.
+                "include-name": "GET /v1/clubs/{club}/accounts/{account}/statement",
+                "checks": {"negative_data_rejection": {"enabled": False}},
+            },
+            {
                 # Of a pair in a result (a seat and its bid) the schema does not say what stands where (400).
                 "include-name": [
                     "POST /v1/matches/{match}/acts",
