@@ -4,7 +4,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Route
 
-from api.cases.pages import HTML
+from api.http.replies import HTML
 from tests.api.serving import Process
 from tests.api.table import Table
 from tests.api.test_cases import ANNA, BERIT, REVOKE, RULING, TWO, ask
