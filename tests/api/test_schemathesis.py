@@ -6,6 +6,7 @@ Whatever is made up is sent by three: by nobody, with a key of a club, and with 
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import unquote
 from uuid import UUID
 
 import pytest
@@ -62,12 +63,6 @@ CONFIG = SchemathesisConfig.from_dict(
                 # With a key that could be guessed an act is done, but no key is made (400): no schema can tell that.
                 "include-name": "POST /v1/clubs/{club}/acts",
                 "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "412", "422"]}},
-            },
-            {
-                # It calls a request wrong here that breaks nothing ("Invalid component: positive test case"), and
-                # cannot say what is wrong with it; the same is wrong with none of the other calls about money.
-                "include-name": "GET /v1/clubs/{club}/accounts/{account}/statement",
-                "checks": {"negative_data_rejection": {"enabled": False}},
             },
             {
                 # Of a pair in a result (a seat and its bid) the schema does not say what stands where (400).
@@ -209,6 +204,9 @@ def to_what_there_is(case: Any) -> None:
     """Three of four ids that are any are made those of matches, or clubs, that there are."""
     if (case.headers or {}).get("If-Match") == "":
         del case.headers["If-Match"]  # sent as one that fits the pattern, which asks for quotes and a digit
+    if "account" in (case.path_parameters or {}):
+        # Its example lies here as it stands in an address, member%3A2, and does not fit the pattern as it is.
+        case.path_parameters["account"] = unquote(case.path_parameters["account"])
     for name, known in (("match", list(_tokens)), ("club", list(_keys))):
         try:
             number = UUID((case.path_parameters or {})[name]).int
