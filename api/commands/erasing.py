@@ -4,13 +4,15 @@ import argparse
 
 from api.commands.operating import NotDone, checked, club_argument, operating, said_of
 from api.settings import Settings
-from referee.clubs.asked import Erase, MemberSent
+from referee.clubs.asked import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
+from referee.store.desk import Stale
 
 ERASE = (
     "Erases a member who has left. Stores that it was done, then deletes his names, the texts that he wrote and "
     "those of others in the club in which one of his names stands; nothing brings them back. His number stays in "
-    "all that he played. Refused as the service refuses it: while he is a member, or the books have to be kept. "
+    "all that he played. Refused as the service refuses it: while he is a member, owes or is owed "
+    "something, or the books have to be kept. "
     "Done once more it deletes what was left where it was broken off. Backups keep what was in them: delete those "
     "that are older, or erase again after one has been restored."
 )
@@ -29,10 +31,13 @@ def erase(settings: Settings, given: argparse.Namespace) -> int:
     with operating(settings.database_url) as store:
         club, number = store.club(given.club), given.member
         try:
-            store.do(club.id, Erase(member=number))
+            says = store.books_say(club, EraseSent(member=number))
+            store.do(club.id, Erase(member=number, **says), club.version)
         except Refused as refused:
             if refused.code != "member_erased":
                 raise NotDone(said_of(refused)) from None
+        except Stale:
+            raise NotDone("not done: the club has just been changed; try again") from None
         club = store.club(club.id, club.version + 1)
         member = club.standing.members[number - 1]
         assert member.erased, "it stands on record"

@@ -1,18 +1,21 @@
 """What the commands about clubs share: the store, opened beside whatever services run over it."""
 
 import argparse
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import TimeoutError as NotInTime
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
+from api.bookkeeping import Books
 from api.clubs.people import may_be_shown
 from api.http.problems import Problem, document_of
 from api.http.strict import without_harm
+from api.money.booked import BookedSent, says_of
 from api.names import Names
 from referee.clubs.facts import Ref
 from referee.refusals import Refused
@@ -26,6 +29,8 @@ OPERATOR = "operator"
 """As whom all of this is done."""
 ANSWER_SECONDS = 30.0
 """How long the store may take."""
+LOOK_SECONDS = 0.05
+"""Between two looks at how far the books have come."""
 
 
 class NotDone(Exception):
@@ -39,8 +44,8 @@ class Unanswered(NotDone):
 class Operating:
     """A store and its names, for whoever runs the service."""
 
-    def __init__(self, referee: Referee, desk: Desk, names: Names) -> None:
-        self.referee, self.names, self._desk = referee, names, desk
+    def __init__(self, referee: Referee, desk: Desk, names: Names, url: str) -> None:
+        self.referee, self.names, self._desk, self._url = referee, names, desk, url
 
     def club(self, club_id: UUID, min_version: int = 0) -> Club:
         """The club. Raises :class:`NotDone` where there is none."""
@@ -74,6 +79,19 @@ class Operating:
         assert isinstance(outcome.aggregate, Club), "it was one"
         return outcome.aggregate
 
+    def books_say(self, club: Club, sent: BookedSent) -> dict[str, Any]:
+        """What the books say of a request, when they have come to all that is stored. Raises :class:`NotDone` where
+        they do not."""
+        with closing(Books(self.referee, self._url)) as books:
+            books.start()
+            until = time.monotonic() + ANSWER_SECONDS
+            while books.follower.lag(books.head(), books.ledger):
+                if time.monotonic() > until:
+                    raise NotDone("not done: the books do not come to all that is stored: see `knacka doctor`")
+                time.sleep(LOOK_SECONDS)
+            with books.engine.connect() as connection:
+                return says_of(books.ledger, connection, club, sent)
+
     def named(self, club: Club) -> dict[Ref, str]:
         """By ref the names of its members."""
         return self.names.read(club.id, (member.name for member in club.standing.members if not member.erased))
@@ -92,7 +110,7 @@ def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
         names.prepare()
         desk = Desk(referee)
         parts.callback(desk.close)
-        yield Operating(referee, desk, names)
+        yield Operating(referee, desk, names, url)
 
 
 def said_of(refused: Refused) -> str:

@@ -48,6 +48,7 @@ def as_before(sent: BookedSent, before: Any) -> Any | None:
 
 
 def says_of(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
+    """What the books say of it, by the fields that are decided on beside those that were sent."""
     now = club.standing
     match sent:
         case asked.EraseSent(member=member):

@@ -199,6 +199,16 @@ class TestErasing:
         assert f"member {number}: erased" in operator.done("club", "show", club.id)
         operator.done("verify")
 
+    def test_not_who_owes_or_is_owed_something(self, operator: Operator, service: httpx.Client) -> None:
+        club = ClubTable(service)
+        number = club.join(self.NAME)
+        club.done("deposit", member=number, amount=500, via="cash")
+        club.done("leave", member=number)
+        assert "settle that first" in operator.refused("erase", club.id, str(number))
+        assert self.NAME in names_kept(operator.url)
+        club.done("payout", member=number, amount=500, via="cash")
+        assert "is erased: 1 texts deleted" in operator.done("erase", club.id, str(number))
+
     def test_it_ends_what_a_crash_has_left_half_done(self, operator: Operator, store_url: str) -> None:
         with running(store_url) as process, httpx.Client(base_url=process.address) as client:
             club, number = self.left(client)
