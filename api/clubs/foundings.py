@@ -1,6 +1,6 @@
 """Founding a club."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hmac import compare_digest
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -15,9 +15,8 @@ from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
 from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
 from api.http.headers import Req
-from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.http.writes import opening_key_of
+from api.http.writes import must_be_recent, opening_key_of
 from api.service import Service, club_of, service_of
 from api.threads import in_thread
 from referee import told
@@ -28,9 +27,6 @@ from referee.clubs.rules import KEY_DAYS, check_currencies
 from referee.store.club import Club
 from referee.store.desk import Command, KeyReused
 from referee.value import Value, Version
-
-REPEATED_FOR = timedelta(hours=24)
-"""So long an Idempotency-Key that founded a club is answered with its first key."""
 
 
 class Founder(Value, forbid_unknown_fields=True):
@@ -137,8 +133,7 @@ async def _founded(
     club = await service.club(club_id, before.last)
     if not compare_digest(club.opened.hash, made.hash):  # which the body goes into
         raise KeyReused
-    if datetime.now(UTC) - club.opened_at > REPEATED_FOR:
-        raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
+    must_be_recent(club.opened_at)
     return club, before.last, {"Idempotency-Replayed": "true"}
 
 

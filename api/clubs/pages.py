@@ -7,10 +7,10 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from litestar.params import QueryParameter
 
 from api.http.asked import more
-from api.http.headers import Req, held, tag_by
+from api.http.headers import Req
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, encode, not_modified
-from api.reading import long_reply
+from api.http.replies import PRIVATE, Reply, encode
+from api.reading import marked_reply
 
 T = TypeVar("T")
 
@@ -42,9 +42,5 @@ def _number(cursor: str) -> int:
 
 async def page_reply(request: Req, page: Any, following: str | None) -> Reply:
     """The answer, or that the caller has it; ``following``: where the next page begins."""
-    body = encode(page)
-    headers = PRIVATE | (more(request, cursor=following) if following else {})
-    tag = tag_by(body)
-    if has := held(request, tag):
-        return not_modified(has, headers)
-    return await long_reply(request, body, tag, headers=headers)
+    link = more(request, cursor=following) if following else {}
+    return await marked_reply(request, encode(page), headers=PRIVATE | link)

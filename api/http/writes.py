@@ -1,6 +1,7 @@
 """The headers of a call that writes: Idempotency-Key makes a repeat safe, If-Match holds only for one version."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from api.http.headers import Req, header, version_of
 from api.http.problems import Problem
@@ -28,6 +29,16 @@ def opening_key_of(request: Req) -> str | None:
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
     return key
+
+
+REPEATED_FOR = timedelta(hours=24)
+"""So long a key that opened a match, or founded a club, is answered with what that gave."""
+
+
+def must_be_recent(at: datetime) -> None:
+    """422 for a repeat of what was opened with a key too long ago."""
+    if datetime.now(UTC) - at > REPEATED_FOR:
+        raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
 
 
 def expected_by(request: Req) -> int | None:

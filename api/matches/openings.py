@@ -1,6 +1,5 @@
 """Opening a match, and the tokens that it gives."""
 
-from datetime import UTC, datetime, timedelta
 from hmac import compare_digest
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -16,9 +15,8 @@ from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
 from api.http.headers import Req
-from api.http.problems import Problem
 from api.http.replies import Reply, of_match
-from api.http.writes import opening_key_of
+from api.http.writes import must_be_recent, opening_key_of
 from api.matches.shown import RulesetSeen
 from api.matches.terms import OpenMatch, officials_named, officials_of, opened_by, with_officials
 from api.service import Service, match_of, service_of
@@ -30,9 +28,6 @@ from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuf
 from referee.store.desk import Command, KeyReused, Outcome
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
-
-REPEATED_FOR = timedelta(hours=24)
-"""So long a key that opened a match is answered with its tokens."""
 
 
 class SeatGiven(Value):
@@ -238,6 +233,5 @@ def _again(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
     which the tokens are made of, or too long ago."""
     if not compare_digest(match.opened.tokens[0], hash_of(tokens[0])):
         raise KeyReused
-    if datetime.now(UTC) - match.opened_at > REPEATED_FOR:
-        raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
+    must_be_recent(match.opened_at)
     return {"Idempotency-Replayed": "true"}

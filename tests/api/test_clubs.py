@@ -17,7 +17,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.access.keys import named
-from api.clubs import foundings
+from api.http import writes
 from api.names import names_file
 from referee.clubs import asked
 from referee.clubs.facts import SCOPES
@@ -105,7 +105,7 @@ class TestFounding:
     def test_a_day_later_the_key_is_told_no_more(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         key = {"Idempotency-Key": str(uuid4())}
         first = found(client, **key).json()
-        monkeypatch.setattr(foundings, "REPEATED_FOR", timedelta(0))
+        monkeypatch.setattr(writes, "REPEATED_FOR", timedelta(0))
         answer = found(client, **key)
         problem(answer, 422, "opening-key-expired")
         assert first["key"]["secret"] not in answer.text

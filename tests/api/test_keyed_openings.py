@@ -12,7 +12,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.matches import openings
+from api.http import writes
 from tests.api.conftest import client_of
 from tests.api.serving import served
 from tests.api.table import Table
@@ -84,7 +84,7 @@ def test_a_key_that_could_be_guessed_opens_nothing(client: Client, key: str) -> 
 def test_a_day_later_the_tokens_are_told_no_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     key = str(uuid4())
     first = open_by(client, key)
-    monkeypatch.setattr(openings, "REPEATED_FOR", timedelta(0))
+    monkeypatch.setattr(writes, "REPEATED_FOR", timedelta(0))
     answer = open_by(client, key)
     assert (answer.status_code, answer.json()["type"]) == (422, "/problems/opening-key-expired")
     assert first.json()["id"] not in answer.text
