@@ -64,7 +64,7 @@ def rows_of(cases: int) -> Iterator[Kept]:
     for number in range(cases // IN_A_MATCH):
         match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
         for _, *rest in rare if number % (RARE // IN_A_MATCH) == 0 else usual:
-            yield match_id, *rest  # type: ignore[misc]
+            yield match_id, *rest
 
 
 def ask(connection: HTTPConnection, path: str) -> dict[str, object]:
@@ -101,7 +101,7 @@ def measured(url: str) -> dict[str, float]:
 
         for name, path in paths.items():
             told = ask(connection, path)
-            many = len(told["matches" if name == "matches" else "cases"])  # type: ignore[arg-type]
+            many = len(told["matches" if name == "matches" else "cases"])
             assert many == (0 if "appealed" in name else LIMIT), (name, many)
         works: dict[str, Callable[[], int]] = {name: partial(page_of, path) for name, path in paths.items()}
         rates = side_by_side(works)

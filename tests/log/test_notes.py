@@ -16,7 +16,7 @@ VKEY = "cards.example/log+e7d62613+AQOhB7/zzhC+HXDdGOdLwJln5NYwm6UNXx3chmQSVTG4"
 
 
 def pem_of(private: object) -> str:
-    pem: bytes = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())  # type: ignore[attr-defined]
+    pem: bytes = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return pem.decode()
 
 

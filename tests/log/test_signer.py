@@ -129,13 +129,13 @@ class TestWhenItSigns:
             submit = log.desk.submit
 
             def late(command: Any) -> Any:
-                log.desk.submit = submit  # type: ignore[method-assign]
+                log.desk.submit = submit
                 list(play_out(log.desk, match, 1, seed=9))
                 return submit(command)
 
             log.look()
             log.play(2)
-            log.desk.submit = late  # type: ignore[method-assign]
+            log.desk.submit = late
             assert log.look()
             log.play(2)
             assert log.look()
@@ -190,7 +190,7 @@ class TestTwoOfThem:
                     both.wait(SOON)
                     return submit(command)
 
-                log.desk.submit = at_once  # type: ignore[method-assign]
+                log.desk.submit = at_once
             done: list[bool | type[Exception]] = []
 
             def look(log: Parts) -> None:
@@ -324,7 +324,7 @@ class TestAnOlderBackup:
         with parts(sqlite_url, None) as log:
             log.play()
             assert log.look()
-            with log.referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with log.referee.recorder.datastore.transaction(commit=True) as cursor:
                 cursor.execute("UPDATE stored_events SET state = replace(state, 'P2', 'P9') WHERE rowid = 1")
             log.books.rebuild("log")
             assert not log.signer.sign_now()
@@ -390,7 +390,7 @@ class TestVerify:
         with parts(sqlite_url, None) as log:
             log.play()
             assert log.look()
-            with log.referee.recorder.datastore.transaction(commit=True) as cursor:  # type: ignore[attr-defined]
+            with log.referee.recorder.datastore.transaction(commit=True) as cursor:
                 cursor.execute("UPDATE stored_events SET rowid = -rowid WHERE rowid <= 2")
                 cursor.execute("UPDATE stored_events SET rowid = 3 + rowid WHERE rowid < 0")
             log.books.rebuild("log")

@@ -121,7 +121,7 @@ def with_strikes(match: Match, request: Correct) -> tuple[Event, ...]:
 
 def scored_deals(match: Match) -> list[DealScored]:
     """The lines of the match as they were written."""
-    return [one.event for one in of_kind(match.history, DealScored)]  # type: ignore[misc]
+    return [one.event for one in of_kind(match.history, DealScored)]
 
 
 def some_script(match: Match, chance: Random, deal: int) -> Script | None:
@@ -179,7 +179,7 @@ def played_so(match: Match, deal: int, other: Match | None, penalty: PenaltyImpo
     rules, version, lines = match.rules, 1, []
     state = rules.start(match.opened)
     ends = [one.originator_version for one in of_kind(match.history, DealScored)]
-    dealt = max(one.originator_version for one in of_kind(match.history, Dealt) if one.event.deal == deal)  # type: ignore[attr-defined]
+    dealt = max(one.originator_version for one in of_kind(match.history, Dealt) if one.event.deal == deal)
 
     def stand(events: tuple[Event, ...], after: Any = None) -> None:
         nonlocal version, state

@@ -360,8 +360,8 @@ class TestWhoSeesWhat:
         assert isinstance(stated, CaseStated)
         assert isinstance(ruled, CaseRuled)
         for viewer in (BERIT, CESAR, DAG, "spectator", "official"):
-            told = [seen(event, viewer, False) for event in (opened, stated, ruled)]  # type: ignore[arg-type]
-            texts = (told[0].text, told[1].text, told[2].reason)  # type: ignore[attr-defined]
+            told = [seen(event, viewer, False) for event in (opened, stated, ruled)]
+            texts = (told[0].text, told[1].text, told[2].reason)
             official = viewer == "official"
             assert texts == (
                 "in trick two" if viewer == BERIT or official else "",

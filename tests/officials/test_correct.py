@@ -61,7 +61,7 @@ class TestAnew:
         event = corrected(t, told_by(other))
         assert lines(t)[0] == other.points
         assert lines(t)[1] == tuple(map(sum, zip(other.points, second, strict=True)))
-        assert event.lines[0].score.tricks == other.line.tricks  # type: ignore[union-attr]
+        assert event.lines[0].score.tricks == other.line.tricks
 
     def test_history_stays_as_it_was(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")

@@ -67,7 +67,7 @@ def books_of(engine: Engine, histories: Sequence[Sequence[Recorded]]) -> tuple[A
         written = protocols.written(connection, match_id)
         assert written is not None
         protocol = protocols.answer(connection, match_id)
-        assert written == (msgspec.json.encode(protocol), protocol.version)  # type: ignore[union-attr]
+        assert written == (msgspec.json.encode(protocol), protocol.version)
         (entry,) = connection.execute(select(matches.entries)).all()
         kept = connection.scalars(select(protocols.lines.c.line).order_by(protocols.lines.c.event)).all()
         return protocol, pots.answer(connection, match_id), entry, kept

@@ -70,7 +70,7 @@ def test_play_goes_on_and_the_record_of_the_next_deal_is_right(store_url: str, d
         if any(isinstance(one.event, DealScored) for one in outcome.events):
             break
     history = referee.history(match_id)
-    told = deal_of(history[0].event, history, 2)  # type: ignore[arg-type]
+    told = deal_of(history[0].event, history, 2)
     assert told.header.points == points
     assert differences(store_url, match_id) == ()
 
