@@ -138,7 +138,7 @@ club/set                all        name currencies timezone payout_limit keep_ye
 member/joined           all        member name
 member/named            all        member name
 member/left             all        member on
-member/erased           all        member balances
+member/erased           all        member balances entry
 key/issued              all        key scopes expires_at member app
                         nobody     hash
 key/rotated             all        key until

@@ -12,7 +12,7 @@ ERASE = (
     "Erases a member who has left. Stores that it was done, then deletes his names, the texts that he wrote and "
     "those of others in the club in which one of his names stands; nothing brings them back. His number stays in "
     "all that he played. Refused as the service refuses it: while he is a member, owes or is owed "
-    "something, or the books have to be kept. "
+    "something, an entry on his account is not closed, or the books have to be kept. "
     "Done once more it deletes what was left where it was broken off. Backups keep what was in them: delete those "
     "that are older, or erase again after one has been restored."
 )

@@ -53,7 +53,8 @@ def says_of(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent
     match sent:
         case asked.EraseSent(member=member):
             account = account_of(member)
-            return {"balances": tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)}
+            balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
+            return {"balances": balances, "entry": ledger.last_on(connection, club.id, account)}
         case asked.PayoutSent(member=member, currency=currency):
             account, currency = account_of(member), currency or now.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}

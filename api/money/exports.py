@@ -3,7 +3,6 @@
 from datetime import date
 from typing import Annotated
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
@@ -22,6 +21,7 @@ from api.service import service_of
 from api.threads import in_long_thread
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
+from referee.clubs.facts import day_of
 from referee.store.desk import utc_now
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
@@ -78,7 +78,7 @@ async def export_books(
     now = caller.club.standing
     one = currency_of(caller, currency) if currency is not None or export.one_currency else None
     known = await names_by_member(service, caller, range(1, len(now.members) + 1)) if names else {}
-    made = utc_now().astimezone(ZoneInfo(now.timezone)).date()
+    made = day_of(utc_now(), now.timezone)
     ledger = service.books.ledger
 
     def read(connection: Connection, club_id: UUID) -> Journal:

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 from sqlalchemy import (
@@ -17,7 +16,7 @@ from sqlalchemy import (
 from projections.closings import digest
 from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
-from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of
+from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
@@ -130,7 +129,7 @@ class Writing:
         if not amounts:
             return None
         keeping = self._club(club)
-        number, day = keeping.last + 1, recorded.at.astimezone(ZoneInfo(keeping.timezone)).date()
+        number, day = keeping.last + 1, day_of(recorded.at, keeping.timezone)
         if keeping.day is not None:
             day = max(day, keeping.day)
         self._keep(club, replace(keeping, last=number, day=day))

@@ -297,6 +297,12 @@ class Tables:
         query = select(postings.balance).where(*these, postings.number < before)
         return connection.scalar(query.order_by(postings.number.desc()).limit(1)) or 0
 
+    def last_on(self, connection: Connection, club: UUID, account: str) -> int:
+        """The number of the last entry on an account; 0 where there is none."""
+        postings = self.postings.c
+        query = select(func.max(postings.number)).where(postings.club == club, postings.account == account)
+        return connection.scalar(query) or 0
+
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
         """The numbers of the first and the last entry of a span of days; where it has none, the second is less."""
         entries = self.entries.c

@@ -101,9 +101,12 @@ class EraseSent(ClubAct, tag="erase"):
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """And what the books say of him, by currency of the club: erased is only who owes nothing and is owed nothing."""
+    """And what the books say of him, by currency of the club: erased is only who owes nothing, is owed nothing, and
+    has no entry that is not closed."""
 
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
+    entry: told.EntryCount = 0
+    """The last entry on his account; 0: there is none."""
 
 
 class IssueKeySent(ClubAct, tag="issue_key"):

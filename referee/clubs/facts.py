@@ -1,8 +1,9 @@
 """The facts of a club. Members are numbers, and never a name: of names and of other texts stands here what
 :data:`Ref` tells, and who may read them is told the text in its place."""
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, ClassVar, Literal, get_args
+from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
@@ -136,6 +137,11 @@ Trial = Annotated[tuple[Balance, ...], told.at_most(TRIAL_MAX)]
 """By currency and account; what is left out is 0."""
 
 
+def day_of(at: datetime, zone: str) -> date:
+    """The date at a time in a club's timezone, by its IANA name."""
+    return at.astimezone(ZoneInfo(zone)).date()
+
+
 def account_of(member: int) -> Account:
     """The account of a member."""
     return f"{MEMBER}{member}"
@@ -223,6 +229,8 @@ class MemberErased(Event):
     member: told.MemberNumber
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
     """What the books said of him then, by currency of the club: nothing but zeros."""
+    entry: told.EntryCount = 0
+    """The last entry on his account, which was closed; 0: there was none."""
 
 
 class KeyIssued(Event):

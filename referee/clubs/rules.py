@@ -102,7 +102,7 @@ def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
     member_here(club, request.member)
     theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
     revoked = [facts.KeyRevoked(key=key) for key in theirs]
-    return (*revoked, facts.MemberLeft(member=request.member, on=moment.at.date()))
+    return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
 def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
@@ -113,10 +113,12 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
         raise ClubState("member_erased", None, member=request.member)
     if any(request.balances):
         raise ClubState("balance_left", None, member=request.member)
+    if request.entry > club.closed_through:
+        raise ClubState("books_open", None, member=request.member, entry=request.entry)
     until = _years_after(member.left, club.keep_years)
-    if club.keep_years and moment.at.date() < until:
+    if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
-    return (facts.MemberErased(member=request.member, balances=request.balances),)
+    return (facts.MemberErased(member=request.member, balances=request.balances, entry=request.entry),)
 
 
 def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:

@@ -207,6 +207,8 @@ class TestErasing:
         assert "settle that first" in operator.refused("erase", club.id, str(number))
         assert self.NAME in names_kept(operator.url)
         club.done("payout", member=number, amount=500, via="cash")
+        assert "close the books" in operator.refused("erase", club.id, str(number))
+        club.done("close_books", label="2026")
         assert "is erased: 1 texts deleted" in operator.done("erase", club.id, str(number))
 
     def test_it_ends_what_a_crash_has_left_half_done(self, operator: Operator, store_url: str) -> None:

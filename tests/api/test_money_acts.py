@@ -127,5 +127,7 @@ class TestErasing:
         club.done("leave", member=3)
         assert told(club, "erase", member=3) == (409, "balance-left")
         club.done("deposit", member=3, amount=100, via="cash")
+        assert told(club, "erase", member=3) == (409, "books-open")
+        club.done("close_books", label="2026")
         done = club.done("erase", member=3)
-        assert done["events"][0]["event"] == {"member": 3, "balances": [0]}
+        assert done["events"][0]["event"] == {"member": 3, "balances": [0], "entry": 2}

@@ -134,14 +134,23 @@ class TestErasing:
         )
         assert room.refused(asked.Erase(member=1), "operator") == ("member_erased", {"member": 1})
 
-    def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
-        """Seven years from the end of the year on in which he left."""
-        room.do(asked.Set(keep_years=7))
+    def test_only_when_all_that_stands_on_his_account_is_closed(self, room: Room):
         room.do(asked.Leave(member=1))
-        room.at = datetime(2033, 12, 31, 23, 59, tzinfo=UTC)
+        request = asked.Erase(member=1, balances=(0,), entry=3)
+        assert room.refused(request, "operator") == ("books_open", {"member": 1, "entry": 3})
+        room.do(asked.CloseBooks(label="", through=3, digest="0" * 64, trial=()), "operator")
+        assert room.do(request, "operator") == (facts.MemberErased(member=1, balances=(0,), entry=3),)
+
+    def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
+        """Seven years from the end of the year on in which he left, by the clock of the club: that of Stockholm."""
+        room.do(asked.Set(keep_years=7))
+        room.at = datetime(2025, 12, 31, 23, 0, tzinfo=UTC)
+        (*_, left) = room.do(asked.Leave(member=1))
+        assert left == facts.MemberLeft(member=1, on=date(2026, 1, 1))
+        room.at = datetime(2033, 12, 31, 22, 59, tzinfo=UTC)
         refused = room.refused(asked.Erase(member=1), "operator")
         assert refused == ("books_kept", {"member": 1, "until": "2034-01-01"})
-        room.at = datetime(2034, 1, 1, tzinfo=UTC)
+        room.at = datetime(2033, 12, 31, 23, 0, tzinfo=UTC)
         assert room.do(asked.Erase(member=1), "operator")
 
 
