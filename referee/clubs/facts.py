@@ -21,6 +21,16 @@ Ref = Annotated[
         extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
     ),
 ]
+NumberRef = Annotated[
+    str,
+    Meta(
+        title="NumberSeen",
+        description="A number by which somebody is paid, for who may read it; else, as it stands on record, `hmac:` "
+        "and its HMAC-SHA256 under a salt that lies beside the number, of which nothing is left when it is erased.",
+        examples=["0701234567"],
+        extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
+    ),
+]
 Scope = Literal["open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """In the order in which they are told."""
@@ -223,6 +233,18 @@ class MemberErased(Event):
     member: told.MemberNumber
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
     """What the books said of him then, by currency of the club: nothing but zeros."""
+
+
+class PayeeSet(Event):
+    """How somebody is paid from here on: what is left out, there is none of any more."""
+
+    TOPIC: ClassVar[str] = "payee/set"
+    member: told.MemberNumber | None = None
+    """Who; left out: the club."""
+    swish: NumberRef | None = None
+    """A Swish number, for kronor."""
+    iban: NumberRef | None = None
+    """An account that SEPA reaches, for euros."""
 
 
 class KeyIssued(Event):

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Scope, account_of, member_of
-from referee.clubs.lookup import evening_of, key_by, member_by, member_here
-from referee.clubs.lookup import member_of as known_member
+from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
 from referee.clubs.standing import Club, Proposal
 from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
@@ -79,7 +78,7 @@ def _of_member(
     amount: int,
 ) -> MoneyDraft:
     """An entry between a member and an account of the club."""
-    _owner(club, request.member)
+    not_erased(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
 
@@ -97,12 +96,6 @@ def _draft(
         postings=tuple([Posting(account=account, amount=amount) for account, amount in postings.items()]),
         evening=evening,
     )
-
-
-def _owner(club: Club, number: int) -> None:
-    """Somebody has an account: members, and who was one and is not erased."""
-    if known_member(club, number).erased:
-        raise ClubState("member_erased", None, member=number)
 
 
 def _covered(amount: int, balance: int, currency: str) -> None:
@@ -127,7 +120,7 @@ def _paid(draft: MoneyDraft) -> tuple[str, int]:
 def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
     payer, payee = request.payer, request.payee
     for member in (payer, payee):
-        _owner(club, member)
+        not_erased(club, member)
     if payer == payee:
         raise AgainstTheClub("pays_himself", None, member=payer)
     if member_by(club, moment.actor) not in (payer, payee):
@@ -144,7 +137,7 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
         raise AgainstTheClub("nothing_to_open", None)
     member = member_of(request.account)
     if member is not None:
-        _owner(club, member)
+        not_erased(club, member)
     postings = {request.account: request.amount, "opening": -request.amount}
     return (_posted(_draft(club, "opening", request.currency, postings), moment.actor),)
 

@@ -10,8 +10,8 @@ from referee.actors import Actor
 from referee.clubs import asked, facts, money
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES, Scope
-from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of
-from referee.clubs.standing import Club, Evening, Key, Member
+from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of, not_erased
+from referee.clubs.standing import Club, Evening, Key, Member, Payee
 from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
@@ -68,6 +68,8 @@ def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
     match request:
         case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
             return None
+        case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
+            return None
         case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if _is_own(club, actor, name):
             return None
         case asked.OpenEvening() | asked.CloseEvening():
@@ -103,6 +105,12 @@ def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
     theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
     revoked = [facts.KeyRevoked(key=key) for key in theirs]
     return (*revoked, facts.MemberLeft(member=request.member, on=moment.at.date()))
+
+
+def _set_payee(club: Club, request: asked.SetPayee, moment: Moment) -> Events:
+    if request.member is not None:
+        not_erased(club, request.member)  # who has left may have something to receive still
+    return (facts.PayeeSet(member=request.member, swish=request.swish, iban=request.iban),)
 
 
 def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
@@ -227,6 +235,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Join: _join,
     asked.Rename: _rename,
     asked.Leave: _leave,
+    asked.SetPayee: _set_payee,
     asked.Erase: _erase,
     asked.IssueKey: _issue_key,
     asked.RotateKey: _rotate_key,
@@ -272,7 +281,14 @@ def _on_left(club: Club, event: facts.MemberLeft) -> Club:
 
 
 def _on_erased(club: Club, event: facts.MemberErased) -> Club:
-    return _changed_member(club, event.member, erased=True)
+    return _changed_member(club, event.member, erased=True, payee=Payee())
+
+
+def _on_payee_set(club: Club, event: facts.PayeeSet) -> Club:
+    before = club.payee if event.member is None else club.members[event.member - 1].payee
+    new = tuple(number for number in (event.swish, event.iban) if number is not None)
+    payee = Payee(swish=event.swish, iban=event.iban, numbers=(*before.numbers, *new))
+    return replace(club, payee=payee) if event.member is None else _changed_member(club, event.member, payee=payee)
 
 
 def _on_issued(club: Club, event: facts.KeyIssued) -> Club:
@@ -305,6 +321,7 @@ EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
     facts.MemberNamed: _on_named,
     facts.MemberLeft: _on_left,
     facts.MemberErased: _on_erased,
+    facts.PayeeSet: _on_payee_set,
     facts.KeyIssued: _on_issued,
     facts.KeyRotated: _on_rotated,
     facts.KeyRevoked: _on_revoked,

@@ -204,6 +204,9 @@ CALLS = {
     "send_club_act": post("club_do", "{club}/acts", {"act": "join", "name": "Ture"}),
     "send_club_act, evening": post("club_open", "{club}/acts", EVENING),
     "send_club_act, own name": post("club_self", "{club}/acts", {"act": "rename", "member": 2, "name": "Bo"}),
+    "send_club_act, own number": post(
+        "club_self", "{club}/acts", {"act": "set_payee", "member": 2, "swish": "0701234567"}
+    ),
     "send_club_act, fee": post("club_money", "{club}/acts", {"act": "fee", "member": 3, "amount": 100}),
     "send_club_act, payment": post("club_pay", "{club}/acts", {"act": "pay", "payer": 2, "payee": 3, "amount": 100}),
     "list_accounts": Call("club_books", "{club}/accounts"),
