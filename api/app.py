@@ -201,6 +201,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             statement.get_statement,
             journal.list_entries,
             plan.get_plan,
+            plan.get_payment_code,
             exports.export_books,
         ],
     )

@@ -74,6 +74,8 @@ class Club:
         self._stands_for(self.players)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
         rotated = self._of_key("rotate_key", board["id"], overlap_seconds=3600)
+        self.screen = self._does("issue_key", app="Screen", scopes=["read"], expires_at=self._until)["key"]
+        self._stands_for(self.screen)
         self.client.stand_ins[board["secret"]] = written(self._own_id, board["id"], sha256(b"board").digest())
         self._stands_for(rotated["key"])
         self.client.stand_ins[rotated["events"][0]["event"]["until"]] = self._moment(3600)
@@ -127,12 +129,14 @@ class Club:
             self.client.ask("GET", path, self.key)
         _, said = self.client.raw("GET", f"{self.path}/plan", self.key)
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
+            self.code = f"{one['id']}.svg"
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
         for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings"):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
             "export/csv": ("text/csv",),
+            f"plan/{self.code}": ("image/svg+xml",),
             "export/hledger": ("text/plain",),
             "export/json": ("application/json",),
         }
@@ -144,7 +148,8 @@ class Club:
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """What a call of it is answered with that goes wrong in this way."""
-        path, call = template.format(club=self.id, account="member:2", kind="csv"), template.rpartition("/")[2]
+        given = {"club": self.id, "account": "member:2", "kind": "csv", "code": self.code}
+        path, call = template.format(**given), template.rpartition("/")[2]
         asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
         if call == "matches":
             asked = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "evening": 1, "club": self.id}
@@ -156,8 +161,7 @@ class Club:
             case 401:
                 token, headers = "", {"Authorization": "Basic QW5uYTo="}
             case 403:
-                token = self.players["secret"]
-                path = path.replace("member:2", "cash")
+                token = self.screen["secret"] if method == "GET" else self.players["secret"]
             case 404 if call == "matches":
                 content = msgspec.json.encode({**asked, "club": unknown})
             case 404:
