@@ -8,7 +8,7 @@ from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
 from sqlalchemy import Connection
 
-from api.access.clubs import ClubCaller, KeyHolder, must_have, must_see_books
+from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.clubs.people import Numbers, names_of, numbers_of, sees_numbers
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
@@ -211,15 +211,14 @@ class _Planned(NamedTuple):
         """Whether the caller is told by which number it is made."""
         if sees_numbers(self.caller, None if payment.payee == CLUB else payment.payee):
             return True
-        return isinstance(self.caller, KeyHolder) and self.caller.key.member == payment.payer
+        return self.caller.member == payment.payer
 
 
 async def _planned(
     service: Service, caller: ClubCaller, evening: str, currency: str | None, *, fresh: bool
 ) -> _Planned:
-    own = caller.key.member if isinstance(caller, KeyHolder) else None
+    own = caller.member
     must_see_books(caller, own)
-    sees_all = not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
     unit = currency_of(caller, currency)
     if evening != "all":
         evening_of(caller.club.standing, int(evening))
@@ -236,7 +235,7 @@ async def _planned(
     made = await in_long_thread(plan, owed, f"{caller.club.id}\n{evening}\n{unit}")
     now = caller.club.standing
     text = now.name if evening == "all" else f"{now.name} {now.evenings[int(evening) - 1].on}"
-    shown = tuple(one for one in made.payments if sees_all or own in (one.payer, one.payee))
+    shown = tuple(one for one in made.payments if sees_books(caller) or own in (one.payer, one.payee))
     return _Planned(caller, entry, unit, text[: told.NAME_MAX], made, shown)
 
 

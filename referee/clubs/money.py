@@ -31,12 +31,12 @@ def needs(club: Club, request: asked.MoneyAct, actor: Actor) -> Scope | None:
             return None
         case asked.ConfirmSent(proposal=number) | asked.Decline(proposal=number):
             proposal = club.proposals.get(number)
-            mine = proposal is not None and member_by(club, actor) in _parties(proposal.draft)
+            mine = proposal is not None and member_by(club, actor) in parties_of(proposal.draft)
             return None if mine else "treasury"
     return "treasury"
 
 
-def _parties(draft: MoneyDraft) -> frozenset[int]:
+def parties_of(draft: MoneyDraft) -> frozenset[int]:
     """The members between whom it is, where it is a payment of theirs."""
     if draft.kind != "pay":
         return frozenset()
@@ -168,16 +168,9 @@ def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
 
 def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
     proposal = _waits(club, request.proposal)
-    draft, me = proposal.draft, member_by(club, moment.actor)
-    if draft.kind == "pay":
-        parties = _parties(draft)
-        # The other party, or a treasurer who is neither.
-        if me == proposal.member or not (me in parties or _is_treasurer(club, moment.actor)):
-            raise NotGranted("confirmed_by_other", None, members=tuple(sorted(parties - {proposal.member})))
-    else:
-        _must_be_treasurer(club, moment.actor)
-        if me is None or me == proposal.member:
-            raise NotGranted("second_person_needed", None)
+    draft = proposal.draft
+    if (refused := not_for(club, proposal, moment.actor)) is not None:
+        raise refused
     if draft.kind == "payout":
         assert request.balance is not None, "it comes with what the books say"
         _covered(_paid(draft)[1], request.balance, draft.currency)
@@ -186,9 +179,27 @@ def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
     return (_posted(draft, proposal.by, request.proposal, request.balance),)
 
 
+def not_for(club: Club, proposal: Proposal, actor: Actor) -> NotGranted | None:
+    """Why it is for somebody else to confirm a proposal; ``None``: this one may."""
+    me = member_by(club, actor)
+    if proposal.draft.kind == "pay":
+        # The other party, or a treasurer who is neither.
+        if me == proposal.member or not (me in parties_of(proposal.draft) or _is_treasurer(club, actor)):
+            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
+        return None
+    if not _is_treasurer(club, actor):
+        return NotGranted("for_treasurers", None)
+    return NotGranted("second_person_needed", None) if me is None or me == proposal.member else None
+
+
+def others_of(proposal: Proposal) -> tuple[int, ...]:
+    """Of a payment the party that did not tell it; else nobody."""
+    return tuple(sorted(parties_of(proposal.draft) - {proposal.member}))
+
+
 def _decline(club: Club, request: asked.Decline, moment: Moment) -> Events:
     proposal = _waits(club, request.proposal)
-    if member_by(club, moment.actor) not in _parties(proposal.draft):
+    if member_by(club, moment.actor) not in parties_of(proposal.draft):
         _must_be_treasurer(club, moment.actor)
     return (facts.MoneyDeclined(proposal=request.proposal, draft=proposal.draft, by=moment.actor),)
 
@@ -264,8 +275,8 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 # What comes of an event
 
 
-def _on_proposed(club: Club, event: facts.MoneyProposed) -> Club:
-    proposal = Proposal(draft=event.draft, by=event.by, member=member_by(club, event.by))
+def _on_proposed(club: Club, event: facts.MoneyProposed, number: int) -> Club:
+    proposal = Proposal(draft=event.draft, by=event.by, member=member_by(club, event.by), event=number)
     return replace(club, proposed=event.proposal, proposals=club.proposals | {event.proposal: proposal})
 
 
@@ -273,11 +284,11 @@ def _without(club: Club, number: int | None) -> dict[int, Proposal]:
     return {one: proposal for one, proposal in club.proposals.items() if one != number}
 
 
-def _on_declined(club: Club, event: facts.MoneyDeclined) -> Club:
+def _on_declined(club: Club, event: facts.MoneyDeclined, number: int) -> Club:
     return replace(club, proposals=_without(club, event.proposal))
 
 
-def _on_posted(club: Club, event: facts.MoneyPosted) -> Club:
+def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
     if event.proposal is not None:
         club = replace(club, proposals=_without(club, event.proposal))
     if event.kind != "payout":
@@ -286,11 +297,11 @@ def _on_posted(club: Club, event: facts.MoneyPosted) -> Club:
     return replace(club, paid_out=club.paid_out | {whose: club.paid_out.get(whose, 0) + amount})
 
 
-def _on_closed(club: Club, event: facts.BooksClosed) -> Club:
+def _on_closed(club: Club, event: facts.BooksClosed, number: int) -> Club:
     return replace(club, closings=event.closing, closed_through=event.through, digest=event.digest, paid_out={})
 
 
-EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.MoneyProposed: _on_proposed,
     facts.MoneyDeclined: _on_declined,
     facts.MoneyPosted: _on_posted,

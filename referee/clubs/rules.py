@@ -57,7 +57,7 @@ class ClubRules:
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
         """The club after an event."""
-        return EVOLVE[type(event)](club, event)
+        return EVOLVE[type(event)](club, event, number)
 
 
 RULES = ClubRules()
@@ -262,60 +262,60 @@ def _changed_key(club: Club, name: str, **changes: Any) -> Club:
     return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
 
 
-def _on_set(club: Club, event: facts.ClubSet) -> Club:
+def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
     given = {name: getattr(event, name) for name in event.__struct_fields__}
     return replace(club, **{name: value for name, value in given.items() if value is not None})
 
 
-def _on_joined(club: Club, event: facts.MemberJoined) -> Club:
+def _on_joined(club: Club, event: facts.MemberJoined, number: int) -> Club:
     return replace(club, members=(*club.members, Member(name=event.name, names=(event.name,))))
 
 
-def _on_named(club: Club, event: facts.MemberNamed) -> Club:
+def _on_named(club: Club, event: facts.MemberNamed, number: int) -> Club:
     names = club.members[event.member - 1].names
     return _changed_member(club, event.member, name=event.name, names=(*names, event.name))
 
 
-def _on_left(club: Club, event: facts.MemberLeft) -> Club:
+def _on_left(club: Club, event: facts.MemberLeft, number: int) -> Club:
     return _changed_member(club, event.member, left=event.on)
 
 
-def _on_erased(club: Club, event: facts.MemberErased) -> Club:
+def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
     return _changed_member(club, event.member, erased=True, payee=Payee())
 
 
-def _on_payee_set(club: Club, event: facts.PayeeSet) -> Club:
+def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:
     before = club.payee if event.member is None else club.members[event.member - 1].payee
     new = tuple(number for number in (event.swish, event.iban) if number is not None)
     payee = Payee(swish=event.swish, iban=event.iban, numbers=(*before.numbers, *new))
     return replace(club, payee=payee) if event.member is None else _changed_member(club, event.member, payee=payee)
 
 
-def _on_issued(club: Club, event: facts.KeyIssued) -> Club:
+def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
     key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
     return replace(club, keys=(*club.keys, key))
 
 
-def _on_rotated(club: Club, event: facts.KeyRotated) -> Club:
+def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
     before = club.keys[int(event.key[1:]) - 1].hash
     return _changed_key(club, event.key, hash=event.hash, before=before, until=event.until)
 
 
-def _on_revoked(club: Club, event: facts.KeyRevoked) -> Club:
+def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:
     return _changed_key(club, event.key, revoked=True)
 
 
-def _on_opened(club: Club, event: facts.EveningOpened) -> Club:
+def _on_opened(club: Club, event: facts.EveningOpened, number: int) -> Club:
     return replace(club, evenings=(*club.evenings, Evening(on=event.on, season=event.season)))
 
 
-def _on_closed(club: Club, event: facts.EveningClosed) -> Club:
+def _on_closed(club: Club, event: facts.EveningClosed, number: int) -> Club:
     place = event.evening - 1
     evening = replace(club.evenings[place], closed=True)
     return replace(club, evenings=(*club.evenings[:place], evening, *club.evenings[place + 1 :]))
 
 
-EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.ClubSet: _on_set,
     facts.MemberJoined: _on_joined,
     facts.MemberNamed: _on_named,

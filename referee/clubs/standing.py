@@ -71,6 +71,8 @@ class Proposal(Value):
     by: Actor
     member: int | None
     """Whose key it was asked with."""
+    event: int
+    """The number of the event in the club by which it was."""
 
 
 class Club(Value):

@@ -215,6 +215,8 @@ CALLS = {
     "get_statement": Call("club_books", "{club}/accounts/member:3/statement"),
     "get_statement, own": Call("club_own", "{club}/accounts/member:2/statement"),
     "list_entries": Call("club_books", "{club}/journal"),
+    "list_proposals": Call("club_mine", "{club}/proposals"),
+    "list_closings": Call("club_books", "{club}/closings"),
     "get_plan": Call("club_mine", "{club}/plan"),
     "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),
     "get_export": Call("club_books", "{club}/export/json"),

@@ -39,12 +39,24 @@ class Table(ClubTable):
         return self.get(f"/plan/{self.plan('treasury', query)[of]['id']}.svg{query}", who)
 
 
-@pytest.fixture
-def club(own_client: Any) -> Table:
-    table = Table(own_client)
+def cesars(client: Any) -> Table:
+    """Cesar and the club have told how they are paid."""
+    table = Table(client)
     table.done("set_payee", "cesar", member=3, swish=SWISH, iban=IBAN)
     table.done("set_payee", swish=CLUBS)
     return table
+
+
+@pytest.fixture(scope="module")
+def club(client: Any) -> Table:
+    """To be read."""
+    return cesars(client)
+
+
+@pytest.fixture
+def own(client: Any) -> Table:
+    """To be changed."""
+    return cesars(client)
 
 
 def told(answer: Any) -> tuple[int, str]:
@@ -112,34 +124,34 @@ def test_a_program_without_the_scope_sees_nothing(club: Table) -> None:
     assert told(club.code("read")) == (403, "scope-missing")
 
 
-def test_what_has_no_code(club: Table) -> None:
-    assert told(club.code(query="?currency=NOK")) == (422, "no-code-in-currency")
-    assert told(club.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
-    assert told(club.get("/plan/nothing")) == (404, "no-such-payment")
-    assert told(club.get(f"/plan/{club.plan()[0]['id']}.svg?evening=1")) == (404, "no-such-payment")
-    club.done("set_payee", "cesar", member=3)
-    assert (club.plan()[0]["swish"], club.plan(query="?currency=EUR")[0]["epc"]) == (None, None)
+def test_what_has_no_code(own: Table) -> None:
+    assert told(own.code(query="?currency=NOK")) == (422, "no-code-in-currency")
+    assert told(own.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
+    assert told(own.get("/plan/nothing")) == (404, "no-such-payment")
+    assert told(own.get(f"/plan/{own.plan()[0]['id']}.svg?evening=1")) == (404, "no-such-payment")
+    own.done("set_payee", "cesar", member=3)
+    assert (own.plan()[0]["swish"], own.plan(query="?currency=EUR")[0]["epc"]) == (None, None)
     for query, needs in (("", "swish"), ("?currency=EUR", "iban")):
-        answer = club.code(query=query)
+        answer = own.code(query=query)
         assert told(answer) == (409, "payee-without-number")
         assert answer.json()["facts"] == {"payee": 3, "needs": needs}
 
 
-def test_more_than_one_code_can_pay(club: Table) -> None:
+def test_more_than_one_code_can_pay(own: Table) -> None:
     for member, act in ((2, "fee"), (3, "deposit")):
-        club.done(act, member=member, amount=10**11, currency="EUR", **({"via": "bank"} if act == "deposit" else {}))
-    assert club.plan(query="?currency=EUR")[0]["epc"] is None
-    assert told(club.code(query="?currency=EUR")) == (409, "beyond-code")
+        own.done(act, member=member, amount=10**11, currency="EUR", **({"via": "bank"} if act == "deposit" else {}))
+    assert own.plan(query="?currency=EUR")[0]["epc"] is None
+    assert told(own.code(query="?currency=EUR")) == (409, "beyond-code")
 
 
-def test_what_was_paid_by_the_code_is_in_the_plan_no_more(club: Table) -> None:
-    (payment,) = club.plan("berit", "?evening=1")
+def test_what_was_paid_by_the_code_is_in_the_plan_no_more(own: Table) -> None:
+    (payment,) = own.plan("berit", "?evening=1")
     paid = {"payer": 2, "payee": 3, "amount": payment["amount"], "evening": 1, "plan": payment["id"]}
-    number = club.done("pay", "berit", **paid)["proposal"]
-    assert club.plan("berit", "?evening=1") == [payment], "until it is confirmed"
-    club.done("confirm", "cesar", proposal=number)
-    assert club.plan("treasury", "?evening=1") == []
-    assert told(club.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
+    number = own.done("pay", "berit", **paid)["proposal"]
+    assert own.plan("berit", "?evening=1") == [payment], "until it is confirmed"
+    own.done("confirm", "cesar", proposal=number)
+    assert own.plan("treasury", "?evening=1") == []
+    assert told(own.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
 
 
 def test_whoever_runs_the_service_sees_no_number(sqlite_url: str) -> None:

@@ -108,6 +108,7 @@ class Club:
         waits = self._does("pay", payer=1, payee=2, amount=450)["proposal"]
         self._does("decline", proposal=waits)
         self._does("reverse", entry=3)
+        self._does("pay", self.players["secret"], payer=2, payee=1, amount=200)
         digest = self._does("close_books", label="2025")["events"][0]["event"]["digest"]
         self.client.stand_ins[digest] = sha256(b"2025").hexdigest()
 
@@ -131,7 +132,15 @@ class Club:
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
             self.code = f"{one['id']}.svg"
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
-        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings"):
+        for what in (
+            "proposals",
+            "closings",
+            "accounts",
+            "accounts/member:2/statement",
+            "journal",
+            "plan",
+            "standings",
+        ):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
