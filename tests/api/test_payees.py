@@ -1,10 +1,14 @@
 """By which numbers members and the club are paid: who enters them, who reads them, and that nothing stays."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.names import names_file
+from api.ops.verify import verify
 from tests.api.club import OPERATOR, ClubTable
 from tests.api.clubs import hashed
 from tests.api.conftest import client_of
@@ -137,6 +141,20 @@ def test_files_have_no_numbers(club: ClubTable, kind: str) -> None:
     for names in ("true", "false"):
         told = club.get(f"/export/{kind}?names={names}").content
         assert not any(number.encode() in told for number in (SWISH, IBAN))
+
+
+def test_a_number_that_is_gone_without_an_erasure_is_found(sqlite_url: str) -> None:
+    """One that another has taken the place of is gone rightly."""
+    with client_of(sqlite_url) as client:
+        club = ClubTable(client)
+        for number in (SWISH, "0707654321"):
+            club.done("set_payee", member=1, swish=number)
+    said: list[str] = []
+    assert verify(sqlite_url, club.id, said.append, said.append) == 0
+    with closing(sqlite3.connect(names_file(sqlite_url))) as file, file:
+        file.execute("DELETE FROM names WHERE kind = 'number'")
+    assert verify(sqlite_url, club.id, said.append, said.append) == 1
+    assert "a number by which somebody is paid is missing" in " ".join(said)
 
 
 def everywhere(url: str, folder: Path, text: str) -> list[str]:
