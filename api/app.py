@@ -32,7 +32,7 @@ from api.log import events as log_events
 from api.log.kept import Kept, file_for
 from api.log.signer import Signer
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
-from api.money import accounts, exports, journal, plan, statement
+from api.money import accounts, closings, exports, journal, plan, proposals, statement
 from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
@@ -200,7 +200,10 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             accounts.list_accounts,
             statement.get_statement,
             journal.list_entries,
+            proposals.list_proposals,
+            closings.list_closings,
             plan.get_plan,
+            plan.get_payment_code,
             exports.export_books,
         ],
     )

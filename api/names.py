@@ -1,4 +1,4 @@
-"""Names and texts of a club's people, kept outside the event rows, which hold a ref in their place.
+"""Names, numbers and texts of a club's people, kept outside the event rows, which hold a ref in their place.
 
 A ref is ``hmac:`` and the HMAC-SHA256 of the text under a salt of its own, in hex. The salt lies beside the text: who
 puts another text in its place is found out, and when both are deleted a ref is noise that tells nothing of a name.
@@ -52,8 +52,8 @@ REF_LENGTH = len(REF) + 64
 ONCE_MOST = 10_000
 """Refs in one statement: SQLite takes no more than 32,766."""
 
-Kind = Literal["name", "text"]
-"""What a text is: the name of a member, or something that somebody wrote."""
+Kind = Literal["name", "number", "text"]
+"""What a text is: the name of a member, a number by which somebody is paid, or something that somebody wrote."""
 
 _metadata = MetaData()
 _names = Table(
@@ -155,6 +155,12 @@ class Names:
             connection.execute(delete(_names).where(these, _names.c.puts <= 1))
             connection.execute(update(_names).where(these).values(puts=_names.c.puts - 1))
 
+    def forget(self, refs: Collection[str]) -> None:
+        """Deletes the texts of these refs, however often they were put: others have taken their place."""
+        for some in _pieces(sorted(refs)):
+            with self._engine.begin() as connection:
+                connection.execute(delete(_names).where(_names.c.ref.in_(some)))
+
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
         """By ref the texts of a club that there are. What is not the text that was put is none."""
         return self._read(_names.c.club == club, refs)
@@ -176,15 +182,15 @@ class Names:
         return found
 
     def erase(self, club: UUID, member: int, refs: Iterable[str]) -> int:
-        """Deletes a member's names, which have these ``refs``, all that he wrote, and what others in the club wrote
-        in which one of his names stands, in letters of either case; how many texts that were. Once more it deletes
-        what has come since, and does no harm."""
+        """Deletes a member's names, which have these ``refs``, his numbers, all that he wrote, and what others in the
+        club wrote in which one of these stands, in letters of either case; how many texts that were. Once more it
+        deletes what has come since, and does no harm."""
         own, erasure = set(refs), uuid4()
         with self._engine.begin() as connection:
             of_club = select(_names.c.ref, _names.c.member, _names.c.kind, _names.c.text).where(_names.c.club == club)
             rows = connection.execute(of_club).all()
             his = [row for row in rows if row.ref in own or row.member == member]
-            names = {folded(row.text) for row in his if row.kind == "name"} - {""}
+            names = {folded(row.text) for row in his if row.kind != "text"} - {""}
             named = [row for row in rows if row.kind == "text" and any(map(folded(row.text).__contains__, names))]
             gone = sorted({row.ref for row in (*his, *named)})
             for some in _pieces(gone):

@@ -47,6 +47,10 @@ IBAN_LENGTH = {
 """Characters of an account's number, by country of SEPA."""
 
 
+class WrongCheckDigits(ValueError):
+    """An IBAN in which a character is mistaken or misplaced."""
+
+
 def swish_number(text: str) -> str:
     """The Swish number that is meant, as its ten figures: +46 70 123 45 67 is 0701234567."""
     number = re.sub(r"[\s\-()/]", "", text)
@@ -67,7 +71,7 @@ def iban(text: str) -> str:
     if len(number) != IBAN_LENGTH[country]:
         raise ValueError(f"an IBAN of {country} has {IBAN_LENGTH[country]} characters, and this has {len(number)}")
     if int("".join(str(int(figure, 36)) for figure in number[4:] + number[:4])) % 97 != 1:
-        raise ValueError("the check digits of this IBAN are wrong: a character was mistaken or misplaced")
+        raise WrongCheckDigits("the check digits of this IBAN are wrong: a character was mistaken or misplaced")
     return number
 
 

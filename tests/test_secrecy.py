@@ -139,6 +139,7 @@ member/joined           all        member name
 member/named            all        member name
 member/left             all        member on
 member/erased           all        member balances entry
+payee/set               all        member swish iban
 key/issued              all        key scopes expires_at member app
                         nobody     hash
 key/rotated             all        key until

@@ -55,6 +55,11 @@ class KeyHolder(NamedTuple):
         """As whom he acts."""
         return f"key:{self.key_id}"
 
+    @property
+    def member(self) -> int | None:
+        """Whose key it is; ``None``: a program's."""
+        return self.key.member
+
     def may(self, scope: Scope) -> bool:
         """Whether the key is good for this."""
         return scope in self.key.scopes
@@ -69,6 +74,11 @@ class Operator(NamedTuple):
     def actor(self) -> Actor:
         """As whom he acts."""
         return "operator"
+
+    @property
+    def member(self) -> None:
+        """Nobody's in particular."""
+        return
 
     @property
     def held(self) -> None:
@@ -89,6 +99,11 @@ def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
     """403 unless his key is good for the books: `audit` or `treasury`; or it is a member's own account, ``owner``."""
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
         must_have(caller, "audit")
+
+
+def sees_books(caller: ClubCaller) -> bool:
+    """Whether his key is good for the books of all."""
+    return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
 
 
 def is_operators(held: str, operator: str) -> bool:

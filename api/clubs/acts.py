@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from api.access.clubs import CHALLENGE, ClubCaller, must_have
 from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import erase, may_be_shown
+from api.clubs.people import erase, forget_numbers, may_be_shown, numbers_meant
 from api.clubs.shown import EventSeen, KeyGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -71,8 +71,8 @@ ACT: Body[ClubSent] = Body(ClubSent)
     operation_id="send_club_act",
     summary="Do something in a club",
     description="One act, with a key of the club that has the scope for it: `open` for evenings, `treasury` for "
-    "money, else `keys`. A member renames himself, leaves, and revokes a key of his own with any, and rotates one "
-    "with any that is good for as much. Without it 403 `scope-missing`.\n\n"
+    "money, else `keys`. A member renames himself, tells how he is paid (`set_payee`), leaves, and revokes a key of "
+    "his own with any, and rotates one with any that is good for as much. Without it 403 `scope-missing`.\n\n"
     "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
     "`overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for (403 "
     "`scopes-not-yours`). A key that is "
@@ -83,8 +83,9 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "at most what the member is to receive. One that since the last closing brings him above `payout_limit`, and the "
     "reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
     "`second-person-needed` to all others. `close_books` locks all entries until now.\n\n"
-    "Names of members are not in the events: what stands there of one is worthless once `erase` has deleted the "
-    "name. Whoever shows a key of the club reads the name in its place.\n\n"
+    "Names and numbers of members are not in the events: what stands there of one is worthless once `erase` has "
+    "deleted it. Whoever shows a key of the club reads the name in its place, and who may see it the number; a "
+    "number that another has taken the place of is deleted at once.\n\n"
     "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was made; "
     "for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask again. "
     "`If-Match` makes the act hold only for the version that the caller has seen.",
@@ -132,6 +133,8 @@ class Doing:
         match sent:
             case asked.Join() | asked.Rename():
                 return await self._with_name(sent)
+            case asked.SetPayee():
+                return await self._set_payee(sent)
             case asked.IssueKeySent():
                 return await self._issue_key(sent)
             case asked.RotateKeySent():
@@ -167,11 +170,29 @@ class Doing:
     async def _with_name(self, sent: asked.Join | asked.Rename) -> Reply:
         """The name is kept beside the events, in which its ref stands."""
         may_be_shown("/name", sent.name)
-        act = None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
         member = sent.member if isinstance(sent, asked.Rename) else None
-        async with self._service.kept(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
+        kept = self._service.kept(self._club.id, [sent.name], member=member, act=self._act, kind="name")
+        async with kept as (ref,):
             outcome = await self._done(replace(sent, name=ref))
         return _answer(outcome, {ref: sent.name})
+
+    @property
+    def _act(self) -> str | None:
+        """What stands for the Idempotency-Key among names."""
+        return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
+
+    async def _set_payee(self, sent: asked.SetPayee) -> Reply:
+        """The numbers are kept beside the events, and those that were his before are not kept any more."""
+        sent = numbers_meant(sent)
+        given = {"swish": sent.swish, "iban": sent.iban}
+        texts = [text for text in given.values() if text is not None]
+        kept = self._service.kept(self._club.id, texts, member=sent.member, act=self._act, kind="number")
+        async with kept as refs:
+            these = iter(refs)
+            by_ref = {name: None if text is None else next(these) for name, text in given.items()}
+            outcome = await self._done(replace(sent, **by_ref))
+        await forget_numbers(self._service, club_of(outcome.aggregate), sent.member)
+        return _answer(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _erase(self, sent: asked.EraseSent) -> Reply:
         """First on record, then in fact: whoever looks at the members later does what was left out."""

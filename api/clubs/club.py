@@ -6,13 +6,14 @@ from uuid import UUID
 from litestar import get
 from msgspec import Meta
 
+from api.clubs.people import Numbers, numbers_of, sees_numbers
 from api.http.describe import KEY, described
 from api.http.headers import Req, tag_of
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, short
 from api.service import service_of
 from referee import told
-from referee.clubs.facts import Currencies, SieAccounts, Zone
+from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
 from referee.store.club import Club
 from referee.value import Time, Value, Version
 
@@ -38,6 +39,10 @@ class ClubSeen(Value):
     """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
     sie: SieAccounts
     """The accounts that stand for the club's own in a SIE file."""
+    swish: NumberRef | None
+    """The Swish number by which the club is paid; null: there is none."""
+    iban: NumberRef | None
+    """The account by which the club is paid in euros; null: there is none."""
     members: Number
     """How many are members now."""
     open_evenings: Number
@@ -48,8 +53,8 @@ class ClubSeen(Value):
     """When its last event was stored."""
 
 
-def club_seen(club: Club) -> ClubSeen:
-    """The club as it stands."""
+def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
+    """The club as it stands; ``numbers``: its own."""
     now = club.standing
     return ClubSeen(
         id=club.id,
@@ -60,6 +65,8 @@ def club_seen(club: Club) -> ClubSeen:
         payout_limit=now.payout_limit,
         keep_years=now.keep_years,
         sie=now.sie,
+        swish=numbers.swish,
+        iban=numbers.iban,
         members=sum(member.left is None for member in now.members),
         open_evenings=sum(not evening.closed for evening in now.evenings),
         founded_at=club.opened_at,
@@ -71,12 +78,15 @@ def club_seen(club: Club) -> ClubSeen:
     "/clubs/{club:uuid}",
     operation_id="get_club",
     summary="A club as it stands",
-    description="With any key of the club. With `min_version` it waits briefly for the club to get there.",
+    description="With any key of the club; to the operator's the numbers by which it is paid are not told. With "
+    "`min_version` it waits briefly for the club to get there.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),
 )
 async def get_club(request: Req, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     """A club as it stands."""
-    caller = await service_of(request).club_access.caller(request, club, min_version)
-    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club))
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    found = await numbers_of(service, caller.club, [None]) if sees_numbers(caller, None) else {}
+    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, found.get(None, Numbers())))

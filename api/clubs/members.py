@@ -8,14 +8,14 @@ from litestar.params import QueryParameter
 
 from api.access.clubs import KeyHolder
 from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
-from api.clubs.people import names_of
+from api.clubs.people import Numbers, names_of, numbers_of, sees_numbers
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
 from api.service import service_of
 from referee import told
-from referee.clubs.facts import Ref
+from referee.clubs.facts import NumberRef, Ref
 from referee.value import Value, Version
 
 
@@ -29,6 +29,10 @@ class MemberSeen(Value):
     """On which day, by UTC; null: a member now."""
     erased: bool
     """Whether the name is erased: then nobody is told it."""
+    swish: NumberRef | None
+    """The Swish number by which the member is paid; null: there is none, or it is not the caller's to know."""
+    iban: NumberRef | None
+    """The account by which the member is paid in euros; null: there is none, or it is not the caller's to know."""
 
 
 class MemberPage(Value):
@@ -46,8 +50,9 @@ class MemberPage(Value):
     "/clubs/{club:uuid}/members",
     operation_id="list_members",
     summary="The members of a club",
-    description="A page of those who are members or were, by number, with their names: with any key of the club. To "
-    "the operator's key the names are not told.",
+    description="A page of those who are members or were, by number, with their names: with any key of the club. The "
+    "numbers by which they are paid are told to keys with `treasury` or `keys`, and a member's own to him. To the "
+    "operator's key neither is told.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=MemberPage, errors=(400, 401, 404, 409, 503)),
@@ -67,8 +72,15 @@ async def list_members(
     page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)
     names = await names_of(service, caller.club, dict(page.found))
     known = names if isinstance(caller, KeyHolder) else {}
+    numbers = await numbers_of(service, caller.club, (one for one, _ in page.found if sees_numbers(caller, one)))
     seen = tuple(
-        MemberSeen(member=number, name=known.get(member.name, member.name), left=member.left, erased=member.erased)
+        MemberSeen(
+            member=number,
+            name=known.get(member.name, member.name),
+            left=member.left,
+            erased=member.erased,
+            **numbers.get(number, Numbers())._asdict(),
+        )
         for number, member in page.found
     )
     return await page_reply(request, MemberPage(version=caller.club.version, members=seen, next=page.next), page.next)

@@ -1,14 +1,21 @@
-"""Names of members: kept beside the events, told to whoever shows a key of the club, and erased."""
+"""Names of members, and the numbers by which they are paid: kept beside the events, told to who may read them, and
+erased."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 from uuid import UUID
 
+from msgspec.structs import replace
+
+from api.access.clubs import ClubCaller, KeyHolder
 from api.http.problems import Problem
 from api.http.strict import shows
 from api.service import Service
 from api.threads import in_long_thread, in_thread
+from projections.payable import WrongCheckDigits, iban, swish_number
+from referee.clubs.asked import SetPayee
 from referee.clubs.facts import Ref
-from referee.clubs.standing import Member
+from referee.clubs.standing import Member, Payee
 from referee.store.club import Club
 
 
@@ -35,8 +42,61 @@ async def names_of(service: Service, club: Club, members: Mapping[int, Member]) 
     return {name: found[name] for name in here if name in found}
 
 
+class Numbers(NamedTuple):
+    """By which somebody is paid, as far as whoever asks is told."""
+
+    swish: str | None = None
+    iban: str | None = None
+
+
+def numbers_meant(sent: SetPayee) -> SetPayee:
+    """The same, each number in the one form in which it is kept. 422."""
+    try:
+        swish = None if sent.swish is None else swish_number(sent.swish)
+    except ValueError:
+        raise Problem("bad_swish_number", field="/swish") from None
+    try:
+        return replace(sent, swish=swish, iban=None if sent.iban is None else iban(sent.iban))
+    except WrongCheckDigits:
+        raise Problem("wrong_check_digits", field="/iban") from None
+    except ValueError:
+        raise Problem("bad_iban", field="/iban") from None
+
+
+def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
+    """Whether somebody is told by which numbers a member is paid, or the club (``None``): who settles accounts
+    (`treasury`) or enters numbers (`keys`), and he himself; the club's everybody with a key of it. Not whoever runs
+    the service: he is told no names either."""
+    if not isinstance(caller, KeyHolder):
+        return False
+    return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
+
+
+async def numbers_of(service: Service, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
+    """By which numbers members are paid, or the club (``None``)."""
+    known = {one: _payee(club, one) for one in payees}
+    found = await texts_of(service, club.id, (ref for payee in known.values() for ref in _kept(payee)))
+    return {one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()}
+
+
+async def forget_numbers(service: Service, club: Club, whose: int | None) -> None:
+    """Deletes the numbers of a member, or the club, in whose place others have come; again does no harm."""
+    payee = _payee(club, whose)
+    if gone := set(payee.numbers).difference(_kept(payee)):
+        await in_thread(service.names.forget, gone)
+
+
+def _payee(club: Club, whose: int | None) -> Payee:
+    return club.standing.payee if whose is None else club.standing.members[whose - 1].payee
+
+
+def _kept(payee: Payee) -> tuple[str, ...]:
+    return tuple(ref for ref in (payee.swish, payee.iban) if ref is not None)
+
+
 async def erase(service: Service, club: Club, number: int) -> None:
-    """Deletes the names of a member whose erasure stands on record, and what he wrote; again does no harm."""
+    """Deletes the names and numbers of a member whose erasure stands on record, and what he wrote; again does no
+    harm."""
     member = club.standing.members[number - 1]
     assert member.erased, "what is not on record is not done"
     await in_long_thread(service.names.erase, club.id, number, member.names)

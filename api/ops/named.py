@@ -7,7 +7,7 @@ import msgspec
 from api.names import ref_of
 from api.ops.proof import History
 from api.ops.stored import Stored
-from referee.clubs.facts import MemberErased
+from referee.clubs.facts import MemberErased, PayeeSet
 from referee.store.club import Club
 
 
@@ -23,14 +23,18 @@ def exchanged(stored: Stored) -> Iterator[str]:
 
 
 def compare_names(stored: Stored, history: History) -> None:
-    """Says which members of a club have no name, or have one still. Asked after its rows were read, for each name is
-    put before its event; and who was erased since is passed over."""
+    """Says which members of a club have no name, or have one still, and whether a number lacks. Asked after its rows
+    were read, for each name is put before its event; and what was erased or replaced since is passed over."""
     club = history.aggregate
     if not isinstance(club, Club):
         return
     members = club.standing.members
-    found = stored.refs([ref for member in members for ref in member.names])
+    payees = (club.standing.payee, *(member.payee for member in members))
+    numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
+    found = stored.refs([*(ref for member in members for ref in member.names), *numbers])
     wrong = []
+    if not found.issuperset(numbers) and not stored.has_come_since(club.id.hex, club.version, PayeeSet.TOPIC):
+        wrong.append("a number by which somebody is paid is missing, and no erasure is on record")
     for number, member in enumerate(members, 1):
         kept = found.intersection(member.names)
         if member.erased and kept:

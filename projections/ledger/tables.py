@@ -314,11 +314,14 @@ class Tables:
         low, high = connection.execute(query).one()
         return (1, 0) if low is None else (low, high)
 
-    def closings_of(self, connection: Connection, club: UUID) -> tuple[Closing, ...]:
-        """The closings of a club."""
+    def closings_of(
+        self, connection: Connection, club: UUID, *, after: int = 0, limit: int | None = None
+    ) -> tuple[Closing, ...]:
+        """The closings of a club, those after one."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
-        query = select(*columns).where(this.club == club).order_by(this.closing)
+        query = select(*columns).where(this.club == club, this.closing > after).order_by(this.closing)
+        query = query.limit(limit)
         return tuple([Closing(*row) for row in connection.execute(query)])
 
 

@@ -36,6 +36,18 @@ PersonName = Annotated[
         pattern=PERSON,
     ),
 ]
+NumberSent = Annotated[
+    str,
+    Meta(
+        title="PayeeNumber",
+        description="A number by which somebody is paid, blanks and hyphens as one likes. On record stands what "
+        "tells whether it is the same, not the number.",
+        min_length=1,
+        max_length=told.NAME_MAX,
+        pattern=PERSON,
+        examples=["070-123 45 67"],
+    ),
+]
 MemberSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
@@ -93,8 +105,19 @@ class Leave(ClubAct, tag="leave"):
     member: MemberSent
 
 
+class SetPayee(ClubAct, tag="set_payee"):
+    """How a member, or the club, is paid from now on: what is left out or null, there is none of any more."""
+
+    member: MemberSent | None = None
+    """Who; left out or null: the club."""
+    swish: NumberSent | None = None
+    """A Swish number, for kronor: a Swedish mobile number, or 123 and seven figures of an association."""
+    iban: NumberSent | None = None
+    """An account in a country of SEPA, for euros."""
+
+
 class EraseSent(ClubAct, tag="erase"):
-    """The name of somebody who has left, and what he wrote, are erased for ever."""
+    """The name and the numbers of somebody who has left, and what he wrote, are erased for ever."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
@@ -296,6 +319,7 @@ ClubSent = (
     Join
     | Rename
     | Leave
+    | SetPayee
     | EraseSent
     | IssueKeySent
     | RotateKeySent
@@ -307,7 +331,18 @@ ClubSent = (
 )
 """What a client sends."""
 ClubRequest = (
-    Join | Rename | Leave | Erase | IssueKey | RotateKey | RevokeKey | Set | OpenEvening | CloseEvening | MoneyRequest
+    Join
+    | Rename
+    | Leave
+    | SetPayee
+    | Erase
+    | IssueKey
+    | RotateKey
+    | RevokeKey
+    | Set
+    | OpenEvening
+    | CloseEvening
+    | MoneyRequest
 )
 """What is decided, and stands on record."""
 

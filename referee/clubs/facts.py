@@ -22,6 +22,16 @@ Ref = Annotated[
         extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
     ),
 ]
+NumberRef = Annotated[
+    str,
+    Meta(
+        title="NumberSeen",
+        description="A number by which somebody is paid, for who may read it; else, as it stands on record, `hmac:` "
+        "and its HMAC-SHA256 under a salt that lies beside the number, of which nothing is left when it is erased.",
+        examples=["0701234567"],
+        extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
+    ),
+]
 Scope = Literal["open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 """In the order in which they are told."""
@@ -231,6 +241,18 @@ class MemberErased(Event):
     """What the books said of him then, by currency of the club: nothing but zeros."""
     entry: told.EntryCount = 0
     """The last entry on his account, which was closed; 0: there was none."""
+
+
+class PayeeSet(Event):
+    """How somebody is paid from here on: what is left out, there is none of any more."""
+
+    TOPIC: ClassVar[str] = "payee/set"
+    member: told.MemberNumber | None = None
+    """Who; left out: the club."""
+    swish: NumberRef | None = None
+    """A Swish number, for kronor."""
+    iban: NumberRef | None = None
+    """An account that SEPA reaches, for euros."""
 
 
 class KeyIssued(Event):

@@ -23,6 +23,14 @@ def member_here(club: Club, number: int) -> Member:
     return member
 
 
+def not_erased(club: Club, number: int) -> Member:
+    """Somebody who has an account: a member, or who was one and is not erased."""
+    member = member_of(club, number)
+    if member.erased:
+        raise ClubState("member_erased", None, member=number)
+    return member
+
+
 def key_of(club: Club, name: str) -> Key:
     """The key of this id, good or not."""
     key = club.key(name)

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Scope, account_of, member_of
-from referee.clubs.lookup import evening_of, key_by, member_by, member_here
-from referee.clubs.lookup import member_of as known_member
+from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
 from referee.clubs.standing import Club, Proposal
 from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
@@ -32,12 +31,12 @@ def needs(club: Club, request: asked.MoneyAct, actor: Actor) -> Scope | None:
             return None
         case asked.ConfirmSent(proposal=number) | asked.Decline(proposal=number):
             proposal = club.proposals.get(number)
-            mine = proposal is not None and member_by(club, actor) in _parties(proposal.draft)
+            mine = proposal is not None and member_by(club, actor) in parties_of(proposal.draft)
             return None if mine else "treasury"
     return "treasury"
 
 
-def _parties(draft: MoneyDraft) -> frozenset[int]:
+def parties_of(draft: MoneyDraft) -> frozenset[int]:
     """The members between whom it is, where it is a payment of theirs."""
     if draft.kind != "pay":
         return frozenset()
@@ -79,7 +78,7 @@ def _of_member(
     amount: int,
 ) -> MoneyDraft:
     """An entry between a member and an account of the club."""
-    _owner(club, request.member)
+    not_erased(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
 
@@ -97,12 +96,6 @@ def _draft(
         postings=tuple([Posting(account=account, amount=amount) for account, amount in postings.items()]),
         evening=evening,
     )
-
-
-def _owner(club: Club, number: int) -> None:
-    """Somebody has an account: members, and who was one and is not erased."""
-    if known_member(club, number).erased:
-        raise ClubState("member_erased", None, member=number)
 
 
 def _covered(amount: int, balance: int, currency: str) -> None:
@@ -127,7 +120,7 @@ def _paid(draft: MoneyDraft) -> tuple[str, int]:
 def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
     payer, payee = request.payer, request.payee
     for member in (payer, payee):
-        _owner(club, member)
+        not_erased(club, member)
     if payer == payee:
         raise AgainstTheClub("pays_himself", None, member=payer)
     if member_by(club, moment.actor) not in (payer, payee):
@@ -144,7 +137,7 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
         raise AgainstTheClub("nothing_to_open", None)
     member = member_of(request.account)
     if member is not None:
-        _owner(club, member)
+        not_erased(club, member)
     postings = {request.account: request.amount, "opening": -request.amount}
     return (_posted(_draft(club, "opening", request.currency, postings), moment.actor),)
 
@@ -175,16 +168,9 @@ def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
 
 def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
     proposal = _waits(club, request.proposal)
-    draft, me = proposal.draft, member_by(club, moment.actor)
-    if draft.kind == "pay":
-        parties = _parties(draft)
-        # The other party, or a treasurer who is neither.
-        if me == proposal.member or not (me in parties or _is_treasurer(club, moment.actor)):
-            raise NotGranted("confirmed_by_other", None, members=tuple(sorted(parties - {proposal.member})))
-    else:
-        _must_be_treasurer(club, moment.actor)
-        if me is None or me == proposal.member:
-            raise NotGranted("second_person_needed", None)
+    draft = proposal.draft
+    if (refused := not_for(club, proposal, moment.actor)) is not None:
+        raise refused
     if draft.kind == "payout":
         assert request.balance is not None, "it comes with what the books say"
         _covered(_paid(draft)[1], request.balance, draft.currency)
@@ -193,9 +179,27 @@ def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
     return (_posted(draft, proposal.by, request.proposal, request.balance),)
 
 
+def not_for(club: Club, proposal: Proposal, actor: Actor) -> NotGranted | None:
+    """Why it is for somebody else to confirm a proposal; ``None``: this one may."""
+    me = member_by(club, actor)
+    if proposal.draft.kind == "pay":
+        # The other party, or a treasurer who is neither.
+        if me == proposal.member or not (me in parties_of(proposal.draft) or _is_treasurer(club, actor)):
+            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
+        return None
+    if not _is_treasurer(club, actor):
+        return NotGranted("for_treasurers", None)
+    return NotGranted("second_person_needed", None) if me is None or me == proposal.member else None
+
+
+def others_of(proposal: Proposal) -> tuple[int, ...]:
+    """Of a payment the party that did not tell it; else nobody."""
+    return tuple(sorted(parties_of(proposal.draft) - {proposal.member}))
+
+
 def _decline(club: Club, request: asked.Decline, moment: Moment) -> Events:
     proposal = _waits(club, request.proposal)
-    if member_by(club, moment.actor) not in _parties(proposal.draft):
+    if member_by(club, moment.actor) not in parties_of(proposal.draft):
         _must_be_treasurer(club, moment.actor)
     return (facts.MoneyDeclined(proposal=request.proposal, draft=proposal.draft, by=moment.actor),)
 
@@ -271,8 +275,8 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 # What comes of an event
 
 
-def _on_proposed(club: Club, event: facts.MoneyProposed) -> Club:
-    proposal = Proposal(draft=event.draft, by=event.by, member=member_by(club, event.by))
+def _on_proposed(club: Club, event: facts.MoneyProposed, number: int) -> Club:
+    proposal = Proposal(draft=event.draft, by=event.by, member=member_by(club, event.by), event=number)
     return replace(club, proposed=event.proposal, proposals=club.proposals | {event.proposal: proposal})
 
 
@@ -280,11 +284,11 @@ def _without(club: Club, number: int | None) -> dict[int, Proposal]:
     return {one: proposal for one, proposal in club.proposals.items() if one != number}
 
 
-def _on_declined(club: Club, event: facts.MoneyDeclined) -> Club:
+def _on_declined(club: Club, event: facts.MoneyDeclined, number: int) -> Club:
     return replace(club, proposals=_without(club, event.proposal))
 
 
-def _on_posted(club: Club, event: facts.MoneyPosted) -> Club:
+def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
     if event.proposal is not None:
         club = replace(club, proposals=_without(club, event.proposal))
     if event.kind != "payout":
@@ -293,11 +297,11 @@ def _on_posted(club: Club, event: facts.MoneyPosted) -> Club:
     return replace(club, paid_out=club.paid_out | {whose: club.paid_out.get(whose, 0) + amount})
 
 
-def _on_closed(club: Club, event: facts.BooksClosed) -> Club:
+def _on_closed(club: Club, event: facts.BooksClosed, number: int) -> Club:
     return replace(club, closings=event.closing, closed_through=event.through, digest=event.digest, paid_out={})
 
 
-EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.MoneyProposed: _on_proposed,
     facts.MoneyDeclined: _on_declined,
     facts.MoneyPosted: _on_posted,

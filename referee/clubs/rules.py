@@ -10,8 +10,8 @@ from referee.actors import Actor
 from referee.clubs import asked, facts, money
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES, Scope
-from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of
-from referee.clubs.standing import Club, Evening, Key, Member
+from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of, not_erased
+from referee.clubs.standing import Club, Evening, Key, Member, Payee
 from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
@@ -57,7 +57,7 @@ class ClubRules:
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
         """The club after an event."""
-        return EVOLVE[type(event)](club, event)
+        return EVOLVE[type(event)](club, event, number)
 
 
 RULES = ClubRules()
@@ -67,6 +67,8 @@ def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
     """The scope that a holder needs to ask this of the club; ``None``: any key of his own will do."""
     match request:
         case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
+            return None
+        case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
             return None
         case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if _is_own(club, actor, name):
             return None
@@ -103,6 +105,12 @@ def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
     theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
     revoked = [facts.KeyRevoked(key=key) for key in theirs]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
+
+
+def _set_payee(club: Club, request: asked.SetPayee, moment: Moment) -> Events:
+    if request.member is not None:
+        not_erased(club, request.member)  # who has left may have something to receive still
+    return (facts.PayeeSet(member=request.member, swish=request.swish, iban=request.iban),)
 
 
 def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
@@ -229,6 +237,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Join: _join,
     asked.Rename: _rename,
     asked.Leave: _leave,
+    asked.SetPayee: _set_payee,
     asked.Erase: _erase,
     asked.IssueKey: _issue_key,
     asked.RotateKey: _rotate_key,
@@ -255,58 +264,66 @@ def _changed_key(club: Club, name: str, **changes: Any) -> Club:
     return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
 
 
-def _on_set(club: Club, event: facts.ClubSet) -> Club:
+def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
     given = {name: getattr(event, name) for name in event.__struct_fields__}
     return replace(club, **{name: value for name, value in given.items() if value is not None})
 
 
-def _on_joined(club: Club, event: facts.MemberJoined) -> Club:
+def _on_joined(club: Club, event: facts.MemberJoined, number: int) -> Club:
     return replace(club, members=(*club.members, Member(name=event.name, names=(event.name,))))
 
 
-def _on_named(club: Club, event: facts.MemberNamed) -> Club:
+def _on_named(club: Club, event: facts.MemberNamed, number: int) -> Club:
     names = club.members[event.member - 1].names
     return _changed_member(club, event.member, name=event.name, names=(*names, event.name))
 
 
-def _on_left(club: Club, event: facts.MemberLeft) -> Club:
+def _on_left(club: Club, event: facts.MemberLeft, number: int) -> Club:
     return _changed_member(club, event.member, left=event.on)
 
 
-def _on_erased(club: Club, event: facts.MemberErased) -> Club:
-    return _changed_member(club, event.member, erased=True)
+def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
+    return _changed_member(club, event.member, erased=True, payee=Payee())
 
 
-def _on_issued(club: Club, event: facts.KeyIssued) -> Club:
+def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:
+    before = club.payee if event.member is None else club.members[event.member - 1].payee
+    new = tuple(number for number in (event.swish, event.iban) if number is not None)
+    payee = Payee(swish=event.swish, iban=event.iban, numbers=(*before.numbers, *new))
+    return replace(club, payee=payee) if event.member is None else _changed_member(club, event.member, payee=payee)
+
+
+def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
     key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
     return replace(club, keys=(*club.keys, key))
 
 
-def _on_rotated(club: Club, event: facts.KeyRotated) -> Club:
+def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
     before = club.keys[int(event.key[1:]) - 1].hash
     return _changed_key(club, event.key, hash=event.hash, before=before, until=event.until)
 
 
-def _on_revoked(club: Club, event: facts.KeyRevoked) -> Club:
+def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:
     return _changed_key(club, event.key, revoked=True)
 
 
-def _on_opened(club: Club, event: facts.EveningOpened) -> Club:
+def _on_opened(club: Club, event: facts.EveningOpened, number: int) -> Club:
     return replace(club, evenings=(*club.evenings, Evening(on=event.on, season=event.season)))
 
 
-def _on_closed(club: Club, event: facts.EveningClosed) -> Club:
+def _on_closed(club: Club, event: facts.EveningClosed, number: int) -> Club:
     place = event.evening - 1
     evening = replace(club.evenings[place], closed=True)
     return replace(club, evenings=(*club.evenings[:place], evening, *club.evenings[place + 1 :]))
 
 
-EVOLVE: dict[type[Event], Callable[[Club, Any], Club]] = {
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.ClubSet: _on_set,
     facts.MemberJoined: _on_joined,
     facts.MemberNamed: _on_named,
     facts.MemberLeft: _on_left,
     facts.MemberErased: _on_erased,
+    facts.PayeeSet: _on_payee_set,
     facts.KeyIssued: _on_issued,
     facts.KeyRotated: _on_rotated,
     facts.KeyRevoked: _on_revoked,

@@ -5,11 +5,30 @@ from datetime import date, datetime
 from msgspec import field
 
 from referee.actors import Actor
-from referee.clubs.facts import AppName, Currencies, KeyId, MoneyDraft, Ref, Scopes, Season, SieAccounts, Zone
+from referee.clubs.facts import (
+    AppName,
+    Currencies,
+    KeyId,
+    MoneyDraft,
+    NumberRef,
+    Ref,
+    Scopes,
+    Season,
+    SieAccounts,
+    Zone,
+)
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
 """Before the first closing."""
+
+
+class Payee(Value):
+    """How somebody is paid. ``numbers``: all that have been his, those of now among them."""
+
+    swish: NumberRef | None = None
+    iban: NumberRef | None = None
+    numbers: tuple[NumberRef, ...] = ()
 
 
 class Member(Value):
@@ -20,6 +39,7 @@ class Member(Value):
     left: date | None = None
     """On which day."""
     erased: bool = False
+    payee: Payee = Payee()
 
 
 class Key(Value):
@@ -51,6 +71,8 @@ class Proposal(Value):
     by: Actor
     member: int | None
     """Whose key it was asked with."""
+    event: int
+    """The number of the event in the club by which it was."""
 
 
 class Club(Value):
@@ -65,6 +87,8 @@ class Club(Value):
     payout_limit: int | None = None
     keep_years: int = 0
     sie: SieAccounts = SieAccounts()
+    payee: Payee = Payee()
+    """How the club itself is paid."""
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()

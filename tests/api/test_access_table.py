@@ -45,18 +45,19 @@ anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   
 """What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
 
 CLUB_TABLE = """
-           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own
-club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes
-club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes
-club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes
-club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes
-club_self  half  yes   scope yes   yes   yes      scope  yes      -        key    scope    scope yes
-club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes
-club_pay   half  other other other yes   yes      other  other    -        key    other    other yes
-club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes
-club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes
-own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes
-found      found found found found found found    found  yes      found    yes    found    found found
+           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member
+club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes     yes
+club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
+club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
+club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes     scope
+club_self  half  yes   scope yes   yes   yes      scope  yes      -        key    scope    scope yes     scope
+club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes     scope
+club_pay   half  other other other yes   yes      other  other    -        key    other    other yes     other
+club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope
+club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope
+club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes
+own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes
+found      found found found found found found    found  yes      found    yes    found    found found   found
 """
 """The same of a club; ``-``: there is none of this id."""
 
@@ -126,6 +127,7 @@ CLUB_HOLDERS = {
     "key: open": "open",
     "key: keys": "keys",
     "key: play, of who sits": "own",
+    "key: play, of who does not": "member",
     "key: all but play, of who sits": "own_open",
     "key of another club": "stranger",
     "operator": "operator",
@@ -204,13 +206,19 @@ CALLS = {
     "send_club_act": post("club_do", "{club}/acts", {"act": "join", "name": "Ture"}),
     "send_club_act, evening": post("club_open", "{club}/acts", EVENING),
     "send_club_act, own name": post("club_self", "{club}/acts", {"act": "rename", "member": 2, "name": "Bo"}),
+    "send_club_act, own number": post(
+        "club_self", "{club}/acts", {"act": "set_payee", "member": 2, "swish": "0701234567"}
+    ),
     "send_club_act, fee": post("club_money", "{club}/acts", {"act": "fee", "member": 3, "amount": 100}),
     "send_club_act, payment": post("club_pay", "{club}/acts", {"act": "pay", "payer": 2, "payee": 3, "amount": 100}),
     "list_accounts": Call("club_books", "{club}/accounts"),
     "get_statement": Call("club_books", "{club}/accounts/member:3/statement"),
     "get_statement, own": Call("club_own", "{club}/accounts/member:2/statement"),
     "list_entries": Call("club_books", "{club}/journal"),
-    "get_plan": Call("club_books", "{club}/plan"),
+    "list_proposals": Call("club_mine", "{club}/proposals"),
+    "list_closings": Call("club_books", "{club}/closings"),
+    "get_plan": Call("club_mine", "{club}/plan"),
+    "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),
     "get_export": Call("club_books", "{club}/export/json"),
     "get_key": Call("own_key", "/v1/key"),
     "found_club": post("found", "/v1/clubs", CLUB),
@@ -218,7 +226,7 @@ CALLS = {
 """By operation id, and what tells one of several requests of it from the others."""
 DONE = {200, 201, 204, 409, 422}
 """How a call is answered that was let through: the match may be in no state for it."""
-HAS_NONE = {"/problems/no-such-pot", "/problems/not-for-money"}
+HAS_NONE = {"/problems/no-such-pot", "/problems/not-for-money", "/problems/no-such-payment"}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
 NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409}
 """How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing."""

@@ -154,6 +154,22 @@ def test_of_processes_that_put_the_same_act_at_once_all_have_the_same_refs(store
 # Erasing
 
 
+def test_a_number_is_forgotten_however_often_it_was_put(names: Names):
+    old, new = (names.put(CLUB, 1, [text], act="k", kind="number") for text in ("0701234567", "0707654321"))
+    assert names.put(CLUB, 1, ["0701234567"], act="k", kind="number") == old
+    names.forget(old)
+    assert names.read(CLUB, [*old, *new]) == {new[0]: "0707654321"}
+    names.forget([])
+
+
+def test_erasing_a_member_takes_his_numbers_and_what_has_one_in_it(names: Names):
+    (swish,) = names.put(CLUB, 1, ["0701234567"], kind="number")
+    (others,) = names.put(CLUB, 2, ["0707654321"], kind="number")
+    said = names.put(CLUB, 2, ["Swish me: 0701234567", "Swish me: 0707654321"])
+    assert names.erase(CLUB, 1, []) == 2
+    assert set(names.read(CLUB, [swish, others, *said])) == {others, said[1]}
+
+
 def test_erasing_a_member_takes_his_names_his_texts_and_what_names_him(names: Names):
     (anna,) = names.put(CLUB, None, [ANNA], kind="name")  # who joins has no number yet
     (married,) = names.put(CLUB, 1, ["Anna Ek"], kind="name")

@@ -122,6 +122,38 @@ class TestMembers:
             assert room.refused(request, "operator") == ("member_left", {"member": 1})
 
 
+SWISH, IBAN = ref("5"), ref("6")
+
+
+class TestPayees:
+    def test_what_is_left_out_there_is_none_of_any_more(self, room: Room):
+        room.do(asked.SetPayee(member=1, swish=SWISH, iban=IBAN))
+        assert room.do(asked.SetPayee(member=1, iban=ref("7"))) == (facts.PayeeSet(member=1, iban=ref("7")),)
+        payee = room.club.members[0].payee
+        assert (payee.swish, payee.iban, payee.numbers) == (None, ref("7"), (SWISH, IBAN, ref("7")))
+
+    def test_the_club_has_numbers_of_its_own(self, room: Room):
+        room.do(asked.SetPayee(swish=SWISH))
+        assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
+
+    def test_who_has_left_is_paid_still_and_who_is_erased_is_not(self, room: Room):
+        """He may have something to receive; then he is not erased."""
+        room.do(asked.Leave(member=1))
+        room.do(asked.SetPayee(member=1, swish=SWISH), "operator")
+        room.do(asked.Erase(member=1, balances=(0,)), "operator")
+        assert room.club.members[0].payee.numbers == ()
+        refused = room.refused(asked.SetPayee(member=1, swish=SWISH), "operator")
+        assert refused == ("member_erased", {"member": 1})
+        assert room.refused(asked.SetPayee(member=2), "operator")[0] == "no_such_member"
+
+    def test_a_member_sets_his_own_and_who_has_keys_everybody_s(self, room: Room):
+        room.do(asked.Join(name=ref("b")))
+        own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
+        scopes = [needs(room.club, asked.SetPayee(member=whose), own) for whose in (2, 1, None)]
+        assert scopes == [None, "keys", "keys"]
+        assert needs(room.club, asked.SetPayee(), board) == "keys", "a program is no member"
+
+
 class TestErasing:
     def test_only_who_has_left(self, room: Room):
         assert room.refused(asked.Erase(member=1)) == ("member_here", {"member": 1})

@@ -173,7 +173,9 @@ class TestPayments:
 
     def test_so_many_wait(self, till: Till):
         draft = MoneyDraft(kind="pay", currency=SEK, postings=())
-        wait = {n: money.Proposal(draft=draft, by="key:k1", member=1) for n in range(1, money.PROPOSALS_MAX + 1)}
+        wait = {
+            n: money.Proposal(draft=draft, by="key:k1", member=1, event=n) for n in range(1, money.PROPOSALS_MAX + 1)
+        }
         till.club = replace(till.club, proposals=wait, proposed=money.PROPOSALS_MAX)
         refused = till.refused(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
         assert refused == ("proposals_wait", {"most": money.PROPOSALS_MAX})

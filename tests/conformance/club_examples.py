@@ -19,6 +19,8 @@ FOUNDING = {
 }
 EVENING = "2026-01-02"
 """When all of it happens, by the clock that stands in for ours."""
+IBAN = "SE45 5000 0000 0583 9825 7466"
+"""The example of the registry of IBANs."""
 DAYS = 100
 """For which keys are issued."""
 
@@ -72,6 +74,8 @@ class Club:
         self._stands_for(self.players)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
         rotated = self._of_key("rotate_key", board["id"], overlap_seconds=3600)
+        self.screen = self._does("issue_key", app="Screen", scopes=["read"], expires_at=self._until)["key"]
+        self._stands_for(self.screen)
         self.client.stand_ins[board["secret"]] = written(self._own_id, board["id"], sha256(b"board").digest())
         self._stands_for(rotated["key"])
         self.client.stand_ins[rotated["events"][0]["event"]["until"]] = self._moment(3600)
@@ -79,6 +83,8 @@ class Club:
         self._does("set", payout_limit=50000, keep_years=0)
         self._does("open_evening", on=EVENING, season="2025/26")
         self._does("close_evening", evening=1)
+        self._does("set_payee", swish="123 123 45 67")
+        self._does("set_payee", self.players["secret"], member=member, swish="070-123 45 67", iban=IBAN)
         self._pays()
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)
@@ -102,6 +108,7 @@ class Club:
         waits = self._does("pay", payer=1, payee=2, amount=450)["proposal"]
         self._does("decline", proposal=waits)
         self._does("reverse", entry=3)
+        self._does("pay", self.players["secret"], payer=2, payee=1, amount=200)
         digest = self._does("close_books", label="2025")["events"][0]["event"]["digest"]
         self.client.stand_ins[digest] = sha256(b"2025").hexdigest()
 
@@ -123,12 +130,22 @@ class Club:
             self.client.ask("GET", path, self.key)
         _, said = self.client.raw("GET", f"{self.path}/plan", self.key)
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
+            self.code = f"{one['id']}.svg"
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
-        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings"):
+        for what in (
+            "proposals",
+            "closings",
+            "accounts",
+            "accounts/member:2/statement",
+            "journal",
+            "plan",
+            "standings",
+        ):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
             "export/csv": ("text/csv",),
+            f"plan/{self.code}": ("image/svg+xml",),
             "export/hledger": ("text/plain",),
             "export/json": ("application/json",),
         }
@@ -140,7 +157,8 @@ class Club:
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """What a call of it is answered with that goes wrong in this way."""
-        path, call = template.format(club=self.id, account="member:2", kind="csv"), template.rpartition("/")[2]
+        given = {"club": self.id, "account": "member:2", "kind": "csv", "code": self.code}
+        path, call = template.format(**given), template.rpartition("/")[2]
         asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
         if call == "matches":
             asked = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "evening": 1, "club": self.id}
@@ -152,8 +170,7 @@ class Club:
             case 401:
                 token, headers = "", {"Authorization": "Basic QW5uYTo="}
             case 403:
-                token = self.players["secret"]
-                path = path.replace("member:2", "cash")
+                token = self.screen["secret"] if method == "GET" else self.players["secret"]
             case 404 if call == "matches":
                 content = msgspec.json.encode({**asked, "club": unknown})
             case 404:

@@ -29,6 +29,8 @@ AS_MANY = {
 """Of calls that nobody is refused for who he is: 403."""
 OF_CLUBS = {("open_match", 404), ("open_match", 409)}
 """What goes wrong with a club's match alone."""
+NO_CODE = "0123456789abcdef.svg"
+"""Of no payment."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
@@ -37,7 +39,8 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
-        path = template.format(**given, club=club.id, deal=1, case=1, event=1, account="member:2", kind="csv")
+        of_clubs = {"club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
+        path = template.format(**given, **of_clubs, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
             if too_many is not None or status in SAID:  # while the store is away, or by another setting

@@ -1,0 +1,99 @@
+"""The closings of a club's books."""
+
+from datetime import UTC
+from typing import Annotated
+from uuid import UUID
+
+from litestar import get
+from litestar.params import QueryParameter
+from sqlalchemy import Connection
+
+from api.access.clubs import must_see_books
+from api.http.asked import more
+from api.http.describe import KEY, described
+from api.http.headers import Req
+from api.http.params import ClubId, ClubMinVersion
+from api.http.replies import PRIVATE, Reply, encode
+from api.money.asking import ask_the_books
+from api.reading import marked_reply
+from api.service import service_of
+from projections.ledger.tables import Closing
+from referee import told
+from referee.clubs.facts import Label, Trial
+from referee.value import VERSION_MAX, Time, Value
+
+CLOSINGS_MAX = 100
+"""Of one page: each has a trial balance."""
+
+
+class ClosingSeen(Value):
+    """A closing of the books: the entries up to one stand for ever."""
+
+    closing: told.ClosingNumber
+    """Its number, from 1 on."""
+    through: told.EntryNumber
+    """The last entry that it closed."""
+    digest: told.Hash
+    """SHA-256 over the digest of the closing before and the entries since."""
+    label: Label
+    """What the club calls it."""
+    at: Time
+    """When the books were closed."""
+    trial: Trial
+    """What stood on each account then, but where it was 0."""
+    holds: bool
+    """Whether the entries, counted again, come to the same digest and balances."""
+
+
+class ClosingPage(Value):
+    """Some closings, by number."""
+
+    closings: Annotated[tuple[ClosingSeen, ...], told.at_most(CLOSINGS_MAX)]
+    """Those of this page."""
+    next: told.ClosingNumber | None
+    """What to give as `after` for more; null: these are the last."""
+
+
+@get(
+    "/clubs/{club:uuid}/closings",
+    operation_id="list_closings",
+    summary="The closings of the books",
+    description="How often the books were closed, by number, and whether they still come to what was closed. With "
+    "`audit` or `treasury`.",
+    tags=["Money"],
+    security=KEY,
+    operation_class=described(gives=ClosingPage, errors=(400, 401, 403, 404, 409, 503)),
+)
+async def list_closings(
+    request: Req,
+    club: ClubId,
+    after: Annotated[int, QueryParameter(ge=0, le=VERSION_MAX, description="Only closings after this number.")] = 0,
+    limit: Annotated[int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="How many at most.")] = 20,
+    min_version: ClubMinVersion = 0,
+) -> Reply:
+    """The closings of the books."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    must_see_books(caller)
+    ledger = service.books.ledger
+
+    def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
+        found = ledger.closings_of(connection, club_id, after=after, limit=limit + 1)
+        following = found[limit - 1].closing if len(found) > limit else None
+        return encode(ClosingPage(closings=tuple(map(_seen, found[:limit])), next=following)), following
+
+    body, following = await ask_the_books(service, caller, read, fresh=False)
+    headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
+    return await marked_reply(request, body, headers=headers)
+
+
+def _seen(closing: Closing) -> ClosingSeen:
+    return ClosingSeen(
+        closing=closing.closing,
+        through=closing.through,
+        digest=closing.digest,
+        label=closing.label,
+        at=closing.at.astimezone(UTC),
+        trial=closing.trial,
+        holds=closing.holds,
+    )
