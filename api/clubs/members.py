@@ -26,7 +26,7 @@ class MemberSeen(Value):
     """The number: no other ever has it."""
     name: Ref
     left: date | None
-    """On which day, by UTC; null: a member now."""
+    """On which day, by the club's clock; null: a member now."""
     erased: bool
     """Whether the name is erased: then nobody is told it."""
     swish: NumberRef | None
