@@ -27,7 +27,7 @@ from api.http.headers import Req, secure
 from api.http.problems import HANDLERS, Sent, Told, as_sent
 from api.http.routes import routed
 from api.hub import Hub
-from api.log import bundle, log
+from api.log import bundle, club_bundle, log
 from api.log import events as log_events
 from api.log.kept import Kept, file_for
 from api.log.signer import Signer
@@ -197,6 +197,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             log.get_consistency,
             log_events.get_event_proof,
             bundle.get_bundle,
+            club_bundle.get_club_bundle,
             accounts.list_accounts,
             statement.get_statement,
             journal.list_entries,

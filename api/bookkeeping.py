@@ -15,7 +15,7 @@ from psycopg.sql import SQL, Composed, Identifier
 from sqlalchemy import Connection
 
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
-from api.threads import in_thread
+from api.threads import in_long_thread, in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Book, Fault, Follower
@@ -182,6 +182,10 @@ class Books:
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, book)
         return await in_thread(self._asked_of_all, book, question, head)
+
+    async def ask_long(self, question: Callable[[Connection], T]) -> T:
+        """What books answer now that takes long to make."""
+        return await in_long_thread(self._asked, question)
 
     async def catch_up(self, book: Book) -> None:
         """Waits until a book has come to where the log ends now, or has not in good time."""

@@ -1,9 +1,7 @@
-"""Is what a bundle holds on record, as it was signed?  python verify.py BUNDLE VKEY [OLD_CHECKPOINT]
+"""python verify.py BUNDLE VKEY [OLD_CHECKPOINT]: is what a bundle holds on record, as it was signed?
 
-BUNDLE: the answer of GET /v1/matches/{match}/bundle, byte for byte. VKEY: what checkpoints are verified by, from
-GET /v1/log, as you noted it once; two with a blank between where both sign. OLD_CHECKPOINT: a file with a checkpoint
-that you kept: ask for the bundle with ?from= and its second line. Says what it found, a line each. Exits with 0: all
-is proved; 1: something is not. Needs Python 3.9 and openssl 3. Shares nothing with the service (guides/log.md).
+BUNDLE: what GET …/bundle answered. VKEY: from GET /v1/log, as you noted it once; two with a blank between where both
+sign. OLD_CHECKPOINT: a file with one that you kept, whose size is the bundle's from=. Needs openssl 3.
 """
 
 import json
@@ -26,70 +24,34 @@ def unpacked(text, length=None):  # one text for the same bytes
     return data
 
 
-def node(left, right):
-    return sha256(b"\1" + left + right).digest()
-
-
-def ed25519(public, text, signature):
-    with tempfile.TemporaryDirectory() as place:
-        key, message, signed = (Path(place, name) for name in ("key", "message", "signature"))
-        key.write_bytes(bytes.fromhex("302a300506032b6570032100") + public)
-        message.write_bytes(text)
-        signed.write_bytes(signature)
-        command = ["openssl", "pkeyutl", "-verify", "-pubin", "-keyform", "DER", "-inkey", key, "-rawin"]
-        return not subprocess.run([*command, "-in", message, "-sigfile", signed], capture_output=True).returncode
-
-
 def checkpoint(note, vkeys, every):  # size and root, if one of the keys has signed, or every one; and no other
     text, _, below = note.partition("\n\n")
-    origin, size, root = text.split("\n")
-    lines, known = below.split("\n"), {}
-    for vkey in vkeys:
-        name, digits, key = vkey.split("+", 2)
+    command = "openssl pkeyutl -verify -pubin -keyform DER -inkey key -rawin -in text -sigfile signature"
+    (origin, size, root), lines, known = text.split("\n"), below.split("\n"), {}
+    for name, digits, key in (vkey.split("+", 2) for vkey in vkeys.split()):
         own = sha256(f"{name}\n".encode() + (public := unpacked(key, 33))).digest()[:4]
-        demand(public[:1] == b"\1" and own.hex() == digits, f"{vkey} is no key for Ed25519")
-        demand(name == origin, f"the checkpoint is of the log {origin}, and the key of {name}")
-        known[own] = public[1:]
+        demand((b"\1", origin, own.hex()) == (public[:1], name, digits), f"{name}+{digits} is no key of {origin}")
+        known[own] = bytes.fromhex("302a300506032b6570032100") + public[1:]
     demand(str(int(size)) == size and lines.pop() == "" and lines, "that is no signed checkpoint")
     demand(len(lines) == len(known) or not every, f"{len(lines)} have signed, and not {len(known)}")
-    for line in lines:
-        dash, name, signature = line.split(" ")
-        own, signature = unpacked(signature, 68)[:4], unpacked(signature)[4:]
+    for dash, name, packed in (line.split(" ") for line in lines):
+        own, signature = unpacked(packed, 68)[:4], unpacked(packed)[4:]
         demand((dash, name) == ("\u2014", origin) and own in known, f"{name}+{own.hex()} is none of the keys")
-        demand(
-            ed25519(known.pop(own), f"{text}\n".encode(), signature), f"the signature of {name}+{own.hex()} is false"
-        )
+        with tempfile.TemporaryDirectory() as place:
+            for file, data in ("key", known.pop(own)), ("text", f"{text}\n".encode()), ("signature", signature):
+                Path(place, file).write_bytes(data)
+            failed = subprocess.run(command.split(), capture_output=True, cwd=place).returncode
+        demand(not failed, f"the signature of {name}+{own.hex()} is false")
     return int(size), unpacked(root, 32)
 
 
-def inclusion(leaf, index, size, proof):  # the root by RFC 9162, 2.1.3.2
-    demand(type(index) is int and 0 <= index < size, f"there is no leaf {index} of {size}")
-    at, last, root = index, size - 1, leaf
-    for part in proof:
+def roots(at, last, first, path):  # of the older tree that ends there, and of all: RFC 9162, 2.1.3.2 and 2.1.4.2
+    old = new = first
+    for part in path:
         demand(last > 0, "the proof is too long")
-        root = node(part, root) if at & 1 or at == last else node(root, part)
-        while not at & 1 and 0 < at == last:
-            at, last = at >> 1, last >> 1
-        at, last = at >> 1, last >> 1
-    demand(last == 0, "the proof is too short")
-    return root
-
-
-def consistency(older, size, old_root, proof):  # both roots by RFC 9162, 2.1.4.2
-    demand(0 < older <= size, f"{size} rows do not extend {older}")
-    if older == size:
-        return old_root, b"" if proof else old_root
-    path = proof if older & (older - 1) else [old_root, *proof]
-    at, last = older - 1, size - 1
-    while at & 1:
-        at, last = at >> 1, last >> 1
-    old = new = path[0]
-    for part in path[1:]:
-        demand(last > 0, "the proof is too long")
-        if at & 1 or at == last:
-            old, new = node(part, old), node(part, new)
-        else:
-            new = node(new, part)
+        left = at & 1 or at == last
+        old = sha256(b"\1" + part + old).digest() if left else old
+        new = sha256(b"\1" + (part + new if left else new + part)).digest()
         while not at & 1 and 0 < at == last:
             at, last = at >> 1, last >> 1
         at, last = at >> 1, last >> 1
@@ -97,52 +59,92 @@ def consistency(older, size, old_root, proof):  # both roots by RFC 9162, 2.1.4.
     return old, new
 
 
-def verify(written, vkeys, old_note=None):
-    bundle = json.loads(written)
-    again = json.dumps(bundle, ensure_ascii=False, separators=(",", ":")).encode()
-    demand(again == written, "the bundle is not as the service writes it: keep it byte for byte")
-    demand(list(bundle) == ["checkpoint", "consistency", "count", "rows"], "there is more than can be proved")
-    note, proof, count, rows = bundle.values()
+def money(facts):  # what rows say: what each match came to by seat, and what is entered; debit is above zero
+    openings, settled, entries = {}, {}, {}
+    for whose, version, topic, event in facts:
+        made, opened, before = [], openings.get(whose), settled.get(whose, {"event": 0, "amounts": []})
+        undone = topic == "act/taken-back" and event["first"] <= before["event"] <= event["last"]
+        end = event if "settlement" in event else event.get("won") or {}
+        if topic == "money/posted":
+            made = [(event["kind"], event["currency"], {one["account"]: one["amount"] for one in event["postings"]})]
+        elif topic == "match/opened" and event.get("stakes"):
+            openings[whose] = event
+        elif opened and (undone or topic == "protocol/corrected" or "settlement" in event):
+            amounts, members, stakes = end.get("settlement") or [], opened.get("members", []), opened["stakes"]
+            paid, point = [0] * len(amounts), stakes["unit"] // (2 if event.get("halves") else 1)
+            for one in end.get("payments", []):
+                paid[one["payer"]] -= one["points"] * point
+                paid[one["payee"]] += one["points"] * point
+            demand(paid == amounts or not end.get("payments"), f"the payments of {whose} are not its settlement")
+            ways = ("reverse", [-one for one in before["amounts"]]), ("match", amounts)
+            for kind, some in ways if members and amounts != before["amounts"] else ():
+                sums = {f"member:{members[seat]}": -amount for seat, amount in enumerate(some)}
+                made.append((kind, stakes["currency"], {**sums, "pot": sum(some)}))
+            settled[whose] = {"match": whose, "event": version, **stakes, "pot": -sum(amounts), "amounts": amounts}
+        for kind, currency, sums in made:
+            parts = [{"account": account, "amount": sums[account]} for account in sorted(sums) if sums[account]]
+            entry = {"kind": kind, "currency": currency, "cause": f"{whose}/{version}", "postings": parts}
+            entries.update({(entry["cause"], kind): entry} if parts else {})
+    return [one for one in settled.values() if one["amounts"]], entries
+
+
+def closed(before, this, entries, made):  # that entries are what rows say, and have the digest of the closing
+    text, last = f"{before['digest']}\n", before["through"]
+    for last, one in enumerate(entries, before["through"] + 1):
+        said = {"number": last, "date": one["date"], **made.pop((one["cause"], one["kind"]), {})}
+        demand(one == said and not sum(part["amount"] for part in one["postings"]), f"no row says entry {last}")
+        postings = ",".join(f"{part['account']}:{part['amount']}" for part in one["postings"])
+        text += f"{last}|{one['date']}|{one['kind']}|{one['currency']}|{one['cause']}|{postings}\n"
+    demand((before["closing"] + 1, last) == (this["closing"], this["through"]), "there are more entries, or fewer")
+    demand(sha256(text.encode()).hexdigest() == this["digest"], "the entries do not have the digest of the closing")
+
+
+def verify(file, vkeys, old_file=None):
+    bundle = json.loads(data := Path(file).read_bytes())
+    demand(json.dumps(bundle, ensure_ascii=False, separators=(",", ":")).encode() == data, "keep it byte for byte")
+    demand(" ".join(bundle) == "checkpoint consistency count rows settlements entries", "it has other parts")
+    note, proof, count, rows, settlements, entries = bundle.values()
     size, root = checkpoint(note, vkeys, True)
-    yield f"signed: {size} rows of {vkeys[0].split('+')[0]}"
-    demand((proof is None) == (old_note is None), "an old checkpoint and the proof of it go together")
+    yield f"signed: {size} rows of {vkeys.partition('+')[0]}"
+    demand((proof is None) == (old_file is None), "an old checkpoint and the proof of it go together")
     if proof is not None:
-        demand(list(proof) == ["from", "proof"], "there is more than can be proved")
-        older, old_root = checkpoint(old_note, vkeys, False)
-        demand(type(proof["from"]) is int and older == proof["from"], f"the old checkpoint is of {older} rows")
-        roots = consistency(older, size, old_root, [unpacked(part, 32) for part in proof["proof"]])
-        demand(roots == (old_root, root), f"the log does not extend the checkpoint of {older} rows")
+        older, old_root = checkpoint(Path(old_file).read_bytes().decode(), vkeys, False)
+        demand(list(proof) == ["from", "proof"] and proof["from"] == older > 0, f"the old one is of {older} rows")
+        high = older if older == size else older & -older  # the older tree ends with a whole one of so many
+        path = [old_root, *(unpacked(part, 32) for part in proof["proof"])][high < older :]
+        both = roots(older // high - 1, (size - 1) // high, path[0], path[1:])
+        demand(both == (old_root, root), f"the log does not extend the checkpoint of {older} rows")
         yield f"extends: the checkpoint of {older} rows"
     demand(type(count) is int and len(rows) == count > 0, f"there are {len(rows)} rows, and not {count}")
-    before, deals = {}, {}
+    before, facts, place = {}, [], -1
     for row in rows:
         demand(list(row) == ["index", "id", "version", "topic", "state", "proof"], "a row has other parts")
-        index, match, version, topic, state, proof = row.values()
-        what, state = f"event {version} of {match} ({topic})", unpacked(state)
-        leaf = sha256(f"\0{match}\n{version}\n{topic}\n".encode() + state).digest()
-        proved = inclusion(leaf, index, size, [unpacked(part, 32) for part in proof])
-        demand(proved == root, f"{what} is not in the log at {index}")
-        last, place, chain = before.get(match, (0, -1, "0" * 64))
-        demand(version > last and index > place, f"{what} stands behind event {last}")
-        told = json.loads(state)
+        index, whose, version, topic, state, proof = row.values()
+        what, state = f"event {version} of {whose} ({topic})", unpacked(state)
+        leaf = sha256(f"\0{whose}\n{version}\n{topic}\n".encode() + state).digest()
+        path, there = [unpacked(part, 32) for part in proof], type(index) is int and 0 <= index < size
+        demand(there and roots(index, size - 1, leaf, path)[1] == root, f"{what} is not in the log at {index}")
+        (last, chain), told = before.get(whose, (0, "0" * 64)), json.loads(state)
+        demand(version > last and index > place, f"{what} stands behind event {last} or row {place}")
         demand(version != last + 1 or told["prev"] == chain, f"{what} does not follow on event {last}")
-        if topic == "deal/scored":
-            deal, scored = told["event"]["deal"], deals.get(match)
-            demand(scored is None or deal <= scored + 1, f"deal {deal} stands behind deal {scored}")
-            deals[match] = deal
-        before[match] = version, index, leaf.hex()
+        before[whose], place = (version, leaf.hex()), index
+        facts.append((whose, version, topic, told["event"]))
         yield f"on record: {what}, row {index}, {told['at']}"
-
-
-def main(bundle, vkey, old=None):
-    try:
-        for line in verify(Path(bundle).read_bytes(), vkey.split(), old and Path(old).read_bytes().decode()):
-            print(line)
-        return 0
-    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
-        print(f"NOT PROVED: {error if isinstance(error, ValueError) else repr(error)}")
-        return 1
+    settled, made = money(facts)
+    closings = [event for *_, topic, event in facts if topic == "books/closed"]
+    demand(settlements == settled or (settlements is None and not closings), "settlements are not what rows say")
+    if closings:
+        closed(*[{"closing": 0, "through": 0, "digest": "0" * 64}, *closings][-2:], entries, made)
+    elif entries is not None:
+        demand(entries == [{"number": None, "date": None, **one} for one in made.values()], "no row says an entry")
+    yield f"adds up: {len(settlements or ())} settlements, {len(entries or ())} entries"
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]) if len(sys.argv) in (3, 4) else __doc__)
+    try:
+        demand(len(sys.argv) in (3, 4), __doc__)
+        for line in verify(*sys.argv[1:]):
+            print(line)
+    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        print(f"NOT PROVED: {error if isinstance(error, ValueError) else repr(error)}")
+        sys.exit(1)

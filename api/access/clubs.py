@@ -106,6 +106,11 @@ def sees_books(caller: ClubCaller) -> bool:
     return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
 
 
+def must_audit(caller: ClubCaller) -> None:
+    """403 unless his key is good for what only officials and auditors see."""
+    must_have(caller, "audit")
+
+
 def is_operators(held: str, operator: str) -> bool:
     """Whether this is the SHA-256 of the operator's key; ``operator``: that, empty where there is none."""
     return compare_digest(held, operator or "none")

@@ -143,7 +143,10 @@ class Doing:
                 return await self._erase(sent)
             case asked.CloseBooksSent(label=label):
                 may_be_shown("/label", label)
-                return _answer(await self._by_the_books(sent))
+                outcome = await self._by_the_books(sent)
+                if self._service.signer is not None:  # statements name the checkpoint that covers it
+                    self._service.signer.sign_soon()
+                return _answer(outcome)
             case asked.PayoutSent() | asked.ReverseSent() | asked.ConfirmSent():
                 return _answer(await self._by_the_books(sent))
             case asked.Set(name=name, timezone=zone):

@@ -1,12 +1,10 @@
 """Rows of a match with the proof of each, to be checked by anybody with ``openapi/verify.py``."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
-from msgspec import Meta, field
 from sqlalchemy import Connection
 
 from api.access.caller import Caller
@@ -16,98 +14,53 @@ from api.http.headers import Req
 from api.http.params import NUMBER, MatchId
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply
-from api.log.proving import Leaf, Placed, ProofText, answer, in_tree, last_signed, rows_of, texts
-from api.service import service_of
+from api.log.bundled import (
+    RULED,
+    SCORES,
+    Bundle,
+    Entries,
+    Extended,
+    bundle_of,
+    decided,
+    entry_told,
+    extended_by,
+    recorded_in,
+    settlement_by,
+)
+from api.log.proving import Placed, answer, in_tree, last_signed, rows_of
+from api.service import Service, service_of
 from projections.follow.page import topics
-from referee import told
-from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.log.facts import LogSize, Note
-from referee.log.notes import base64
 from referee.log.tree import Tree
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.store.match import Match
-from referee.store.rows import from_row
-from referee.told import EVENT_BYTES_MAX, EXACT_MAX
-from referee.value import EventNumber, Value
 
-SCORES = topics(MatchOpened, DealScored, MatchWon, MatchClosed, MatchAbandoned)
-"""What a match came to, and by what rules."""
-RULED = topics(ProtocolCorrected)
-"""What officials get with it: what they asked for stands in the row, and is not for all."""
-
-Stored = Annotated[
-    str,
-    Meta(
-        title="LogState",
-        description="The bytes of a row as they are stored, JSON, in base64.",
-        extra_json_schema={"pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": 2 * EVENT_BYTES_MAX},
-    ),
-]
-
-
-class BundleRow(Value):
-    """A row of the log. Its leaf is the SHA-256 over a zero byte, id, version and topic with a line break behind
-    each, and the bytes of `state`; the next row of the match names the same hash as `prev`."""
-
-    index: Leaf
-    """Its place in the log."""
-    id: told.MatchId
-    """Whose row it is: the match."""
-    version: EventNumber
-    """The number of the event."""
-    topic: told.Topic
-    """What kind of event it is."""
-    state: Stored
-    """The bytes of the row."""
-    proof: ProofText
-    """The hashes that lead from the row to the root (RFC 6962, 2.1.1)."""
-
-
-class BundleConsistency(Value):
-    """That the checkpoint extends an older one, of `from` rows."""
-
-    from_: LogSize = field(name="from")
-    proof: ProofText
-    """The hashes that make both roots (RFC 6962, 2.1.2)."""
-
-
-class Bundle(Value):
-    """Rows of a match, each proved to be in the log that the checkpoint signs."""
-
-    checkpoint: Note
-    """A signed note: origin, size and root of the log."""
-    consistency: BundleConsistency | None
-    """For who named the size of a checkpoint that he keeps in `from`."""
-    count: told.Tally
-    """Of the rows."""
-    rows: told.Many[BundleRow]
-    """In the order of their numbers."""
+CORRECTED = topics(ProtocolCorrected)
 
 
 def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     """Whether nothing of a row is hidden from the caller but what is hidden from everybody (the hashes of tokens)."""
     _, _, number, topic, _ = placed.row
-    public = number <= max(match.public_to, 1)
-    if not public and topic not in RULED:
+    public = number <= max(match.public_to, 1) or topic in RULED  # which is about deals that are over
+    if not public:
         return False
-    recorded = from_row(StoredEvent(match.id, *placed.row[2:]))
+    if topic in RULED and caller.sees_as(public=True) != "official":
+        return False
+    recorded = recorded_in(placed)
     return match.seen(recorded, caller.sees_as(public)) == match.seen(recorded, "official")
 
 
-def _rows(found: Iterable[Placed], match: Match, tree: Tree) -> tuple[BundleRow, ...]:
-    return tuple(
-        [
-            BundleRow(
-                index=index,
-                id=str(match.id),
-                version=number,
-                topic=topic,
-                state=base64(state),
-                proof=texts(tree.inclusion(index)),
-            )
-            for index, (_, _, number, topic, state) in found
-        ]
-    )
+def entries_by(service: Service, connection: Connection, match: Match, rows: Sequence[Placed]) -> Entries | None:
+    """What the club's books have of a match by these rows of it; ``None`` where the treasurer has taken an entry of
+    it back, which stands in a row of the club."""
+    opened = match.opened
+    if opened.club is None or opened.stakes is None:
+        return ()
+    causes = [f"{match.id}/{one.row[2]}" for one in rows]
+    found = service.books.ledger.made_by(connection, opened.club, opened.evening, causes)
+    own = {entry.number for entry, _ in found}
+    if any(reversal not in own for _, reversal in found if reversal is not None):
+        return None
+    return tuple([entry_told(entry, of_club=False) for entry, _ in found])
 
 
 @get(
@@ -120,6 +73,9 @@ def _rows(found: Iterable[Placed], match: Match, tree: Tree) -> tuple[BundleRow,
     "when it was written, and nothing can be taken out of it without breaking its hash. So nobody gets rows of a "
     "deal under way. In a club's match members are numbers and what they wrote is a reference: names and texts stand "
     "in no row, and erasing them breaks no proof.\n\n"
+    "Of a match for money `settlements` has what it came to, and of a club's `entries` what its books have of that, "
+    "as far as the rows prove it; a party is told no other entries. Both are null with `deal`, and where a ruling or "
+    "the treasurer changed it afterwards in a row that is not for you.\n\n"
     "`python verify.py BUNDLE VKEY` (`openapi/verify.py`) checks it with nothing of this service.",
     tags=["Proof"],
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),
@@ -130,15 +86,7 @@ async def get_bundle(
     deal: Annotated[
         int | None, QueryParameter(description="Only this finished deal, and the opening.", schema_extra=NUMBER)
     ] = None,
-    from_: Annotated[
-        int | None,
-        QueryParameter(
-            name="from",
-            ge=1,
-            le=EXACT_MAX,
-            description="The size of a checkpoint that you keep: that the log begins with it is proved as well.",
-        ),
-    ] = None,
+    from_: Extended = None,
 ) -> Reply:
     """What a match came to, with its proof."""
     service = service_of(request)
@@ -150,26 +98,32 @@ async def get_bundle(
         raise Problem("for_officials")
     place = None if deal is None else await place_of(service, seen, deal)
     signed = await last_signed(service)
-    if from_ is not None and from_ > signed.size:
-        raise Problem("no_such_size", size=signed.size)
+    extended_by(signed, from_)
+    if place is None and seen.opened.club is not None and seen.opened.stakes is not None:
+        await service.books.ask_of(service.books.ledger, seen.id, seen.version, lambda *_: None)
 
-    def made(connection: Connection, tree: Tree) -> Any:
-        if place is None:
-            kinds = SCORES | RULED if viewer == "official" else SCORES
-            found = [one for one in rows_of(service, connection, match, 1, seen.version) if one.row[3] in kinds]
-            found = [one for one in found if is_whole(seen, one, caller)]
-        else:
-            found = rows_of(service, connection, match, place.before + 1, place.score)
-            if place.before:
-                found = [*rows_of(service, connection, match, 1, 1), *found]
-            if len(found) < place.score - place.before or found[-1].leaf >= tree.size:
-                raise Problem("not_signed_yet", event=place.score, size=signed.size)
+    def of_match(connection: Connection, tree: Tree) -> Any:
+        found = rows_of(service, connection, match, 1, seen.version, SCORES | RULED)
         found = [one for one in found if one.leaf < tree.size]
         if not found:
             raise Problem("not_signed_yet", event=1, size=signed.size)
-        consistency = None if from_ is None else BundleConsistency(from_=from_, proof=texts(tree.consistency(from_)))
-        return Bundle(
-            checkpoint=signed.note, consistency=consistency, count=len(found), rows=_rows(found, seen, tree)
-        )
+        deciding = list(decided(found))
+        kinds, own = SCORES | CORRECTED, {one.leaf for one in deciding}
+        given = [one for one in found if one.row[3] in kinds or one.leaf in own]
+        given = [one for one in given if is_whole(seen, one, caller)]
+        if not own <= {one.leaf for one in given}:
+            return bundle_of(signed, tree, from_, given, None, None)
+        settled = settlement_by(match, seen.opened, deciding)
+        entries = entries_by(service, connection, seen, deciding)
+        return bundle_of(signed, tree, from_, given, () if settled is None else (settled,), entries)
 
-    return await answer(request, await in_tree(service, signed, made), PRIVATE)
+    def of_deal(connection: Connection, tree: Tree) -> Any:
+        assert place is not None, "a deal was asked for"
+        found = rows_of(service, connection, match, place.before + 1, place.score)
+        if place.before:
+            found = [*rows_of(service, connection, match, 1, 1), *found]
+        if len(found) < place.score - place.before or found[-1].leaf >= tree.size:
+            raise Problem("not_signed_yet", event=place.score, size=signed.size)
+        return bundle_of(signed, tree, from_, found, None, None)
+
+    return await answer(request, await in_tree(service, signed, of_match if place is None else of_deal), PRIVATE)

@@ -1,6 +1,6 @@
 """What proofs are made of: the last checkpoint, the tree as it was signed, and where a row stands in it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -62,16 +62,23 @@ def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(map(base64, proof))
 
 
+async def signed_last(service: Service) -> LogSigned | None:
+    """The last checkpoint; ``None`` before there is one."""
+    standing = await in_thread(log_at, service.desk)
+    return standing.standing.last if standing else None
+
+
 async def last_signed(service: Service) -> LogSigned:
     """The last checkpoint. 404 before there is one."""
-    standing = await in_thread(log_at, service.desk)
-    last = standing.standing.last if standing else None
+    last = await signed_last(service)
     if last is None:
         raise Problem("log_unsigned")
     return last
 
 
-async def in_tree(service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T]) -> T:
+async def in_tree(
+    service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
+) -> T:
     """What is made of the tree that was signed. 503 while the book of the log is built anew."""
     book = service.books.tree
 
@@ -80,14 +87,25 @@ async def in_tree(service: Service, signed: LogSigned, question: Callable[[Conne
             raise Problem("books_behind", headers={"Retry-After": "1"})
         return question(connection, book.tree(connection, signed.size))
 
+    if takes_long:
+        return await service.books.ask_long(asked)
     found, _ = await service.books.ask_of_all(book, asked)
     return found
 
 
-def rows_of(service: Service, connection: Connection, match_id: UUID, first: int, last: int) -> list[Placed]:
-    """The rows of events of a match that the log has, with their places."""
+def rows_of(
+    service: Service,
+    connection: Connection,
+    aggregate_id: UUID,
+    first: int,
+    last: int,
+    kinds: Collection[str] | None = None,
+) -> list[Placed]:
+    """The rows of events of a match or club that the log has, with their places; of these ``kinds``, or all."""
     placed = []
-    for row in service.books.rows(match_id, after=first - 1, limit=last - first + 1).rows:
+    for row in service.books.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
+        if kinds is not None and row[3] not in kinds:
+            continue
         if (index := service.books.tree.index(connection, row[0])) is None:
             break
         placed.append(Placed(index, row))
@@ -96,7 +114,7 @@ def rows_of(service: Service, connection: Connection, match_id: UUID, first: int
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
     """What is told, or that the caller has it."""
-    written = body.encode() if isinstance(body, str) else encode(body)
+    written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     tag = tag_by(written)
     if has := held(request, tag):
         return not_modified(has, headers)

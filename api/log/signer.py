@@ -1,4 +1,4 @@
-"""Signs the log: at most once in so many seconds, if rows came that are no signatures.
+"""Signs the log: at most once in so many seconds, if rows came that are no signatures; and when somebody asks for it.
 
 What is signed is kept in a file before it goes on record, and on record before anybody is told. So whatever ends the
 process, nobody holds a checkpoint that the file has not, and one that only the file has is of rows that are stored.
@@ -7,6 +7,7 @@ Two processes sign the same rows; which of them puts it on record is decided by 
 
 import logging
 import threading
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -50,7 +51,7 @@ class Signer:
         self.keys, self.origin = tuple(keys), keys[0].name
         self._books, self._desk, self._kept = books, desk, kept
         self._every = timedelta(seconds=seconds)
-        self._closed, self._turn = threading.Event(), threading.Lock()
+        self._closed, self._asked, self._turn = threading.Event(), threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._look_seconds = min(LOOK_SECONDS, seconds)
         self.trouble: Reason | None = None
@@ -63,8 +64,14 @@ class Signer:
     def close(self) -> None:
         """Ends when the look under way is over."""
         self._closed.set()
+        self._asked.set()
         if self._thread.ident is not None:
             self._thread.join()
+
+    def sign_soon(self) -> None:
+        """Has what is on record now signed without waiting for its time, as soon as the book of the log has it. From
+        any thread; does not wait."""
+        self._asked.set()
 
     def sign_now(self) -> bool:
         """Signs what the book of the log has, without waiting for its time; whether there was something to sign that
@@ -72,13 +79,28 @@ class Signer:
         return self._look(at_once=True)
 
     def _run(self) -> None:
-        while not self._closed.wait(self._look_seconds):
+        while True:
+            asked = self._asked.wait(self._look_seconds)
+            self._asked.clear()
+            if self._closed.is_set():
+                return
             try:
-                self._look()
+                self._look(at_once=asked and self._caught_up())
             except PASSING as error:
                 log.info("not signed this time: %s: %s", type(error).__name__, error)
+                if asked and not self._closed.wait(self._look_seconds):
+                    self._asked.set()
             except Exception:
                 log.exception("the log could not be signed")
+
+    def _caught_up(self) -> bool:
+        """Waits until the book of the log has what is on record now. Raises ``TimeoutError`` where it does not come
+        to that."""
+        head, until = self._books.head(), time.monotonic() + ANSWER_SECONDS
+        while self._books.follower.lag(head, self._books.tree):
+            if time.monotonic() > until or self._closed.wait(0.01):
+                raise TimeoutError("the book of the log is behind")
+        return True
 
     def _look(self, *, at_once: bool = False) -> bool:
         with self._turn:

@@ -16,6 +16,7 @@ from api.http.headers import Req, chosen, header, held, language_of, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.log.proving import signed_last
 from api.money import statements
 from api.money.asking import (
     AfterEntry,
@@ -26,11 +27,13 @@ from api.money.asking import (
     currency_of,
     names_by_member,
 )
-from api.money.statements import Statement, StatementLine
+from api.money.statements import Checkpointed, Statement, StatementLine
 from api.reading import long_reply
 from api.service import service_of
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, EntryKind, member_of
+from referee.log.facts import LogSigned
+from referee.log.notes import base64, checkpoint_in
 
 CSV = "text/csv"
 
@@ -84,7 +87,7 @@ async def get_statement(
     if first is not None and last is not None and last < first:
         raise Problem("bad_period")
     named = await names_by_member(service, caller, () if owner is None else (owner,))
-    ledger = service.books.ledger
+    ledger, signed = service.books.ledger, await signed_last(service)
 
     def read(connection: Connection, club_id: UUID) -> Statement:
         span: dict[str, Any] = {"after": after, "first": first, "last": last}
@@ -104,6 +107,7 @@ async def get_statement(
             lines=lines,
             after=end,
             next=lines[-1].number if len(found) > limit else None,
+            checkpoint=None if signed is None else checkpointed(signed),
         )
 
     statement = await ask_the_books(service, caller, read, fresh=fresh)
@@ -121,6 +125,12 @@ async def get_statement(
     if has := held(request, tag):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, headers=headers, media_type=kind)
+
+
+def checkpointed(signed: LogSigned) -> Checkpointed:
+    """What a statement names of a checkpoint."""
+    says = checkpoint_in(signed.note)
+    return Checkpointed(size=says.size, root=base64(says.root))
 
 
 def _line(line: Line) -> StatementLine:

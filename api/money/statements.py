@@ -1,6 +1,7 @@
 """A statement of account: what was written on an account, and what stood there after it."""
 
 import csv as files
+from collections.abc import Iterator
 from html import escape
 from importlib.resources import files as resources
 from io import StringIO
@@ -9,11 +10,13 @@ from typing import Annotated
 import msgspec
 
 from api.docs.pages import framed, policy_of_framed
+from api.log.proving import HashText
 from api.money.asking import LINES_MAX, Cause, Day
 from projections.journal import decimal
 from projections.spreadsheets import text
 from referee import told
 from referee.clubs.facts import Account, EntryKind, Ref
+from referee.log.facts import LogSize
 from referee.sentences import Language, Text
 from referee.value import Value
 
@@ -51,6 +54,16 @@ class StatementLine(Value):
     """The entry that it takes back; null: none."""
 
 
+class Checkpointed(Value):
+    """How large the log was when it was signed last, and its root: who keeps them can be shown later that nothing
+    before that was changed."""
+
+    size: LogSize
+    """Rows."""
+    root: HashText
+    """The root of the tree over them."""
+
+
 class Statement(Value):
     """What was written on an account in a currency: ``before`` plus the amounts gives ``after``."""
 
@@ -68,6 +81,8 @@ class Statement(Value):
     """What stands there after the last of them."""
     next: told.EntryNumber | None
     """What to give as `after` for more lines; null: these are the last."""
+    checkpoint: Checkpointed | None
+    """The last checkpoint of the log, for who keeps the statement; null: nothing is signed here, or not yet."""
 
 
 def csv(statement: Statement) -> bytes:
@@ -105,8 +120,14 @@ def page(statement: Statement, language: Language) -> bytes:
         *(_row(one, language) for one in statement.lines),
         _sum(word("after"), statement.after),
         "</tbody></table>",
+        *_checkpoint(statement.checkpoint, word("checkpoint")),
     ]
     return framed("statement", language, title, "\n".join(body))
+
+
+def _checkpoint(signed: Checkpointed | None, what: str) -> Iterator[str]:
+    if signed is not None:
+        yield f"<p>{what.replace('{size}', str(signed.size)).replace('{root}', escape(signed.root))}</p>"
 
 
 def _sum(what: str, amount: int) -> str:

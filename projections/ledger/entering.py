@@ -196,6 +196,7 @@ class Writing:
             "trial": closed.trial,
             "found": found,
             "holds": closed.through <= keeping.last and (found, trial) == (closed.digest, closed.trial),
+            "event": recorded.originator_version,
         }
         self.connection.execute(insert(self.book.closings), [row])
         self._keep(club, replace(keeping, through=closed.through, digest=closed.digest))

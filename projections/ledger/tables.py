@@ -1,6 +1,6 @@
 """The tables of the ledger, and what can be read there."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -76,6 +76,8 @@ class Closing(NamedTuple):
     """The digest that the entries have."""
     holds: bool
     """Whether the books have what was closed."""
+    event: int
+    """The number of the event of the club that says it."""
 
 
 class Line(NamedTuple):
@@ -160,6 +162,7 @@ class Tables:
             Column("trial", Json(Trial), nullable=False),
             Column("found", Text, nullable=False),
             Column("holds", Boolean, nullable=False),
+            Column("event", Integer, nullable=False),
         )
 
     # What it answers: entries never change, so what is read up to a number is all of one time.
@@ -202,6 +205,17 @@ class Tables:
         entries = self.entries.c
         query = select(entries.reversed_by).where(entries.club == club, entries.number == number)
         return found[0], connection.scalar(query)
+
+    def made_by(
+        self, connection: Connection, club: UUID, evening: int | None, causes: Collection[str]
+    ) -> tuple[tuple[JournalEntry, int | None], ...]:
+        """The entries that these events made, which are all of one evening, by number, each with that which takes it
+        back."""
+        entries = self.entries.c
+        query = select(entries.number).where(entries.club == club, entries.evening == evening)
+        numbers = connection.scalars(query.where(entries.cause.in_(causes)).order_by(entries.number)).all()
+        found = (self.entry(connection, club, number) for number in numbers)
+        return tuple([one for one in found if one is not None])
 
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None
@@ -320,8 +334,8 @@ class Tables:
         """The closings of a club, those after one."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
-        query = select(*columns).where(this.club == club, this.closing > after).order_by(this.closing)
-        query = query.limit(limit)
+        query = select(*columns, this.event).where(this.club == club, this.closing > after)
+        query = query.order_by(this.closing).limit(limit)
         return tuple([Closing(*row) for row in connection.execute(query)])
 
 

@@ -219,6 +219,7 @@ CALLS = {
     "list_closings": Call("club_books", "{club}/closings"),
     "get_plan": Call("club_mine", "{club}/plan"),
     "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),
+    "get_club_bundle": Call("club_books", "{club}/bundle?closing=1"),
     "get_export": Call("club_books", "{club}/export/json"),
     "get_key": Call("own_key", "/v1/key"),
     "found_club": post("found", "/v1/clubs", CLUB),
@@ -226,7 +227,7 @@ CALLS = {
 """By operation id, and what tells one of several requests of it from the others."""
 DONE = {200, 201, 204, 409, 422}
 """How a call is answered that was let through: the match may be in no state for it."""
-HAS_NONE = {"/problems/no-such-pot", "/problems/not-for-money", "/problems/no-such-payment"}
+HAS_NONE = {f"/problems/{one}" for one in ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing")}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
 NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409}
 """How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing."""

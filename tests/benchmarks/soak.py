@@ -1,6 +1,6 @@
 """A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
 which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
-each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`).
+of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`).
 
 ``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--seed N] [RULESET ...]``; the seed
 of a part that fails is told.

@@ -164,9 +164,12 @@ class Club:
             asked = {"ruleset": "kalabrias", "players": [{"member": 1}, {"member": 2}], "evening": 1, "club": self.id}
         content = msgspec.json.encode(asked) if method == "POST" else None
         token, headers = "" if call == "clubs" else self.key, dict[str, str]()
+        if call == "bundle":
+            path += "?closing=1"
+        also = "&" if "?" in path else "?"
         match status:
             case 400:
-                path, content = (f"{path}?nonsense=1", None) if method == "GET" else (path, b'{"act": "join"}')
+                path, content = (f"{path}{also}nonsense=1", None) if method == "GET" else (path, b'{"act": "join"}')
             case 401:
                 token, headers = "", {"Authorization": "Basic QW5uYTo="}
             case 403:
@@ -178,7 +181,7 @@ class Club:
             case 406:
                 headers = {"Accept": "image/png"}
             case 409 if method == "GET":
-                path += "?min_version=999999999"
+                path += f"{also}min_version=999999999"
             case 409 if call != "matches":  # whose evening is over
                 content = msgspec.json.encode({"act": "close_evening", "evening": 1})
             case 412:

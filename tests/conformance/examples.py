@@ -196,7 +196,7 @@ def examples() -> str:
             match.replace_what_is_fresh()
         client.close()
     kept = client.kept
-    client.stand_ins[str(proved.MATCH)] = str(proved.MATCH)
+    client.stand_ins |= {str(one): str(one) for one in (proved.MATCH, proved.CLUB)}
     for operation, (media_type, said) in proved.answers(BEGUN).items():
         kept.answer(operation, 200, media_type, "example", said)
     for operation, told in problems:

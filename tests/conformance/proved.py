@@ -1,22 +1,29 @@
 """What is answered of a log, for the description: of one that is the same each time, with a key that is no secret."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import msgspec
+from eventsourcing.persistence import StoredEvent
 
-from api.log.bundle import Bundle, BundleConsistency, BundleRow
+from api.log.bundled import bundle_of, entry_told
 from api.log.log import ConsistencyProof, LogShown
-from api.log.proving import texts
-from referee.events import MatchWon, Recorded
-from referee.log.notes import Checkpoint, SigningKey, base64, signed
+from api.log.proving import Placed, texts
+from projections.closings import digest
+from projections.journal import JournalEntry
+from projections.ledger.tables import NO_DIGEST
+from referee.clubs.facts import Balance, BooksClosed, MoneyPosted, Posting
+from referee.events import Event, MatchWon, Recorded
+from referee.log.facts import LogSigned
+from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
 from referee.store.rows import FIRST, row_hash, to_row
 from tests.played import opening
 
 KEY = SigningKey("cards.example/log", bytes(32))
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
+CLUB = UUID("0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d")
 BEFORE = 5
 """Rows of others in the log, before the match and between its two."""
 
@@ -29,31 +36,23 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     ended = begun + timedelta(hours=1)
     last = to_row(Recorded(MATCH, 2, ended, 1, f"~{'1' * 24}", "1" * 16, row_hash(first), won))
     others = [leaf_hash(str(MATCH), number, "none/such", b"") for number in range(2 * BEFORE)]
-    rows = {BEFORE: first, 2 * BEFORE + 1: last}
-    leaves = [*others[:BEFORE], bytes.fromhex(row_hash(first)), *others[BEFORE:], bytes.fromhex(row_hash(last))]
+    posted, closed, entry = _closing(begun)
+    rows = {BEFORE: first, 2 * BEFORE + 1: last, 2 * BEFORE + 2: posted, 2 * BEFORE + 3: closed}
+    hashes = {index: bytes.fromhex(row_hash(row)) for index, row in rows.items()}
+    waiting = iter(others)
+    leaves = [hashes[index] if index in hashes else next(waiting) for index in range(len(rows) + len(others))]
     tiles = rolled_up({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
     note = signed(Checkpoint(origin=KEY.name, size=tree.size, root=tree.root()), [KEY])
     older = texts(tree.consistency(BEFORE))
     proof = ["c2sp.org/tlog-proof@v1", f"index {BEFORE}", *texts(tree.inclusion(BEFORE)), "", note]
-    bundle = Bundle(
-        checkpoint=note,
-        consistency=BundleConsistency(from_=BEFORE, proof=older),
-        count=2,
-        rows=tuple(
-            [
-                BundleRow(
-                    index=index,
-                    id=str(MATCH),
-                    version=row.originator_version,
-                    topic=row.topic,
-                    state=base64(row.state),
-                    proof=texts(tree.inclusion(index)),
-                )
-                for index, row in rows.items()
-            ]
-        ),
-    )
+    said = LogSigned(size=tree.size, root=tree.root().hex(), note=note)
+    placed = [
+        Placed(index, (index, str(row.originator_id), row.originator_version, row.topic, row.state))
+        for index, row in rows.items()
+    ]
+    bundle = bundle_of(said, tree, BEFORE, placed[:2], (), ())
+    of_club = bundle_of(said, tree, BEFORE, placed[2:], (), (entry_told(entry, of_club=True),))
     shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), size=tree.size + 1, signed=tree.size)
     consistency = ConsistencyProof(from_=BEFORE, to=tree.size, proof=older)
     json, plain = "application/json", "text/plain"
@@ -63,4 +62,27 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
         "get_consistency": (json, msgspec.to_builtins(consistency)),
         "get_event_proof": (plain, "\n".join(proof)),
         "get_bundle": (json, msgspec.to_builtins(bundle)),
+        "get_club_bundle": (json, msgspec.to_builtins(of_club)),
     }
+
+
+def _closing(begun: datetime) -> tuple[StoredEvent, StoredEvent, JournalEntry]:
+    """A deposit, the closing of the books behind it, and the entry."""
+    postings = Posting(account="cash", amount=5000), Posting(account="member:2", amount=-5000)
+    entry = JournalEntry(
+        number=1,
+        date=begun.date(),
+        kind="deposit",
+        currency="SEK",
+        cause=f"{CLUB}/8",
+        postings=postings,
+        evening=None,
+        reverses=None,
+        by="key:k1",
+    )
+    trial = tuple([Balance(account=one.account, currency="SEK", amount=one.amount) for one in postings])
+    posted: Event = MoneyPosted(kind="deposit", currency="SEK", postings=postings, by="key:k1")
+    closed: Event = BooksClosed(closing=1, through=1, digest=digest(NO_DIGEST, [entry]), trial=trial, label="2026")
+    first = to_row(Recorded(CLUB, 8, begun, "key:k1", f"~{'2' * 24}", "2" * 16, "0" * 64, posted))
+    last = to_row(Recorded(CLUB, 9, begun, "key:k1", f"~{'3' * 24}", "3" * 16, row_hash(first), closed))
+    return first, last, entry

@@ -48,7 +48,7 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
                 _, _, said = as_sent(problem, path, (), None)
-            elif operation["tags"][0] in ("Clubs", "Money") or (operation["operationId"], status) in OF_CLUBS:
+            elif of_clubs(template, operation) or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
             else:
                 said = _provoke(client, method, path, status, going, over)
@@ -57,6 +57,11 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 print(f"{method} {template} {status}: {str(told)[:300]}", file=sys.stderr)
                 continue
             yield operation["operationId"], told
+
+
+def of_clubs(template: str, operation: Any) -> bool:
+    """Whether it is a call about clubs."""
+    return "{club}" in template or operation["tags"][0] in ("Clubs", "Money")
 
 
 def _shown(client: Recording, match: Watched | Heard) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as a process."""
 
+import re
 import subprocess
 import sys
 import time
@@ -8,13 +9,18 @@ from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
 from api.service import Service
+from referee.acts import Correct
 from referee.log.notes import SigningKey
+from referee.proceedings.corrections import Why
+from referee.store.desk import Command
+from tests.api.club import ClubTable
 from tests.api.serving import ROOT
-from tests.api.table import Table
+from tests.api.table import KORTOXEN, Table
 
 ORIGIN = "cards.example/log"
 KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))
@@ -46,10 +52,7 @@ def sign(client: Any) -> str:
     """Has the log signed as it stands now; the checkpoint."""
     service: Service = client.app.state.service
     assert service.signer is not None
-    until = time.monotonic() + SOON
-    while service.books.lag():
-        assert time.monotonic() < until
-        time.sleep(0.005)
+    followed(client)
     service.signer.sign_now()
     answer = client.get("/v1/log/checkpoint")
     assert answer.status_code == 200, answer.text
@@ -65,6 +68,94 @@ def played(client: Any, deals: int = 2, **opening: Any) -> Table:
             table.finish_deal(seed=number)
         if len(table.get("/protocol").json()["lines"]) == deals:
             return table
+
+
+SHEET = {
+    "act": "result",
+    "bids": [[0, 1], [1, "pass"], [2, "pass"]],
+    "tricks": [0, 1, 2, 2, 2, 2],
+    "exits": [[1, 2]],
+}
+"""Seat 1 goes home: it had one point left, as the match was opened."""
+
+
+class PaidMatch(NamedTuple):
+    """A club's match for money, which member 2 has won."""
+
+    id: str
+    tokens: list[str]
+
+    def get(self, client: Any, path: str, token: str) -> Any:
+        return client.get(f"/v1/matches/{self.id}{path}", headers={"Authorization": f"Bearer {token}"})
+
+
+def won(club: ClubTable, **opening: Any) -> PaidMatch:
+    """A match of members 1, 2 and 3 for money, entered as its score sheet has it."""
+    body = {
+        "ruleset": KORTOXEN,
+        "players": [{"member": member} for member in (1, 2, 3)],
+        "club": club.id,
+        "evening": 1,
+        "stakes": {"currency": "SEK", "unit": 100},
+        "dealing": "tally",
+        "first_dealer": 2,
+        "options": {"deal_ritual": False},
+        "enforcement": "penalise",
+        "opening": {"points": [2, 1, 5]},
+        "adjudication": {},
+    } | opening
+    opened = club.client.post("/v1/matches", json=body, headers=club.bearer("founder"))
+    assert opened.status_code == 201, opened.text
+    match = PaidMatch(opened.json()["id"], [seat["token"] for seat in opened.json()["seats"]])
+    bearer = {"Authorization": f"Bearer {match.tokens[0]}"}
+    answer = club.client.post(f"/v1/matches/{match.id}/acts", json=SHEET, headers=bearer)
+    assert answer.status_code == 201, answer.text
+    return match
+
+
+def struck(client: Any, match: PaidMatch) -> None:
+    """An official strikes its only deal: nobody has won it any more."""
+    service: Service = client.app.state.service
+    correct = Correct(why=Why(rule="B11", reason=""), strike=(1,))
+    service.desk.submit(Command(id=UUID(match.id), actor="official", request=correct)).result(30)
+
+
+def followed(client: Any) -> None:
+    """Waits until the books have all."""
+    service: Service = client.app.state.service
+    until = time.monotonic() + SOON
+    while service.books.lag():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+class Audited(NamedTuple):
+    """A club whose books were closed twice, and its matches."""
+
+    club: ClubTable
+    matches: list[PaidMatch]
+
+
+def audited(client: Any) -> Audited:
+    """In the second closing a match of the first is struck, and an entry of it is taken back."""
+    club = ClubTable(client)
+    for name in ("Berit Borg", "Cesar"):
+        club.join(name)
+    for scope in ("audit", "treasury", "play"):
+        club.issue(scope, scope, app=scope)
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    club.done("deposit", member=2, amount=80000, via="bank", evening=1)
+    matches = [won(club), won(club)]
+    club.done("fee", member=3, amount=2500)
+    followed(client)
+    club.done("close_books", label="first")
+    struck(client, matches[0])
+    matches.append(won(club))
+    club.done("payout", member=2, amount=1000, via="cash")
+    club.done("reverse", entry=1)
+    followed(client)
+    club.done("close_books", label="second")
+    return Audited(club, matches)
 
 
 class Bundled(NamedTuple):
@@ -89,15 +180,18 @@ def cut(bundle: bytes, chance: Random) -> bytes:
 
 
 def _edited(edit: Any) -> Any:
+    """That done to its rows, its settlements or its entries."""
+
     def edited(bundle: bytes, chance: Random) -> bytes:
         read = msgspec.json.decode(bundle)
-        before = deepcopy(read["rows"])
-        while read["rows"] == before:
-            read["rows"] = edit(deepcopy(before), chance)
-        if chance.random() < 0.5:
+        what = chance.choice([name for name in ("rows", "settlements", "entries") if len(read[name] or ()) > 1])
+        before = deepcopy(read[what])
+        while read[what] == before:
+            read[what] = edit(deepcopy(before), chance)
+        if what != "rows" or chance.random() < 0.5:
             return msgspec.json.encode(read)
         # As who knows what a count is for would do it, unless that is all that tells of the end.
-        if read["rows"] and read["rows"] != before[: len(read["rows"])]:
+        if len(read["rows"]) >= len(before):
             read["count"] = len(read["rows"])
         return msgspec.json.encode(read)
 
@@ -123,12 +217,27 @@ def _passed_off(rows: list[Any], chance: Random) -> list[Any]:
     return rows
 
 
+def _left_out(rows: list[Any], chance: Random) -> list[Any]:
+    del rows[chance.randrange(len(rows))]
+    return rows
+
+
+def _one_more(rows: list[Any], chance: Random) -> list[Any]:
+    """A number somewhere is one more."""
+    text = msgspec.json.encode(rows).decode()
+    found = chance.choice(list(re.finditer(r"-?\d+", text)))
+    changed: list[Any] = msgspec.json.decode(text[: found.start()] + str(int(found[0]) + 1) + text[found.end() :])
+    return changed
+
+
 WAYS: dict[str, Any] = {
     "a bit flipped": flipped,
     "cut off": cut,
     "a row copied": _edited(_copied),
     "rows in another order": _edited(_swapped),
     "a part of a row in another": _edited(_passed_off),
+    "a number one more": _edited(_one_more),
+    "one left out": _edited(_left_out),
 }
 
 
@@ -174,4 +283,14 @@ def bundles_of(client: Any) -> Bundled:
             answer = table.get(f"/bundle{asked}{more}", who)
             assert answer.status_code == 200, answer.text
             found.append((answer.content, kept))
-    return Bundled(found)
+    club, matches = audited(client)
+    sign(client)
+    for closing in (1, 2):
+        for kept in (None, old):
+            more = "" if kept is None else f"&from={size}"
+            answer = club.get(f"/bundle?closing={closing}{more}", "audit")
+            assert answer.status_code == 200, answer.text
+            found.append((answer.content, kept))
+    answer = matches[1].get(client, "/bundle", matches[1].tokens[0])
+    assert answer.status_code == 200, answer.text
+    return Bundled([*found, (answer.content, None)])

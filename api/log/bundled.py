@@ -1,0 +1,223 @@
+"""What a bundle is made of: rows, each with its proof, and what they say of money.
+
+Of a settlement and of an entry stands there only what its rows prove; the rest of them is told by the match and by
+the journal.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+from eventsourcing.persistence import StoredEvent
+from litestar.params import QueryParameter
+from msgspec import Meta, field
+
+from api.http.problems import Problem
+from api.log.proving import Leaf, Placed, ProofText, texts
+from api.money.asking import Cause, Day
+from projections.follow.page import topics
+from projections.journal import JournalEntry
+from referee import told
+from referee.clubs.facts import EntryKind, Postings
+from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.log.facts import LogSigned, LogSize, Note
+from referee.log.notes import base64
+from referee.log.tree import Tree
+from referee.proceedings.corrections import Ended, ProtocolCorrected
+from referee.proceedings.takeback import ActTakenBack
+from referee.store.rows import from_row
+from referee.told import EVENT_BYTES_MAX, EXACT_MAX
+from referee.value import EventNumber, Value
+
+OPENED = topics(MatchOpened)
+ENDS = topics(MatchWon, MatchClosed, MatchAbandoned)
+SCORES = OPENED | ENDS | topics(DealScored)
+"""What a match came to, and by what rules."""
+RULED = topics(ProtocolCorrected, ActTakenBack)
+"""What may change that afterwards. What was asked for stands in the row, and is for officials and auditors."""
+
+Stored = Annotated[
+    str,
+    Meta(
+        title="LogState",
+        description="The bytes of a row as they are stored, JSON, in base64.",
+        extra_json_schema={"pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": 2 * EVENT_BYTES_MAX},
+    ),
+]
+
+
+class BundleRow(Value):
+    """A row of the log. Its leaf is the SHA-256 over a zero byte, id, version and topic with a line break behind
+    each, and the bytes of `state`; the next row of the match or club names the same hash as `prev`."""
+
+    index: Leaf
+    """Its place in the log."""
+    id: told.MatchId
+    """Whose row it is: the match, or the club."""
+    version: EventNumber
+    """The number of the event."""
+    topic: told.Topic
+    """What kind of event it is."""
+    state: Stored
+    """The bytes of the row."""
+    proof: ProofText
+    """The hashes that lead from the row to the root (RFC 6962, 2.1.1)."""
+
+
+class BundleConsistency(Value):
+    """That the checkpoint extends an older one, of `from` rows."""
+
+    from_: LogSize = field(name="from")
+    proof: ProofText
+    """The hashes that make both roots (RFC 6962, 2.1.2)."""
+
+
+class BundleSettlement(Value):
+    """What a match came to in money, as far as one of the rows says it: the `amounts` and `pot` add up to 0."""
+
+    match: told.MatchId
+    event: EventNumber
+    """The event of the match that says it."""
+    currency: told.Currency
+    unit: told.Unit
+    """What one point is worth, in minor units."""
+    pot: told.Money
+    """What no seat has, in minor units."""
+    amounts: told.MoneyBySeat
+    """By seat, what it receives, below zero pays, in minor units: `amount` of `GET …/settlement`."""
+
+
+class BundleEntry(Value):
+    """An entry of the club's books. Its postings add up to 0."""
+
+    number: told.EntryNumber | None
+    """In the club's books; null in the bundle of a match, of which no row says it."""
+    date: Day | None
+    """On the club's clock; null likewise."""
+    kind: EntryKind
+    currency: told.Currency
+    cause: Cause
+    """The event that made it, whose row is in the bundle."""
+    postings: Postings
+    """By account."""
+
+
+Extended = Annotated[
+    int | None,
+    QueryParameter(
+        name="from",
+        ge=1,
+        le=EXACT_MAX,
+        description="The size of a checkpoint that you keep: that the log begins with it is proved as well.",
+    ),
+]
+Settlements = told.Many[BundleSettlement]
+Entries = told.Many[BundleEntry]
+
+
+class Bundle(Value):
+    """Rows of a match or a club, each proved to be in the log that the checkpoint signs, and what they come to."""
+
+    checkpoint: Note
+    """A signed note: origin, size and root of the log."""
+    consistency: BundleConsistency | None
+    """For who named the size of a checkpoint that he keeps in `from`."""
+    count: told.Tally
+    """Of the rows."""
+    rows: told.Many[BundleRow]
+    """In the order of the log."""
+    settlements: Settlements | None
+    """What the matches came to that are over and for money; null: what it rests on is not in the rows."""
+    entries: Entries | None
+    """What was entered in the club's books; null: what it rests on is not in the rows."""
+
+
+def extended_by(signed: LogSigned, size: int | None) -> None:
+    """404 unless the last checkpoint can extend one of this size, where one was named."""
+    if size is not None and size > signed.size:
+        raise Problem("no_such_size", size=signed.size)
+
+
+def bundle_of(
+    signed: LogSigned,
+    tree: Tree,
+    extended: int | None,
+    rows: Sequence[Placed],
+    settlements: Settlements | None,
+    entries: Entries | None,
+) -> Bundle:
+    """A bundle; ``extended``: the size of the older checkpoint that is to be shown to be a part of the log."""
+    consistency = None
+    if extended is not None:
+        consistency = BundleConsistency(from_=extended, proof=texts(tree.consistency(extended)))
+    return Bundle(
+        checkpoint=signed.note,
+        consistency=consistency,
+        count=len(rows),
+        rows=tuple(
+            [
+                BundleRow(
+                    index=leaf,
+                    id=str(UUID(str(whose))),
+                    version=number,
+                    topic=topic,
+                    state=base64(state),
+                    proof=texts(tree.inclusion(leaf)),
+                )
+                for leaf, (_, whose, number, topic, state) in rows
+            ]
+        ),
+        settlements=settlements,
+        entries=entries,
+    )
+
+
+def recorded_in(placed: Placed) -> Recorded:
+    """The event of a row."""
+    return from_row(StoredEvent(*placed.row[1:]))
+
+
+def decided(found: Iterable[Placed]) -> Iterator[Placed]:
+    """The rows that say what a match came to, in order: its ends, and the rulings that came after one or made one."""
+    over = False
+    for one in found:
+        topic = one.row[3]
+        if topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
+            over = True
+            yield one
+
+
+def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
+    """What a match for money came to by those rows of it; ``None``: nothing."""
+    found: BundleSettlement | None = None
+    for recorded in map(recorded_in, rows):
+        end: Any = recorded.event
+        if isinstance(end, ActTakenBack) and (found is None or not end.undoes(found.event)):
+            continue
+        if isinstance(end, ProtocolCorrected):
+            end = end.won
+        amounts = end.settlement if isinstance(end, MatchWon | MatchClosed | MatchAbandoned | Ended) else None
+        found = None
+        if amounts and opened.stakes is not None:
+            found = BundleSettlement(
+                match=str(match_id),
+                event=recorded.originator_version,
+                currency=opened.stakes.currency,
+                unit=opened.stakes.unit,
+                pot=-sum(amounts),
+                amounts=amounts,
+            )
+    return found
+
+
+def entry_told(entry: JournalEntry, *, of_club: bool) -> BundleEntry:
+    """An entry as a bundle has it."""
+    return BundleEntry(
+        number=entry.number if of_club else None,
+        date=entry.date.isoformat() if of_club else None,
+        kind=msgspec.convert(entry.kind, EntryKind),
+        currency=entry.currency,
+        cause=entry.cause,
+        postings=tuple(sorted(entry.postings, key=lambda one: one.account)),
+    )

@@ -1,0 +1,202 @@
+"""What a closing of a club's books rests on: who may have it, and that its digest is found again in the rows."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.log import club_bundle
+from api.service import Service
+from referee.log.notes import checkpoint_in
+from tests.api.conftest import client_of
+from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
+
+Client = TestClient[Litestar]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
+    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def books(client: Client) -> Audited:
+    found = audited(client)
+    sign(client)
+    return found
+
+
+def problem(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["type"].removeprefix("/problems/")
+
+
+def topics_in(answer: httpx.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return [row["topic"] for row in answer.json()["rows"]]
+
+
+def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Audited, tmp_path: Path) -> None:
+    """With a verify.py and a key of the log that he has noted."""
+    for closing in (1, 2):
+        answer = books.club.get(f"/bundle?closing={closing}", "audit")
+        code, lines = checked(tmp_path, answer.content)
+        assert (code, lines[-1]) == (0, f"adds up: {3 - closing} settlements, 4 entries")
+
+
+def test_it_has_the_rows_that_the_entries_come_of_and_no_others(books: Audited) -> None:
+    first, second = (books.club.get(f"/bundle?closing={closing}", "audit") for closing in (1, 2))
+    matches = ["match/opened", "match/won"]
+    assert topics_in(first) == ["money/posted", *matches, *matches, "money/posted", "books/closed"]
+    struck = [*matches, "books/closed", "protocol/corrected"]
+    assert topics_in(second) == [*struck, *matches, "money/posted", "money/posted", "books/closed"]
+    for after, answer in ((0, first), (4, second)):
+        journal = books.club.get(f"/journal?after={after}&limit=4").json()["entries"]
+        told = answer.json()["entries"]
+        assert told == [{name: entry[name] for name in told[0]} for entry in journal]
+
+
+def test_its_settlements_are_those_of_the_matches(client: Client, books: Audited) -> None:
+    match = books.matches[1]
+    bundle = match.get(client, "/bundle", match.tokens[2]).json()
+    told = match.get(client, "/settlement", match.tokens[2]).json()
+    amounts = [seat["amount"] for seat in told["seats"]]
+    (settled,) = bundle["settlements"]
+    assert settled == {
+        "match": match.id,
+        "event": bundle["rows"][-1]["version"],
+        **{name: told[name] for name in ("currency", "unit", "pot")},
+        "amounts": amounts,
+    }
+    assert settled in books.club.get("/bundle?closing=1", "audit").json()["settlements"]
+
+
+def test_who_has_treasury_alone_gets_no_rulings(books: Audited) -> None:
+    """What officials asked for stands in the row of a correction."""
+    assert books.club.get("/bundle?closing=1", "treasury").status_code == 200
+    assert problem(books.club.get("/bundle?closing=2", "treasury")) == (403, "scope-missing")
+    assert problem(books.club.get("/bundle?closing=1", "play")) == (403, "scope-missing")
+
+
+def test_who_has_treasury_alone_gets_nothing_of_private_matches(client: Client, books: Audited) -> None:
+    won(books.club, visibility="private")
+    followed(client)
+    closing = books.club.done("close_books", label="private")["closing"]
+    sign(client)
+    assert problem(books.club.get(f"/bundle?closing={closing}", "treasury")) == (403, "scope-missing")
+    assert books.club.get(f"/bundle?closing={closing}", "audit").status_code == 200
+
+
+def test_a_closing_that_there_is_not(books: Audited) -> None:
+    for closing in (0, 99):
+        assert problem(books.club.get(f"/bundle?closing={closing}", "audit")) == (404, "no-such-closing")
+    assert books.club.get("/bundle", "audit").status_code == 400
+
+
+def test_one_that_is_too_large(books: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(club_bundle, "ENTRIES_MOST", 3)
+    answer = books.club.get("/bundle?closing=1", "audit")
+    assert problem(answer) == (409, "bundle-too-large")
+    assert answer.json()["facts"] == {"closing": 1, "entries": 4, "most": 3}
+
+
+def test_a_closing_is_signed_without_waiting_for_its_time(client: Client, books: Audited) -> None:
+    """Once an hour else."""
+    sign(client)
+    before = checkpoint_in(client.get("/v1/log/checkpoint").text).size
+    books.club.done("deposit", member=3, amount=100, via="cash")
+    closing = books.club.done("close_books", label="soon")["closing"]
+    until = time.monotonic() + SOON
+    while (answer := books.club.get(f"/bundle?closing={closing}", "audit")).status_code != 200:
+        assert problem(answer) == (409, "not-signed-yet")
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert checkpoint_in(answer.json()["checkpoint"]).size > before
+
+
+def test_until_then_it_is_not_signed_yet(sqlite_url: str) -> None:
+    with client_of(sqlite_url, log_key=KEY.written, log_seconds=3600) as client:
+        app: Any = client.app
+        service: Service = app.state.service
+        assert service.signer is not None
+        service.signer.close()
+        club = audited(client).club
+        assert problem(club.get("/bundle?closing=2", "audit")) == (404, "log-unsigned")
+        sign(client)
+        assert club.get("/bundle?closing=2", "audit").status_code == 200
+        club.done("deposit", member=3, amount=100, via="cash")
+        club.done("close_books", label="late")
+        assert problem(club.get("/bundle?closing=3", "audit")) == (409, "not-signed-yet")
+
+
+def test_statements_name_the_checkpoint(client: Client, books: Audited) -> None:
+    sign(client)
+    _, size, root, *_ = client.get("/v1/log/checkpoint").text.split("\n")
+    told = books.club.get("/accounts/member:2/statement").json()
+    assert told["checkpoint"] == {"size": int(size), "root": root}
+    page = books.club.get("/accounts/member:2/statement", Accept="text/html").text
+    assert f"{size} rows, root {root}" in page
+
+
+def test_an_entry_that_the_treasurer_takes_back_is_no_more_told_to_the_parties(client: Client) -> None:
+    """That stands in a row of the club, which is not for them; of the match they are told what it came to."""
+    books = audited(client)
+    club, match = books.club, books.matches[1]
+    club.issue("second", "treasury", member=3)
+    number = club.done("reverse", entry=3)["proposal"]
+    club.done("confirm", "second", proposal=number)
+    sign(client)
+    bundle = match.get(client, "/bundle", match.tokens[0]).json()
+    assert (len(bundle["settlements"]), bundle["entries"]) == (1, None)
+
+
+def test_a_correction_is_for_auditors_and_the_parties_are_told_no_sum(
+    client: Client, books: Audited, tmp_path: Path
+) -> None:
+    match = books.matches[0]
+    party, auditor = (match.get(client, "/bundle", one) for one in (match.tokens[0], books.club.keys["audit"]))
+    assert (party.json()["settlements"], party.json()["entries"]) == (None, None)
+    assert topics_in(auditor)[-1] == "protocol/corrected"
+    assert [one["kind"] for one in auditor.json()["entries"]] == ["match", "reverse"]
+    assert checked(tmp_path, auditor.content).code == 0
+
+
+def changed(answer: httpx.Response, edit: Any) -> bytes:
+    """The bundle with something else done to it."""
+    read = msgspec.json.decode(answer.content)
+    edit(read)
+    return msgspec.json.encode(read)
+
+
+EDITS: dict[str, Any] = {
+    "other amounts, which add up": lambda read: [one.update(amount=2 * one["amount"]) for one in posted(read)],
+    "amounts that do not add up": lambda read: posted(read)[0].update(amount=1),
+    "another member": lambda read: posted(read)[1].update(account="member:1"),
+    "another date": lambda read: read["entries"][1].update(date="2020-01-01"),
+    "another number": lambda read: read["entries"][1].update(number=7),
+    "the last one left out": lambda read: read["entries"].pop(),
+    "another cause": lambda read: read["entries"][1].update(cause=read["entries"][2]["cause"]),
+    "no entries": lambda read: read.update(entries=None),
+    "no settlements": lambda read: read.update(settlements=None),
+    "another settlement": lambda read: read["settlements"][0].update(amounts=[100, -200, 100]),
+    "the settlement of another match": lambda read: read["settlements"].reverse(),
+}
+
+
+def posted(read: Any) -> Any:
+    return read["entries"][0]["postings"]
+
+
+@pytest.mark.parametrize("how", EDITS)
+def test_what_is_told_of_money_has_to_be_what_the_rows_say(books: Audited, tmp_path: Path, how: str) -> None:
+    answer = books.club.get("/bundle?closing=1", "audit")
+    code, lines = checked(tmp_path, changed(answer, EDITS[how]))
+    assert (code, lines[-1].startswith("NOT PROVED: ")) == (1, True), lines
+    assert not lines[-1].startswith("NOT PROVED: keep"), "that is not all that was found"
