@@ -9,12 +9,14 @@ from io import TextIOWrapper
 from api.demo import books, sheet
 from api.demo.client import Client, Unexpected, expect
 from api.demo.club import Club
-from api.demo.service import running
+from api.demo.evening import Evening
+from api.demo.service import Running, running
 from api.demo.table import Table
 
 
-def play(url: str) -> None:
-    """The match, the books, and the winner; then a case at a club table."""
+def play(service: Running) -> None:
+    """The match, the books, and the winner; a case at a club table; and a club's evening, with its money."""
+    url = service.url
     with closing(Client(url)) as client:
         table = Table(client, sheet.OPENING)
         print(f"A match of Rödskägg (Kortoxen 1949) at {url}{table.path}\n")
@@ -33,13 +35,26 @@ def play(url: str) -> None:
         club.play(sheet.HEARD)
         print()
         books.print_corrected(club)
+        evening = Evening(client)
+        print(f"\nAn evening of the club Knackarna at {url}{evening.path}\n")
+        evening.play()
+        print()
+        evening.settle()
+        print()
+        evening.export()
+        print()
+        evening.close()
+        print()
+        evening.prove()
+        print()
+        evening.audit(service.store)
 
 
 def main() -> int:
     """The exit code."""
     try:
-        with running() as url:
-            play(url)
+        with running() as service:
+            play(service)
     except (Unexpected, OSError, HTTPException) as error:
         print(f"The demo failed: {error}", file=sys.stderr)
         return 1

@@ -34,6 +34,10 @@ class Client:
         self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
         self._prefix = parts.path.rstrip("/")
 
+    def text(self, path: str, token: str | None = None) -> str:
+        """A text that lies at ``path``."""
+        return self._answer("GET", path, None, token, NONE, 200)
+
     def get(self, path: str, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 200) -> Any:
         """What lies at ``path``."""
         return self._call("GET", path, None, token, headers, status)
@@ -47,6 +51,11 @@ class Client:
     def _call(
         self, method: str, path: str, body: str | None, token: str | None, headers: Mapping[str, str], status: int
     ) -> Any:
+        return json.loads(self._answer(method, path, body, token, headers, status))
+
+    def _answer(
+        self, method: str, path: str, body: str | None, token: str | None, headers: Mapping[str, str], status: int
+    ) -> str:
         sent = dict(headers)
         if body is not None:
             sent["Content-Type"] = "application/json"
@@ -54,10 +63,10 @@ class Client:
             sent["Authorization"] = f"Bearer {token}"
         self._connection.request(method, self._prefix + path, body, sent)
         answer = self._connection.getresponse()
-        text = answer.read().decode()
+        text: str = answer.read().decode()
         if answer.status != status:
             raise Unexpected(f"{method} {path} {body or ''}: {answer.status}, but it should be {status}: {text}")
-        return json.loads(text)
+        return text
 
     def close(self) -> None:
         """Hangs up."""

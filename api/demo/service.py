@@ -8,33 +8,46 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPException
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from api.demo.client import Client, Unexpected
 
+STORE = "knacka.db"
 START_SECONDS = 30
 STOP_SECONDS = 25
 LOOK_SECONDS = 0.05
 
 
+class Running(NamedTuple):
+    """A service that answers."""
+
+    url: str
+    store: Path | None
+    """Its database; ``None``: it is none of ours."""
+
+
 @contextmanager
-def running() -> Iterator[str]:
-    """The URL of a service: that of ``KNACKA_URL``, else of one of our own with a database for this once."""
+def running() -> Iterator[Running]:
+    """The service of ``KNACKA_URL``, else one of our own with a database for this once."""
     if url := os.environ.get("KNACKA_URL"):
-        yield url
+        yield Running(url, None)
         return
     with TemporaryDirectory(prefix="knacka-demo-") as folder, _started(folder) as url:
-        yield url
+        yield Running(url, Path(folder, STORE))
 
 
 @contextmanager
 def _started(folder: str) -> Iterator[str]:
     port = _free_port()
     settings = {
-        "KNACKA_DATABASE_URL": f"sqlite:///{folder}/knacka.db",
+        "KNACKA_DATABASE_URL": f"sqlite:///{folder}/{STORE}",
         "KNACKA_HOST": "127.0.0.1",
         "KNACKA_PORT": str(port),
         "KNACKA_LOG_LEVEL": "warning",
+        "KNACKA_LOG_KEY": _signing_key(),
+        "KNACKA_LOG_SECONDS": "1",
     }
     others = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")}
     process = subprocess.Popen(
@@ -49,6 +62,12 @@ def _started(folder: str) -> Iterator[str]:
         yield url
     finally:
         _stop(process)
+
+
+def _signing_key() -> str:
+    """A key to sign the log with."""
+    command = [sys.executable, "-m", "api.cli", "log", "key", "demo.example/log"]
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()
 
 
 def _free_port() -> int:

@@ -22,6 +22,8 @@ rules   official verdict standard rule why  verdict: dismissed or upheld
 appeals player text
 """
 
+from typing import Any
+
 PLAYERS = ("Astrid", "Börje", "Cilla", "Dagny")
 """By seat, clockwise."""
 
@@ -184,3 +186,77 @@ CASE = 1
 
 CORRECTED = (10, 9, 11, 17)
 """The points after that, by seat."""
+
+SEASON = "2026/27"
+NUMBERS = ("0701740605", "0701740606", "0701740607", "0701740608")
+"""By seat, where each can be paid with Swish: numbers that Sweden keeps free for plays and films."""
+
+EVENING: dict[str, dict[str, Any]] = {
+    "Rödskägg (Kortoxen 1949), 50 öre a point": {
+        "opening": {
+            "ruleset": "rodskagg-kortoxen",
+            "first_dealer": 3,
+            "stakes": {"currency": "SEK", "unit": 50},
+            "opening": {"points": [4, 3, 5, 2]},
+        },
+        "deals": [
+            {
+                "act": "result",
+                "bids": [[0, 2], [1, "pass"], [2, 3], [3, "pass"]],
+                "tricks": [2, 2, 0, 2, 1, 0],
+                "answers": [[3, "fold"], [1, "play"]],
+            },
+            {
+                "act": "result",
+                "bids": [[1, "pass"], [2, "pass"], [3, "pass"], [0, 2]],
+                "tricks": [0, 0, 1, 3, 1, 3],
+                "answers": [[2, "fold"]],
+                "exits": [[0, 2]],
+            },
+        ],
+        "amounts": [100, 0, -100, 0],
+    },
+    "English Rams, 25 öre a unit": {
+        "opening": {"ruleset": "rams-english", "first_dealer": 0, "stakes": {"currency": "SEK", "unit": 25}},
+        "deals": [
+            {
+                "act": "result",
+                "bids": [[1, "join"], [2, "join"], [3, "join"], [0, "join"]],
+                "tricks": [1, 2, 1, 3, 3],
+            },
+            {
+                "act": "result",
+                "bids": [[2, "join"], [3, "lie_down"], [0, "join"], [1, "join"]],
+                "tricks": [0, 0, 2, 0, 0],
+            },
+            {
+                "act": "result",
+                "bids": [[3, "join"], [0, "lie_down"], [1, "lie_down"], [2, "join"]],
+                "tricks": [3, 3, 3, 2, 3],
+            },
+            {"act": "close"},
+        ],
+        "amounts": [-50, -200, 0, 250],
+    },
+    "Kalabrias, the difference at 10 öre": {
+        "opening": {
+            "ruleset": "kalabrias",
+            "first_dealer": 3,
+            "options": {"money": "difference"},
+            "stakes": {"currency": "SEK", "unit": 10},
+            "opening": {"points": [412, 431, 412, 431]},
+        },
+        "deals": [
+            {
+                "act": "result",
+                "declarer": 2,
+                "trumps": "S",
+                "card_points": [60, 40, 62, 0],
+                "taken": [3, 2, 3, 0],
+            },
+        ],
+        "amounts": [630, -630, 630, -630],
+    },
+}
+"""The club's evening: three matches of which only the tally is kept, the last hour of the first and the third, and
+what each comes to by seat, in öre."""
