@@ -32,7 +32,7 @@ from api.log import events as log_events
 from api.log.kept import Kept, file_for
 from api.log.signer import Signer
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
-from api.money import accounts, exports, journal, plan, statement
+from api.money import accounts, audit, exports, journal, plan, statement
 from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
@@ -199,6 +199,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             bundle.get_bundle,
             accounts.list_accounts,
             statement.get_statement,
+            audit.get_audit,
             journal.list_entries,
             plan.get_plan,
             exports.export_books,

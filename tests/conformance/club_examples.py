@@ -124,10 +124,11 @@ class Club:
         _, said = self.client.raw("GET", f"{self.path}/plan", self.key)
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
-        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings"):
+        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings", "audit"):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
+            "audit": ("text/html",),
             "export/csv": ("text/csv",),
             "export/hledger": ("text/plain",),
             "export/json": ("application/json",),
