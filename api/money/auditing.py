@@ -1,6 +1,8 @@
 """How a club's books are audited, and what comes of it."""
 
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
+from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -160,8 +162,9 @@ def audited(
             compare(rows, kept, books.tree, to, signed, whose, findings)
             trial = _trial(compared)
         keeping = rows.keeping
-        reversals = [one for one in written(rows.made, rows.ledger, club) if one.kind == "reverse"][-LISTED_MAX:]
-        matches = [MatchUnderWay(match=str(one), evening=evening) for one, evening in rows.open_matches()]
+        entries = written(rows.made, rows.ledger, club)
+        reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
+        under_way = islice(rows.open_matches(), LISTED_MAX)
         return Audit(
             club=rows.people.name or str(club),
             entry=compared.last,
@@ -170,7 +173,7 @@ def audited(
             ok=not any(findings.counts.values()),
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
-            open_matches=tuple(matches[:LISTED_MAX]),
+            open_matches=tuple(MatchUnderWay(match=str(one), evening=evening) for one, evening in under_way),
             proposals=tuple(rows.people.proposals.values()),
             reversals=tuple(
                 Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by)

@@ -245,7 +245,7 @@ class Compared:
             changed = row.keeping != self.rows.keeping and row.keeping.last <= self.last
             self._version(self.club, row.version, row.keeping if changed else self.rows.keeping, self.rows.keeping)
         query = select(matches.match, matches.version, matches.money)
-        for one in self.kept.execution_options(yield_per=READ_AT_ONCE).execute(query):
+        for one in self.kept.execute(query, execution_options={"yield_per": READ_AT_ONCE}):
             if one.match in self.rows.own or (one.money is not None and one.money.club == self.club):
                 self._version(one.match, one.version, one.money, self.rows.money.get(one.match))
 

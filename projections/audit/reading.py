@@ -25,6 +25,7 @@ from sqlalchemy import (
     insert,
     select,
 )
+from sqlalchemy.exc import SQLAlchemyError
 
 from projections.audit.findings import Findings
 from projections.audit.persons import People
@@ -101,6 +102,7 @@ class Rows:
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
+        self._stuck = False
         self._writing = Writing(self.ledger, self.made)
 
     def __enter__(self) -> Self:
@@ -141,7 +143,7 @@ class Rows:
             self.tree.grow(self.made, self.tree.edge(self.made), rows, leaves)
             self._take(rows, leaves)
             at = rows[-1][0]
-        self._writing.flush()
+        self._flush()
         self._settle()
         self._name()
 
@@ -183,7 +185,7 @@ class Rows:
         if scores:
             self.made.execute(insert(_scores).prefix_with("OR REPLACE"), scores)
         self._look_up(refs)
-        self._writing.flush()
+        self._flush()
 
     def _take_of_club(self, own: _Own, recorded: Recorded) -> None:
         try:
@@ -230,8 +232,19 @@ class Rows:
             case ActTakenBack() as taken if taken.undoes(own.ended_by):
                 own.ended_by = 0
 
+    def _flush(self) -> None:
+        """Writes the entries that wait. Where they cannot be written nothing is entered any more: said once."""
+        if self._stuck:
+            return
+        try:
+            self._writing.flush()
+        except (SQLAlchemyError, OverflowError) as error:  # an amount may be larger than any database holds
+            self._stuck = True
+            told = f"{type(error).__name__}: {error}"
+            self.findings.say("settlements", "not_entered", aggregate=str(self.club), stands=told)
+
     def _kind_of(self, number: int) -> str | None:
-        self._writing.flush()
+        self._flush()
         entries = self.ledger.entries.c
         query = select(entries.kind).where(entries.club == self.club, entries.number == number)
         kind: str | None = self.made.scalar(query)
@@ -254,7 +267,8 @@ class Rows:
     def _settle(self) -> None:
         """What each match comes to, by the events that said so."""
         this = _scores.c
-        rows = self.made.execution_options(yield_per=ROWS).execute(select(_scores).order_by(this.match, this.number))
+        query = select(_scores).order_by(this.match, this.number)
+        rows = self.made.execute(query, execution_options={"yield_per": ROWS})
         found: list[dict[str, Any]] = []
         for match_id, group in groupby(rows, key=lambda row: row.match):
             own = self.own[match_id]
@@ -275,6 +289,9 @@ class Rows:
             except Exception as error:  # as above
                 where = {"aggregate": str(match_id), "event": history[-1].originator_version}
                 self.findings.say("derivations", "not_derived", **where, stands=f"{type(error).__name__}: {error}")
+            if len(found) >= ROWS:
+                self.made.execute(insert(_owed), found)
+                found = []
         if found:
             self.made.execute(insert(_owed), found)
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection
 
-from projections.audit.findings import Findings
+from projections.audit.findings import TOLD_MAX, Findings
 from projections.audit.reading import Rows
 from projections.log import Log
 from referee.log.tree import TILE_WIDTH
@@ -61,21 +61,21 @@ def _leaves(rows: Rows, kept: Connection, book: Log, to: int, first: int, whose:
     """Goes through the leaves from a tile on, by the positions of their rows."""
     ours, theirs = rows.tree.leaves(rows.made, first=first), book.leaves(kept, first=first)
     real, told = next(ours, None), next(theirs, None)
+
+    def place(position: int) -> dict[str, Any]:
+        known = whose(position) if findings.counts["log"] < TOLD_MAX else None
+        return {} if known is None else {"aggregate": str(known[0]), "event": known[1]}
+
     while real is not None or (told is not None and told[1] <= to):
         if real is None or (told is not None and told[1] < real[1]):
             assert told is not None, "there is one of the two"
             findings.say("log", "leaf_without_row", leaf=told[0], stands="", should=told[2].hex())
             told = next(theirs, None)
         elif told is None or told[1] > real[1]:
-            findings.say("log", "row_without_leaf", **_place(whose(real[1])), leaf=real[0], stands=real[2].hex())
+            findings.say("log", "row_without_leaf", **place(real[1]), leaf=real[0], stands=real[2].hex())
             real = next(ours, None)
         else:
             if told[2] != real[2]:
-                place = _place(whose(real[1]))
                 said = {"stands": real[2].hex(), "should": told[2].hex()}
-                findings.say("log", "row_otherwise", **place, leaf=told[0], **said)
+                findings.say("log", "row_otherwise", **place(real[1]), leaf=told[0], **said)
             real, told = next(ours, None), next(theirs, None)
-
-
-def _place(found: tuple[UUID, int] | None) -> dict[str, Any]:
-    return {} if found is None else {"aggregate": str(found[0]), "event": found[1]}

@@ -220,6 +220,14 @@ def test_a_closing_that_says_something_else(copy: Copy) -> None:
     assert [(one.code, one.closing) for one in told["closings"]] == [("closing_digest", 2)]
 
 
+def test_an_amount_that_no_database_holds(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 1)
+    copy.edit(copy.kept.club, number, lambda state: state.replace(b"60000", b"6" + b"0" * 30))
+    told = found(copy.audit())
+    assert {"chain", "log", "settlements"} <= told.keys()
+    assert "not_entered" in [one.code for one in told["settlements"]]
+
+
 # Names
 
 
