@@ -62,10 +62,10 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, 10,000 journals, a million random deals of each ruleset, 40,000 pairs of worlds, 10,000 broken bundles (JOURNALS=... DEALS=... PAIRS=... BUNDLES=... for fewer)
+soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, 10,000 journals, a million random deals of each ruleset, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs (JOURNALS=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... for fewer)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
 	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
-	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES))
+	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS))
 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))

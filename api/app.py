@@ -32,7 +32,7 @@ from api.log import events as log_events
 from api.log.kept import Kept, file_for
 from api.log.signer import Signer
 from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
-from api.money import accounts, closings, exports, journal, plan, proposals, statement
+from api.money import accounts, audit, closings, exports, journal, plan, proposals, statement
 from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
@@ -200,6 +200,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             club_bundle.get_club_bundle,
             accounts.list_accounts,
             statement.get_statement,
+            audit.get_audit,
             journal.list_entries,
             proposals.list_proposals,
             closings.list_closings,

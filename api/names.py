@@ -170,16 +170,20 @@ class Names:
         their refs to another in a place where what is sent is told again."""
         return self._read(_names.c.match.in_(matches), refs)
 
+    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, bool]:
+        """Of the refs those whose text there is in a club, and whether it is the one that was put."""
+        return {ref: text is not None for ref, text in self._found(_names.c.club == club, refs)}
+
     def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        wanted = list(set(refs))
-        for some in _pieces(wanted):
+        return {ref: text for ref, text in self._found(where, refs) if text is not None}
+
+    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """By ref the texts that there are; ``None`` for one that is not the text that was put."""
+        for some in _pieces(list(set(refs))):
             query = select(_names.c.ref, _names.c.salt, _names.c.text)
             with self._reader.connect() as connection:
                 for ref, salt, text in connection.execute(query.where(where, _names.c.ref.in_(some))):
-                    if ref_of(salt, text) == ref:
-                        found[ref] = text
-        return found
+                    yield ref, text if ref_of(salt, text) == ref else None
 
     def erase(self, club: UUID, member: int, refs: Iterable[str]) -> int:
         """Deletes a member's names, which have these ``refs``, his numbers, all that he wrote, and what others in the

@@ -5,7 +5,8 @@ the log have gaps, leaves have none.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -31,6 +32,7 @@ from projections.follow.page import Page, Row
 from referee.log.tree import HASH_BYTES, TILE_WIDTH, Tree, leaf_hashes, rolled_up
 
 POSITION_BYTES = 8
+TILES_AT_ONCE = 100
 
 
 class Edge(NamedTuple):
@@ -89,9 +91,12 @@ class Log:
         """Takes in the rows of a page; what it has already, it passes over. No row is one that it cannot take."""
         edge = self.edge(connection)
         rows = page.after(edge.position).rows
-        if not rows:
-            return
-        changed = rolled_up(edge.hashes, leaf_hashes(map(_hashed, rows)), edge.size)
+        if rows:
+            self.grow(connection, edge, rows, leaves_of(rows))
+
+    def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
+        """Takes in rows behind the edge, and their hashes."""
+        changed = rolled_up(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
         begun, width = edge.size // TILE_WIDTH, TILE_WIDTH * POSITION_BYTES
@@ -141,6 +146,26 @@ class Log:
 
         return Tree(size=size, tiles=tile)
 
+    def tiles_of(self, connection: Connection, level: int, *, first: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
+        """The tiles of a level, from this number on: its number, its hashes, and the positions of its rows."""
+        this = self.tiles.c
+        query = select(this.number, this.hashes, this.positions).where(this.level == level).order_by(this.number)
+        while tiles := connection.execute(query.where(this.number >= first).limit(TILES_AT_ONCE)).all():
+            for number, hashes, positions in tiles:
+                yield number, bytes(hashes), bytes(positions)
+            first = tiles[-1].number + 1
+
+    def leaves(self, connection: Connection, *, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
+        """All leaves from the tile of this number on: the number of each, the position of its row, and its hash."""
+        for number, hashes, positions in self.tiles_of(connection, 0, first=first):
+            for place, position in enumerate(_positions(positions)):
+                yield number * TILE_WIDTH + place, position, hashes[place * HASH_BYTES :][:HASH_BYTES]
+
+    def size_at(self, connection: Connection, position: int) -> int:
+        """How many leaves are of rows up to a position."""
+        found = connection.execute(self._place, {"position": position}).one_or_none()
+        return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
+
     def index(self, connection: Connection, position: int) -> int | None:
         """The number of the leaf of the row at a position; ``None`` where it has not come to it."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
@@ -151,6 +176,11 @@ class Log:
         if place == len(positions) or positions[place] != position:
             return None
         return int(found.number * TILE_WIDTH + place)
+
+
+def leaves_of(rows: Iterable[Row]) -> bytes:
+    """The hashes of rows, end to end."""
+    return leaf_hashes(map(_hashed, rows))
 
 
 def _last(size: int, level: int) -> int:

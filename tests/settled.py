@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from api.money.auditing import how_settled
+from projections.audit.findings import CHECKS, Findings
+from projections.audit.settled import OF_MONEY
+from projections.audit.settled import owed as owed_by_lines
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.games import RULESETS
 from referee.phases import Over
@@ -74,6 +78,7 @@ def check(history: Sequence[Recorded]) -> Settlement:
     if (told := settlement_told(history)) is not None:
         assert told == tuple(amounts), "as the match has said"
     _check_lines(history, found, match)
+    _check_audit(history, amounts if over else [])
     return found
 
 
@@ -86,6 +91,18 @@ def settlement_told(history: Sequence[Recorded]) -> tuple[int, ...] | None:
         if isinstance(event, MatchWon | MatchClosed | MatchAbandoned):
             return event.settlement
     return None
+
+
+def _check_audit(history: Sequence[Recorded], amounts: Sequence[int]) -> None:
+    """An audit comes to the same, and finds nothing."""
+    findings, opened = Findings(), history[0].event
+    assert isinstance(opened, MatchOpened)
+    how = how_settled(opened)
+    assert how is not None, "it is for money"
+    of_money = [one for one in history if type(one.event) in OF_MONEY]
+    last = [one.amounts for one in owed_by_lines(of_money, how, findings)]
+    assert findings.counts == dict.fromkeys(CHECKS, 0), findings.told
+    assert (last[-1] if last else ()) == (tuple(amounts) if any(amounts) else ())
 
 
 def _check_lines(history: Sequence[Recorded], found: Settlement, match: Match) -> None:

@@ -266,6 +266,12 @@ class Tables:
             query = query.where(postings.currency == currency)
         return _in_order(connection.execute(query), all_=True)
 
+    def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
+        """What the entries after one, to another, come to on each account, but where it is 0."""
+        this = self.postings.c
+        query = select(this.account, this.currency, func.sum(this.amount)).group_by(this.account, this.currency)
+        return _in_order(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
+
     def statement(
         self,
         connection: Connection,

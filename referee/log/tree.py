@@ -15,6 +15,8 @@ TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
 """Hashes in a full tile."""
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
+FIRST = "0" * 64
+"""What an aggregate's first row names as the hash of the row before, in hex."""
 EMPTY = sha256().digest()
 """The root over nothing."""
 

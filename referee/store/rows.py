@@ -19,12 +19,9 @@ from eventsourcing.persistence import Mapper, StoredEvent
 
 from referee.actors import Actor
 from referee.events import Event, Recorded
+from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
 from referee.store.aggregate import event_types
-
-FIRST = "0" * 64
-"""``prev`` of an aggregate's first row."""
-
 
 _NOTHING = msgspec.Raw()
 E = TypeVar("E", bound=Event)

@@ -212,6 +212,7 @@ CALLS = {
     "send_club_act, fee": post("club_money", "{club}/acts", {"act": "fee", "member": 3, "amount": 100}),
     "send_club_act, payment": post("club_pay", "{club}/acts", {"act": "pay", "payer": 2, "payee": 3, "amount": 100}),
     "list_accounts": Call("club_books", "{club}/accounts"),
+    "get_audit": Call("club_books", "{club}/audit"),
     "get_statement": Call("club_books", "{club}/accounts/member:3/statement"),
     "get_statement, own": Call("club_own", "{club}/accounts/member:2/statement"),
     "list_entries": Call("club_books", "{club}/journal"),

@@ -1,9 +1,10 @@
 """A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
 which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
-of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`).
+of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
+and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`).
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--seed N] [RULESET ...]``; the seed
-of a part that fails is told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--seed N] [RULESET ...]``; the
+seed of a part that fails is told.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from litestar.testing import TestClient
 from api.app import create_app
 from api.settings import Settings
 from referee.games import RULESETS
+from tests.api import audited
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.log.proving import KEY, bundles_of, not_found
@@ -29,6 +31,7 @@ from tests.playouts import play_out
 DEALS = 1_000_000
 PAIRS = 40_000
 BUNDLES = 10_000
+CLUBS = 2_000
 PART = 10_000
 """Deals in one part: what a process plays before it tells."""
 
@@ -101,6 +104,22 @@ def bundles(tries: int, seed: int, processes: int) -> bool:
     return not missed
 
 
+def audits(tries: int, seed: int) -> bool:
+    """Edits the rows of a club, so many times in one place; whether every edit was found."""
+    begun = time.monotonic()
+    with TemporaryDirectory() as name:
+        place = Path(name) / "original"
+        place.mkdir()
+        settings = Settings(database_url=f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400)
+        with TestClient(create_app(settings)) as client:
+            kept = audited.filled(client)
+        missed = audited.not_found(place, kept, tries, seed, Path(name))
+    for one in missed:
+        print(f"  audited and not found: {one}", flush=True)
+    print(f"clubs: {tries:,} edits of rows in {time.monotonic() - begun:,.0f} s, {len(missed)} not found")
+    return not missed
+
+
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
@@ -108,6 +127,7 @@ def main() -> int:
     parser.add_argument("--deals", type=int, default=DEALS, help="of each ruleset")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
     parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
+    parser.add_argument("--clubs", type=int, default=CLUBS, help="edited in one place")
     parser.add_argument("--seed", type=int, default=0, help="of the first part")
     parser.add_argument("--processes", type=int, default=cpu_count() or 1)
     asked = parser.parse_args()
@@ -115,6 +135,7 @@ def main() -> int:
         parser.error(f"no such ruleset: {', '.join(sorted(unknown))}")
     held = [interference(asked.rulesets or list(RULESETS), asked.pairs, asked.seed, asked.processes)]
     held += [bundles(asked.bundles, asked.seed, asked.processes)]
+    held += [audits(asked.clubs, asked.seed)]
     held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1
 

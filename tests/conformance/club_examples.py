@@ -140,10 +140,12 @@ class Club:
             "journal",
             "plan",
             "standings",
+            "audit",
         ):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
+            "audit": ("text/html",),
             "export/csv": ("text/csv",),
             f"plan/{self.code}": ("image/svg+xml",),
             "export/hledger": ("text/plain",),

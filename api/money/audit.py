@@ -1,0 +1,84 @@
+"""The call that audits a club's books."""
+
+from functools import partial
+from uuid import UUID
+
+from litestar import get
+from sqlalchemy import Connection
+
+from api.access.clubs import must_see_books
+from api.http.describe import KEY, LANGUAGE, Text, described, in_header
+from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.params import ClubId, ClubMinVersion
+from api.http.problems import Problem
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
+from api.log.signer import log_at
+from api.money import audit_page
+from api.money.asking import ask_the_books, names_by_member
+from api.money.auditing import Audit, audited
+from api.reading import long_reply
+from api.service import service_of
+from api.threads import in_long_thread, in_thread
+from projections.audit.tree import Signed
+
+
+@get(
+    "/clubs/{club:uuid}/audit",
+    operation_id="get_audit",
+    summary="The audit of a club's books",
+    description="All that the books say, reckoned anew from the rows of the log and held against them: a trial "
+    "balance of both, and what each check has found, with its place and in a sentence (`Accept-Language`: `en` or "
+    "`sv`). Beside it what an auditor asks for: matches that are not over, proposals that wait, reversals, keys, and "
+    "how much has come since the last closing. With `Accept: text/html` as a page without a script, to be read or "
+    "printed. It reads every row of the log, and takes as long. With `audit` or `treasury`.",
+    tags=["Money"],
+    security=KEY,
+    operation_class=described(
+        gives=Audit,
+        others={HTML: Text("A page.", begins="<!doctype html>")},
+        takes=(in_header("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
+        errors=(400, 401, 403, 404, 409, 503),
+    ),
+)
+async def get_audit(request: Req, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+    """The audit of a club's books."""
+    service = service_of(request)
+    caller = await service.club_access.caller(request, club, min_version)
+    must_see_books(caller)
+    books, language = service.books, language_of(header(request, b"accept-language"))
+    standing = await in_thread(log_at, service.desk)
+    last = standing.standing.last if standing else None
+    signed = None if last is None else Signed(last.size, last.root)
+    head = await in_thread(books.head)
+
+    def come(_: Connection, club_id: UUID) -> UUID:
+        return club_id
+
+    await ask_the_books(service, caller, come, fresh=True)
+    await books.catch_up(books.tree)
+    at = books.follower.positions()
+    to = min(at[books.ledger.name], at[books.tree.name])
+    if to < head:
+        raise Problem("books_behind", headers={"Retry-After": "1"})
+    members = await names_by_member(service, caller, range(1, len(caller.club.standing.members) + 1))
+    found = await in_long_thread(
+        audited,
+        books,
+        service.names,
+        caller.club.id,
+        to,
+        signed,
+        partial(audit_page.sentence, language=language),
+        members,
+    )
+    kind = chosen(header(request, b"accept"), (JSON, HTML)) or JSON
+    headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
+    if kind == HTML:
+        body = audit_page.page(found, language)
+        headers |= {"Content-Security-Policy": audit_page.policy()}
+    else:
+        body = encode(found)
+    tag = tag_by(body)
+    if has := held(request, tag):
+        return not_modified(has, headers)
+    return await long_reply(request, body, tag, headers=headers, media_type=kind)

@@ -1,0 +1,131 @@
+"""Who holds which keys of a club, and whether two members stood behind what needs two."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from projections.audit.findings import Findings
+from referee.actors import Actor
+from referee.clubs.facts import (
+    AppName,
+    BooksClosed,
+    ClubFounded,
+    ClubSet,
+    KeyId,
+    KeyIssued,
+    KeyRevoked,
+    MemberErased,
+    MemberJoined,
+    MemberNamed,
+    MoneyDeclined,
+    MoneyDraft,
+    MoneyPosted,
+    MoneyProposed,
+    Scopes,
+    member_of,
+)
+from referee.events import Recorded
+from referee.told import MemberNumber, ProposalNumber
+from referee.value import Time, Value
+
+
+class KeyHeld(Value):
+    """A key of the club: whose it is, what it is good for, and from when until when."""
+
+    key: KeyId
+    member: MemberNumber | None
+    """The member whose it is; null: a program's."""
+    app: AppName | None
+    """The program that it is for; null: a member's."""
+    scopes: Scopes
+    since: Time
+    """When it was made."""
+    expires_at: Time
+    """When it ends by itself."""
+    revoked_at: Time | None
+    """When it was revoked; null: it was not."""
+
+
+class Waiting(Value):
+    """An entry that waits for somebody else to confirm it."""
+
+    proposal: ProposalNumber
+    draft: MoneyDraft
+    """The entry that it asks for."""
+    by: Actor
+    """Who asks."""
+    at: Time
+    """When."""
+
+
+class People:
+    """A club's members, keys and proposals as its events make them."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.name = ""
+        self.keys: dict[str, KeyHeld] = {}
+        self.names: dict[int, list[str]] = {}
+        """By member all refs of names that he has gone by."""
+        self.erased: dict[int, datetime] = {}
+        self.proposals: dict[int, Waiting] = {}
+        self._limit: int | None = None
+        self._paid: dict[tuple[str, str], int] = {}
+
+    def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
+        """An event of the club; ``kind_of``: what kind of entry has a number."""
+        match recorded.event:
+            case ClubFounded(name=name):
+                self.name = name
+            case ClubSet(name=name, payout_limit=limit):
+                self.name = self.name if name is None else name
+                self._limit = self._limit if limit is None else limit
+            case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
+                self.names.setdefault(member, []).append(ref)
+            case MemberErased(member=member):
+                self.erased[member] = recorded.at
+            case KeyIssued() as issued:
+                self.keys[issued.key] = KeyHeld(
+                    key=issued.key,
+                    member=issued.member,
+                    app=issued.app,
+                    scopes=issued.scopes,
+                    since=recorded.at,
+                    expires_at=issued.expires_at,
+                    revoked_at=None,
+                )
+            case KeyRevoked(key=key) if key in self.keys:
+                self.keys[key] = replace(self.keys[key], revoked_at=recorded.at)
+            case MoneyProposed(proposal=number, draft=draft, by=by):
+                self.proposals[number] = Waiting(proposal=number, draft=draft, by=by, at=recorded.at)
+            case MoneyDeclined(proposal=number):
+                self.proposals.pop(number, None)
+            case BooksClosed():
+                self._paid = {}
+            case MoneyPosted() as posted:
+                self._posted(recorded, posted, kind_of)
+
+    def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
+        proposal = None if posted.proposal is None else self.proposals.pop(posted.proposal, None)
+        needs = posted.reverses is not None and kind_of(posted.reverses) == "match"
+        if posted.kind == "payout":
+            for one in posted.postings:
+                if member_of(one.account) is not None:
+                    whose = one.account, posted.currency
+                    self._paid[whose] = self._paid.get(whose, 0) + one.amount
+                    needs = needs or (self._limit is not None and self._paid[whose] > self._limit)
+        if not needs:
+            return
+        asked, confirmed = self._key(posted.by), self._key(recorded.actor)
+        where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
+        who = {"stands": f"{posted.by}, {recorded.actor}", "should": "treasury"}
+        if proposal is None or proposal.by != posted.by:
+            self.findings.say("two_persons", "not_proposed", **where, **who)
+        elif confirmed is None or "treasury" not in confirmed.scopes:
+            self.findings.say("two_persons", "no_treasurer", **where, **who)
+        elif None in (asked and asked.member, confirmed.member) or (asked and asked.member) == confirmed.member:
+            self.findings.say("two_persons", "one_person", **where, **who)
+
+    def _key(self, actor: Actor) -> KeyHeld | None:
+        return self.keys.get(actor.removeprefix("key:")) if isinstance(actor, str) else None

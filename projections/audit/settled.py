@@ -1,0 +1,104 @@
+"""What a match for money comes to, reckoned from its protocol again at each event that said so."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from projections.audit.findings import Findings
+from referee.events import (
+    DealScored,
+    DealVoided,
+    MatchAbandoned,
+    MatchClosed,
+    MatchOpened,
+    MatchWon,
+    Recorded,
+)
+from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.proceedings.takeback import ActTakenBack, that_stands
+from referee.settling import Basis, settlement
+
+OF_MONEY = (
+    *(MatchOpened, DealScored, DealVoided, MatchWon, MatchClosed, MatchAbandoned),
+    *(ProtocolCorrected, ActTakenBack),
+)
+"""What a settlement is reckoned from."""
+
+
+class Reckoning(NamedTuple):
+    """By whose rules is paid, and whether the game has a pot."""
+
+    basis: Basis
+    has_pot: bool
+
+
+class Owed(NamedTuple):
+    """What a match comes to from an event on: by seat, and empty where nothing is owed yet."""
+
+    event: int
+    amounts: tuple[int, ...]
+
+
+def owed(history: Sequence[Recorded], how: Reckoning, findings: Findings) -> Iterator[Owed]:
+    """What a match comes to after each event that says it; says where the lines do not add up to what was said."""
+    for place, recorded in enumerate(history, 1):
+        event, number = recorded.event, recorded.originator_version
+        said: tuple[int, ...] = ()
+        match event:
+            case MatchWon() | MatchClosed() | MatchAbandoned():
+                said = event.settlement or ()
+            case ProtocolCorrected(won=won):
+                said = () if won is None else won.settlement or ()
+            case ActTakenBack():
+                pass
+            case _:
+                continue
+        where = {"aggregate": str(recorded.originator_id), "event": number}
+        past = history[:place]
+        found = settlement(past, how.basis, balances=how.has_pot)
+        amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
+        if not any(amounts):
+            amounts = ()
+        if amounts != (said if any(said) else ()):
+            findings.say("derivations", "settlement_said", **where, stands=list(said), should=list(amounts))
+        if found.payments:
+            between = [0] * len(found.seats)
+            for paid in found.payments:
+                between[paid.payer] -= paid.amount
+                between[paid.payee] += paid.amount
+            if tuple(between) != amounts:
+                findings.say("derivations", "payments_said", **where, stands=between, should=list(amounts))
+        if how.has_pot and isinstance(event, MatchClosed):
+            opened = past[0].event
+            assert isinstance(opened, MatchOpened), "a history begins with its opening"
+            pot = event.pot - opened.pot - sum(opened.points)
+            if pot != found.pot:
+                findings.say("derivations", "pot_said", **where, stands=pot, should=found.pot)
+        if isinstance(event, MatchWon | MatchClosed | ProtocolCorrected):
+            _lines(past, event, findings)
+        yield Owed(number, amounts)
+
+
+def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:
+    """Each line of the protocol: what stood before it and its entries give what stands after it, and the last one is
+    what the match ended with."""
+    stands = that_stands(past)
+    struck = next((one.event.struck for one in reversed(stands) if isinstance(one.event, ProtocolCorrected)), ())
+    last: tuple[int, ...] | None = None
+    for number, line in as_they_count(stands).items():
+        if line.deal in struck:
+            continue
+        sums = list(line.before)
+        for entry in line.entries:
+            sums[entry.seat] += entry.points
+        where = {"aggregate": str(past[0].originator_id), "event": number}
+        if tuple(sums) != line.points:
+            findings.say("derivations", "line_sum", **where, stands=list(line.points), should=sums)
+        elif last is not None and last != line.before:
+            findings.say("derivations", "line_before", **where, stands=list(line.before), should=list(last))
+        last = line.points
+    said = end.before if isinstance(end, MatchClosed) else end.points
+    if isinstance(end, ProtocolCorrected) and end.won is not None and end.won.shares:
+        said = tuple(points - share for points, share in zip(said, end.won.shares, strict=True))
+    if last is not None and said != last:
+        where = {"aggregate": str(past[0].originator_id), "event": past[-1].originator_version}
+        findings.say("derivations", "points_said", **where, stands=list(said), should=list(last))

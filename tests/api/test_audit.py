@@ -1,0 +1,390 @@
+"""The audit of a club's books: nothing is found where all is as it was, and what somebody has changed is, in its
+place and by the checks that are for it."""
+
+import re
+import threading
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from api.money.audit_page import WORDS
+from projections.audit.findings import CHECKS
+from tests.api.audited import Copy, Kept, Played, filled, found, not_found
+from tests.api.club import ClubTable
+from tests.api.conftest import client_of
+from tests.api.serving import ROOT
+from tests.edited import Editor
+from tests.log.proving import KEY
+
+Place = tuple[Path, Kept]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The folder of a store, and what is in it."""
+    place = tmp_path_factory.mktemp("audited")
+    with client_of(f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
+        kept = filled(client)
+    return place, kept
+
+
+@pytest.fixture
+def copy(original: Place, tmp_path: Path) -> Copy:
+    return Copy(original[0], tmp_path / "copy", original[1])
+
+
+def test_an_honest_club(copy: Copy) -> None:
+    audit = copy.audit()
+    assert found(audit) == {}
+    assert audit.ok
+    assert [one.check for one in audit.checks] == list(CHECKS)
+    assert [one.match for one in audit.open_matches] == [str(copy.kept.open)]
+    assert [one.draft.kind for one in audit.proposals] == ["pay"]
+    assert [one.by for one in audit.reversals] == ["official", "key:k1", "key:k1"]
+    assert [(one.key, one.member, one.app) for one in audit.keys] == [
+        ("k1", 1, None),
+        ("k2", 2, None),
+        ("k3", 3, None),
+        ("k4", None, "auditor"),
+    ]
+    assert (audit.entry, audit.closed_through, audit.after_closing) == (12, 11, 1)
+    assert {one.currency: 0 for one in audit.trial} == {"SEK": sum(one.books for one in audit.trial)}
+    assert all(one.books == one.rows for one in audit.trial)
+
+
+# The books say something else
+
+POSTINGS, ENTRIES = "book_ledger_1_postings", "book_ledger_1_entries"
+IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "an amount": (
+        f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 12 AND account = 'cash'",
+        {
+            "entries_balance": {"entry": 12, "stands": "1", "should": "0"},
+            "running_balances": {"entry": 12, "account": "cash"},
+            "settlements": {"entry": 12, "stands": "cash:501 SEK, member:3:-500 SEK"},
+        },
+    ),
+    "both amounts": (
+        f"UPDATE {POSTINGS} SET amount = 2 * amount WHERE number = 12",
+        {"running_balances": {"entry": 12}, "settlements": {"entry": 12}},
+    ),
+    "the currency of a posting": (
+        f"UPDATE {POSTINGS} SET currency = 'EUR' WHERE number = 12 AND account = 'cash'",
+        {
+            "entries_balance": {"entry": 12, "stands": "EUR", "should": "SEK"},
+            "running_balances": {"entry": 12},
+            "settlements": {"entry": 12},
+        },
+    ),
+    "what an entry is": (
+        f"UPDATE {ENTRIES} SET kind = 'fee' WHERE number = 12",
+        {"settlements": {"entry": 12}},
+    ),
+    "whose it was": (
+        f'UPDATE {ENTRIES} SET "by" = \'"operator"\' WHERE number = 2',
+        {"settlements": {"entry": 2}},
+    ),
+    "the evening": (f"UPDATE {ENTRIES} SET evening = NULL WHERE number = 2", {"settlements": {"entry": 2}}),
+    "a date": (
+        f"UPDATE {ENTRIES} SET date = '1999-12-31' WHERE number = 5",
+        {"numbers": {"entry": 5, "stands": "1999-12-31"}},
+    ),
+    "the event of an entry": (
+        f"UPDATE {ENTRIES} SET cause = replace(cause, '/', '/9') WHERE number = 5",
+        {"numbers": {"entry": 5}},
+    ),
+    "a number": (
+        f"UPDATE {ENTRIES} SET number = 14 WHERE number = 12",
+        {"numbers": {"entry": 14, "stands": "14", "should": "12"}, "settlements": {"entry": 14}},
+    ),
+    "the last entry is gone": (
+        f"DELETE FROM {ENTRIES} WHERE number = 12",
+        {"numbers": {"entry": 12}},
+    ),
+    "an entry is gone": (
+        f"DELETE FROM {ENTRIES} WHERE number = 4",
+        {"numbers": {"entry": 5, "should": "4"}, "running_balances": {}},
+    ),
+    "a running balance": (
+        f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 12 AND account = 'cash'",
+        {"running_balances": {"entry": 12, "account": "cash", "stands": "7"}},
+    ),
+    "what stands on an account": (
+        "UPDATE book_ledger_1_balances SET balance = 7 WHERE account = 'cash'",
+        {"running_balances": {"account": "cash", "stands": "7 SEK"}},
+    ),
+    "a digest": (
+        "UPDATE book_ledger_1_closings SET digest = 'e' WHERE closing = 1",
+        {"closings": {"closing": 1, "stands": "e"}},
+    ),
+    "a closing is gone": ("DELETE FROM book_ledger_1_closings WHERE closing = 2", {"closings": {"closing": 2}}),
+    "what is entered of a match": (
+        "UPDATE book_ledger_1_matches SET money = replace(money, 'SEK', 'EUR')",
+        {"settlements": {"code": "books_keep"}},
+    ),
+    "how far the books are": (
+        "UPDATE book_ledger_1_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
+        {"settlements": {"code": "books_keep"}},
+    ),
+    "a leaf of the log": (
+        "UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))",
+        {"log": {"leaf": 0, "event": 1}},
+    ),
+    "a balance that is no number": (
+        "UPDATE book_ledger_1_clubs SET keeping = '[]'",
+        {"running_balances": {"code": "books_unreadable"}, "settlements": {"code": "books_unreadable"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", IN_THE_BOOKS)
+def test_what_the_books_say_otherwise_is_found_in_its_place(copy: Copy, what: str) -> None:
+    statement, expected = IN_THE_BOOKS[what]
+    copy.ledger(statement)
+    told = found(copy.audit())
+    assert told.keys() == expected.keys(), told
+    for check, fields in expected.items():
+        first = told[check][0]
+        assert {name: getattr(first, name) for name in fields} == fields
+        assert len(first.text) > 20
+
+
+# Rows are other rows
+
+
+def test_a_row_that_was_changed(copy: Copy) -> None:
+    """It has another hash than the next names, and than the log has."""
+    copy.edit(copy.kept.won, 2, lambda state: state.replace(b'"at":"20', b'"at":"21'))
+    told = found(copy.audit())
+    assert told.keys() == {"chain", "log"}
+    (chain,), (log, root) = told["chain"], told["log"]
+    assert (chain.code, chain.aggregate, chain.event) == ("chain_broken", str(copy.kept.won), 3)
+    assert (log.code, log.aggregate, log.event) == ("row_otherwise", str(copy.kept.won), 2)
+    assert root.code == "checkpoint_root"
+
+
+def test_the_last_row_of_a_match_is_gone(copy: Copy) -> None:
+    last = copy.kept.ends[copy.kept.open]
+    copy.delete(copy.kept.open, last, last)
+    told = found(copy.audit())
+    assert told.keys() == {"chain", "log"}
+    assert [(one.code, one.event) for one in told["chain"]] == [("rows_end", last)]
+    assert [one.code for one in told["log"]] == ["leaf_without_row", "checkpoint_root"]
+
+
+def test_what_a_match_has_said_otherwise(copy: Copy) -> None:
+    """Whoever has all at hand but the key of the log can hide it from the chain and the books."""
+    number = copy.number_of(copy.kept.won, "match/won")
+    copy.rewritten(copy.kept.won, number, settlement=[-200, 300, -100])
+    told = found(copy.audit())
+    assert told.keys() == {"settlements", "derivations", "closings", "log"}
+    (said,) = told["derivations"]
+    assert (said.code, said.aggregate, said.event) == ("settlement_said", str(copy.kept.won), number)
+    assert (said.stands, said.should) == ("[-200, 300, -100]", "[-100, 200, -100]")
+    assert told["settlements"][0].entry == 3
+    assert [one.closing for one in told["closings"]] == [1, 2]
+    assert [one.code for one in told["log"]] == ["checkpoint_root"]
+
+
+def test_a_line_of_a_protocol(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.won, "deal/scored")
+    copy.rewritten(copy.kept.won, number, points=[9, 9, 9])
+    told = found(copy.audit())
+    assert told.keys() == {"derivations", "log"}
+    assert [one.code for one in told["derivations"]] == ["line_sum", "points_said"]
+    assert told["derivations"][0].event == number
+
+
+def test_one_alone_who_needed_another(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 3)
+    copy.rewritten(copy.kept.club, number, at="", actor="key:k1")
+    told = found(copy.audit())
+    assert told.keys() == {"two_persons", "log"}
+    (one,) = told["two_persons"]
+    assert (one.code, one.event, one.stands) == ("one_person", number, "key:k1, key:k1")
+
+
+def test_a_match_taken_back_by_one_alone(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 4)
+    copy.rewritten(copy.kept.club, number, at="", actor="key:k2")
+    assert [one.code for one in found(copy.audit())["two_persons"]] == ["no_treasurer"]
+
+
+def test_a_closing_that_says_something_else(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "books/closed", 1)
+    copy.rewritten(copy.kept.club, number, digest="0" * 64)
+    told = found(copy.audit())
+    assert told.keys() == {"closings", "log"}
+    assert [(one.code, one.closing) for one in told["closings"]] == [("closing_digest", 2)]
+
+
+def test_an_amount_that_no_database_holds(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 1)
+    copy.edit(copy.kept.club, number, lambda state: state.replace(b"60000", b"6" + b"0" * 30))
+    told = found(copy.audit())
+    assert {"chain", "log", "settlements"} <= told.keys()
+    assert "not_entered" in [one.code for one in told["settlements"]]
+
+
+# Names
+
+
+def test_a_name_is_another(copy: Copy) -> None:
+    copy.names("UPDATE names SET text = '\"Nobody\"' WHERE text LIKE '%Cesar%'")
+    told = found(copy.audit())
+    assert told.keys() == {"names"}
+    assert [(one.code, one.aggregate) for one in told["names"]] == [("text_exchanged", str(copy.kept.club))]
+
+
+def test_a_name_is_gone(copy: Copy) -> None:
+    copy.names("DELETE FROM names WHERE text LIKE '%Cesar%'")
+    (one,) = found(copy.audit())["names"]
+    assert (one.code, one.member) == ("text_missing", 3)
+
+
+def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "member/joined", 3)
+    ((state,),) = copy.run(
+        "SELECT state FROM {events} WHERE originator_id = ? AND originator_version = ?", copy.kept.club, number
+    )
+    ref = state[state.index(b"hmac:") :][:69].decode()
+    copy.names(
+        "INSERT INTO names (ref, club, kind, puts, salt, text) VALUES (?, ?, 'name', 1, x'00', '\"Dag\"')",
+        ref,
+        copy.kept.club.hex,
+    )
+    assert ("name_left", 4) in [(one.code, one.member) for one in found(copy.audit())["names"]]
+
+
+# Any edit
+
+
+def test_whatever_is_changed_in_one_place_is_found(original: Place, tmp_path: Path) -> None:
+    """A flipped bit, a row that is gone, two that are exchanged; `make soak` does more."""
+    assert not_found(*original, 100, 1, tmp_path) == []
+
+
+def test_all_that_can_be_found_has_a_sentence() -> None:
+    """In the sources a code stands behind its check."""
+    sources = [file.read_text() for file in (ROOT / "projections" / "audit").glob("*.py")]
+    pattern = r'(?:findings\.say\(\s*(?:check|"[a-z_]+")|_say\(own, [a-z_.]+), "([a-z_]+)"'
+    codes = {code for source in sources for code in re.findall(pattern, source)}
+    assert codes == WORDS.differences.keys()
+    assert set(CHECKS) == WORDS.checks.keys()
+
+
+# Over HTTP
+
+
+def test_it_is_told_to_who_may_see_the_books(own_client: Any) -> None:
+    club, _ = filled_on(own_client)
+    told = club.get("/audit", "auditor")
+    assert told.status_code == 200, told.text
+    assert told.json()["ok"] is True, told.json()
+    assert told.headers["content-language"] == "en"
+    assert [(one["name"], one["app"]) for one in told.json()["keys"]] == [
+        ("Anna Åkesson-Ödmårk", None),
+        ("Berit <b>Borg</b>", None),
+        (None, "auditor"),
+    ]
+    assert club.get("/audit", "auditor", **{"If-None-Match": told.headers["etag"]}).status_code == 304
+    assert club.get("/audit", "berit").json()["type"] == "/problems/scope-missing"
+    assert ClubTable(own_client).get("/audit", club.keys["auditor"]).status_code == 404
+
+
+def filled_on(client: Any) -> tuple[ClubTable, str]:
+    """A club with a match; the match."""
+    club = ClubTable(client)
+    for name in ("Berit <b>Borg</b>", "Cesar"):
+        club.join(name)
+    club.issue("berit", "play", member=2)
+    club.issue("auditor", "audit")
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    club.done("set", name="<i>Knackarna</i>")
+    match = Played(club)
+    match.ends()
+    return club, match.id
+
+
+def test_what_somebody_has_changed_is_told_in_a_sentence(own_client: Any, store_url: str) -> None:
+    """While the service goes on, in SQLite and in PostgreSQL."""
+    club, match = filled_on(own_client)
+    assert club.get("/audit", "auditor").json()["ok"] is True
+    editor = Editor(store_url)
+    editor.run(f"UPDATE {POSTINGS} SET amount = 5, balance = 5 WHERE number = 1 AND amount > 0", books=True)
+    editor.edit(UUID(match), 2, lambda state: state.replace(b'"at":"20', b'"at":"21'))
+    told = club.get("/audit", "auditor").json()
+    assert not told["ok"]
+    wrong = {one["check"]: one["differences"] for one in told["checks"] if not one["ok"]}
+    assert wrong.keys() == {"entries_balance", "settlements", "chain", "log"}
+    assert wrong["chain"][0]["text"].startswith(f"{match[0].upper()}{match[1:]}, event 3: it names ")
+    assert wrong["entries_balance"][0]["text"] == "Entry 1: the postings add up to -190; they should to 0."
+    told = club.get("/audit", "auditor", **{"Accept-Language": "sv"}).json()
+    wrong = {one["check"]: one["differences"] for one in told["checks"]}
+    assert wrong["entries_balance"][0]["text"] == "Post 1: raderna ger tillsammans -190; de ska ge 0."
+
+
+def test_the_page(own_client: Any, store_url: str) -> None:
+    club, _ = filled_on(own_client)
+    assert club.get("/audit", "auditor").json()["ok"] is True
+    Editor(store_url).run(f"UPDATE {ENTRIES} SET kind = '<b>' WHERE number = 1", books=True)
+    for language, word in (("en", "Trial balance"), ("sv", "Saldobalans")):
+        page = club.get("/audit", "auditor", Accept="text/html", **{"Accept-Language": language})
+        assert page.headers["content-type"].startswith("text/html")
+        assert page.headers["content-language"] == language
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        assert word in page.text
+        assert "&lt;i&gt;Knackarna&lt;/i&gt;" in page.text
+        assert "&lt;b&gt;" in page.text
+        assert not [tag for tag in ("<b>", "<i>", "<script") if tag in page.text]
+
+
+def test_a_pot_that_gave_what_it_had_not(own_client: Any) -> None:
+    """A match that began with a pot from before the books: what lay in it is to be entered first."""
+    club, _ = filled_on(own_client)
+    opening = {"points": [0, 0, 0], "pot": 300}
+    rams: dict[str, Any] = {"ruleset": "rams-english", "opening": opening, "adjudication": None}
+    Played(club, **rams).done("close", None)
+    told = club.get("/audit").json()
+    assert [one["check"] for one in told["checks"] if not one["ok"]] == ["pot_not_negative"]
+    club.done("opening", account="pot", amount=-600)
+    Played(club, **rams).done("close", None)
+    again = club.get("/audit").json()
+    assert [one["count"] for one in again["checks"] if not one["ok"]] == [1]
+
+
+def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
+    club, _ = filled_on(own_client)
+    going, versions = threading.Event(), []
+
+    def pays() -> None:
+        while not going.is_set():
+            club.done("deposit", member=2, amount=100, via="cash")
+            club.done("close_books", label="2026")
+
+    payer = threading.Thread(target=pays)
+    payer.start()
+    try:
+        for _ in range(5):
+            told = club.get("/audit", "auditor").json()
+            assert told["ok"], told["checks"]
+            assert told["entry"] - told["closed_through"] == told["after_closing"] <= 2
+            versions.append(told["version"])
+    finally:
+        going.set()
+        payer.join()
+    assert versions == sorted(set(versions))
+
+
+def test_of_a_row_of_others_only_the_place_in_the_log_is_told(own_client: Any, store_url: str) -> None:
+    club, _ = filled_on(own_client)
+    other = ClubTable(own_client)
+    assert club.get("/audit", "auditor").json()["ok"] is True
+    Editor(store_url).edit(UUID(other.id), 2, lambda state: state.replace(b'"at":"20', b'"at":"21'))
+    told = club.get("/audit", "auditor")
+    wrong = {one["check"]: one["differences"] for one in told.json()["checks"] if not one["ok"]}
+    assert wrong.keys() == {"log"}
+    assert [(one["code"], one["aggregate"]) for one in wrong["log"]] == [("row_otherwise", None)]
+    assert other.id not in told.text
