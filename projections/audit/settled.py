@@ -83,8 +83,11 @@ def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorre
     what the match ended with."""
     stands = that_stands(past)
     struck = next((one.event.struck for one in reversed(stands) if isinstance(one.event, ProtocolCorrected)), ())
-    last: tuple[int, ...] | None = None
-    for number, line in as_they_count(stands).items():
+    opened, lines = past[0].event, as_they_count(stands)
+    assert isinstance(opened, MatchOpened), "a history begins with its opening"
+    parts = 2 if any(isinstance(line, DealScored) and line.halves for line in lines.values()) else 1
+    last = tuple(points * parts for points in opened.points)
+    for number, line in lines.items():
         if line.deal in struck:
             continue
         sums = list(line.before)
@@ -93,12 +96,12 @@ def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorre
         where = {"aggregate": str(past[0].originator_id), "event": number}
         if tuple(sums) != line.points:
             findings.say("derivations", "line_sum", **where, stands=list(line.points), should=sums)
-        elif last is not None and last != line.before:
+        elif last != line.before:
             findings.say("derivations", "line_before", **where, stands=list(line.before), should=list(last))
         last = line.points
     said = end.before if isinstance(end, MatchClosed) else end.points
     if isinstance(end, ProtocolCorrected) and end.won is not None and end.won.shares:
         said = tuple(points - share for points, share in zip(said, end.won.shares, strict=True))
-    if last is not None and said != last:
+    if said != last:
         where = {"aggregate": str(past[0].originator_id), "event": past[-1].originator_version}
         findings.say("derivations", "points_said", **where, stands=list(said), should=list(last))

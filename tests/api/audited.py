@@ -93,6 +93,7 @@ def filled(client: Any) -> Kept:
     won = Played(club)
     won.ends()
     Played(club).done("abandon", None, reason=NOTE)
+    _journal(club)  # the match is entered
     club.done("close_books", label="2026")
     club.done("set", payout_limit=1500)
     club.done("payout", member=2, amount=1000, via="cash")

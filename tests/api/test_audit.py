@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import pytest
 
 from api.money.audit_page import WORDS
@@ -228,6 +229,38 @@ def test_an_amount_that_no_database_holds(copy: Copy) -> None:
     assert "not_entered" in [one.code for one in told["settlements"]]
 
 
+def test_what_the_first_line_begins_with(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.won, "deal/scored")
+    ((state,),) = copy.run(
+        "SELECT state FROM {events} WHERE originator_id = ? AND originator_version = ?", copy.kept.won, number
+    )
+    line = msgspec.json.decode(state)["event"]
+    more = {name: [points + 1 for points in line[name]] for name in ("before", "points")}
+    copy.rewritten(copy.kept.won, number, **more)
+    assert [one.code for one in found(copy.audit())["derivations"]] == ["line_before", "points_said"]
+
+
+def test_the_balances_of_a_closing(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "books/closed", 1)
+    copy.rewritten(copy.kept.club, number, trial=[])
+    told = found(copy.audit())
+    assert told.keys() == {"closings", "log"}
+    assert [(one.code, one.closing) for one in told["closings"]] == [("closing_trial", 2)]
+
+
+def test_what_somebody_else_had_proposed(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 3)
+    copy.rewritten(copy.kept.club, number, by="key:k2")
+    assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
+
+
+def test_a_row_between_two_others_is_gone(copy: Copy) -> None:
+    copy.delete(copy.kept.won, 2, 2)
+    told = found(copy.audit())
+    assert told.keys() == {"chain", "log"}
+    assert [(one.code, one.event) for one in told["chain"]] == [("row_gap", 3), ("chain_broken", 3)]
+
+
 # Names
 
 
@@ -375,7 +408,7 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
     finally:
         going.set()
         payer.join()
-    assert versions == sorted(set(versions))
+    assert versions == sorted(versions)
 
 
 def test_of_a_row_of_others_only_the_place_in_the_log_is_told(own_client: Any, store_url: str) -> None:
