@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from api.demo.client import Client, Unexpected, expect
+from api.demo.client import ENGLISH, Client, Unexpected, expect
 from api.demo.sheet import EVENING, NUMBERS, PLAYERS, SEASON
 
 VERIFY = Path(__file__).parents[2] / "openapi" / "verify.py"
@@ -140,19 +140,23 @@ class Evening:
                     raise
                 time.sleep(LOOK_SECONDS)
 
+    def _report(self) -> dict[str, Any]:
+        report: dict[str, Any] = self.client.get(f"{self.path}/audit", self.key, ENGLISH)
+        return report
+
     def audit(self, store: Path | None) -> None:
         """All is recomputed from the rows: as they are, and, where the store is ours, when somebody was at them."""
-        _print_audit("The audit", self.get("/audit"), wrong=False)
+        _print_audit("The audit", self._report(), wrong=False)
         if store is None:
             return
         with closing(sqlite3.connect(store)) as database, database:
             changed = database.execute(
-                "UPDATE referee_events SET state = CAST(replace(CAST(state AS TEXT), ?, ?) AS BLOB) "
+                "UPDATE stored_events SET state = CAST(replace(CAST(state AS TEXT), ?, ?) AS BLOB) "
                 "WHERE originator_id = ? AND topic = 'member/joined' AND originator_version = 4",
                 ('"actor":"key:k1"', '"actor":"key:k2"', self.id.replace("-", "")),
             ).rowcount
         expect("how many rows were tampered with", changed, 1)
-        _print_audit("\nSomebody edits one row of the database. The audit then", self.get("/audit"), wrong=True)
+        _print_audit("\nSomebody edits one row of the database. The audit then", self._report(), wrong=True)
 
 
 def _print_audit(title: str, report: dict[str, Any], *, wrong: bool) -> None:

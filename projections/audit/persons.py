@@ -22,6 +22,7 @@ from referee.clubs.facts import (
     MoneyDraft,
     MoneyPosted,
     MoneyProposed,
+    PayeeSet,
     Scopes,
     member_of,
 )
@@ -67,7 +68,10 @@ class People:
         self.name = ""
         self.keys: dict[str, KeyHeld] = {}
         self.names: dict[int, list[str]] = {}
-        """By member all refs of names that he has gone by."""
+        """By member all refs of names that he has gone by, and of numbers by which he was paid."""
+        self.replaced: set[str] = set()
+        """Refs of numbers that others have taken the place of."""
+        self._paid_by: dict[int | None, set[str]] = {}
         self.erased: dict[int, datetime] = {}
         self.proposals: dict[int, Waiting] = {}
         self._limit: int | None = None
@@ -83,6 +87,12 @@ class People:
                 self._limit = self._limit if limit is None else limit
             case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
                 self.names.setdefault(member, []).append(ref)
+            case PayeeSet(member=whose, swish=swish, iban=iban):
+                numbers = {ref for ref in (swish, iban) if ref is not None}
+                self.replaced |= self._paid_by.get(whose, set()) - numbers
+                self._paid_by[whose] = numbers
+                if whose is not None:
+                    self.names.setdefault(whose, []).extend(sorted(numbers))
             case MemberErased(member=member):
                 self.erased[member] = recorded.at
             case KeyIssued() as issued:

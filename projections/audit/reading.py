@@ -311,10 +311,13 @@ class Rows:
                 self.findings.say("names", "text_exchanged", **where, stands=ref)
 
     def _name(self) -> None:
-        """A name is missing of who is erased and of nobody else; other texts only where somebody was erased."""
+        """A name is missing of who is erased and of nobody else, a number also where it was replaced, and other texts
+        only where somebody was erased."""
         whose = {ref: member for member, names in self.people.names.items() for ref in names}
         for ref, (aggregate, number) in self._missing.items():
             member = whose.get(ref)
+            if ref in self.people.replaced:
+                continue
             if (member in self.people.erased) if member is not None else self.people.erased:
                 continue
             where = {"aggregate": str(aggregate), "event": number}

@@ -22,7 +22,7 @@ from referee.proceedings.takeback import ActTakenBack
 class Ledger(Tables):
     """The book of all clubs' money."""
 
-    name, key = "ledger", "ledger_1"
+    name, key = "ledger", "ledger_2"
     takes = topics(
         *(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack),
         *(ClubFounded, ClubSet, MoneyPosted, BooksClosed),

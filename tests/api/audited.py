@@ -87,6 +87,8 @@ def filled(client: Any) -> Kept:
     club.issue("berit", "play", member=2)
     club.issue("cesar", "treasury", member=3)
     club.issue("auditor", "audit")
+    for member, swish in ((2, "0701740605"), (2, "0701740606"), (4, "0701740607")):
+        club.done("set_payee", member=member, swish=swish)
     club.done("open_evening", on="2026-11-22", season="2026/27")
     club.done("opening", account="cash", amount=100000)
     club.done("deposit", member=2, amount=60000, via="bank", evening=1)

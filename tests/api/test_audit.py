@@ -57,7 +57,7 @@ def test_an_honest_club(copy: Copy) -> None:
 
 # The books say something else
 
-POSTINGS, ENTRIES = "book_ledger_1_postings", "book_ledger_1_entries"
+POSTINGS, ENTRIES = "book_ledger_2_postings", "book_ledger_2_entries"
 IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "an amount": (
         f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 12 AND account = 'cash'",
@@ -113,20 +113,20 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"running_balances": {"entry": 12, "account": "cash", "stands": "7"}},
     ),
     "what stands on an account": (
-        "UPDATE book_ledger_1_balances SET balance = 7 WHERE account = 'cash'",
+        "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
         {"running_balances": {"account": "cash", "stands": "7 SEK"}},
     ),
     "a digest": (
-        "UPDATE book_ledger_1_closings SET digest = 'e' WHERE closing = 1",
+        "UPDATE book_ledger_2_closings SET digest = 'e' WHERE closing = 1",
         {"closings": {"closing": 1, "stands": "e"}},
     ),
-    "a closing is gone": ("DELETE FROM book_ledger_1_closings WHERE closing = 2", {"closings": {"closing": 2}}),
+    "a closing is gone": ("DELETE FROM book_ledger_2_closings WHERE closing = 2", {"closings": {"closing": 2}}),
     "what is entered of a match": (
-        "UPDATE book_ledger_1_matches SET money = replace(money, 'SEK', 'EUR')",
+        "UPDATE book_ledger_2_matches SET money = replace(money, 'SEK', 'EUR')",
         {"settlements": {"code": "books_keep"}},
     ),
     "how far the books are": (
-        "UPDATE book_ledger_1_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
+        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
         {"settlements": {"code": "books_keep"}},
     ),
     "a leaf of the log": (
@@ -134,7 +134,7 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"log": {"leaf": 0, "event": 1}},
     ),
     "a balance that is no number": (
-        "UPDATE book_ledger_1_clubs SET keeping = '[]'",
+        "UPDATE book_ledger_2_clubs SET keeping = '[]'",
         {"running_balances": {"code": "books_unreadable"}, "settlements": {"code": "books_unreadable"}},
     ),
 }
@@ -275,6 +275,13 @@ def test_a_name_is_gone(copy: Copy) -> None:
     copy.names("DELETE FROM names WHERE text LIKE '%Cesar%'")
     (one,) = found(copy.audit())["names"]
     assert (one.code, one.member) == ("text_missing", 3)
+
+
+def test_a_number_that_was_not_replaced_is_gone(copy: Copy) -> None:
+    """That which it took the place of is gone for good."""
+    copy.names("DELETE FROM names WHERE text LIKE '%0701740606%'")
+    (one,) = found(copy.audit())["names"]
+    assert (one.code, one.member) == ("text_missing", 2)
 
 
 def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
