@@ -31,8 +31,8 @@ def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
-    """The hashes of rows of the log, end to end; ``written``: how the id of each aggregate is written, by how it stands
-    in the rows.
+    """The hashes of rows of the log, end to end. ``written``: how the id of each aggregate is written, by how it
+    stands in the rows.
 
     Raises ``TypeError`` or ``ValueError`` where a number is none, or what is stored is no bytes.
     """
