@@ -167,7 +167,9 @@ class TestBooks:
             matches.ids[0],
             books=True,
         )
-        tells(editor.url, rf"book {name} has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify")
+        tells(
+            editor.url, rf"book {name} has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify"
+        )
 
 
 class TestPostgres:
