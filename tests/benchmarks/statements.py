@@ -20,7 +20,7 @@ from api.access.keys import written
 from api.app import create_app
 from api.bookkeeping import Books
 from api.settings import Settings
-from referee.clubs.facts import ClubFounded, EveningOpened, MemberJoined
+from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import Event, MatchWon, Stakes
 from referee.store.desk import utc_now
 from referee.store.store import construct
@@ -39,6 +39,11 @@ LEAST = 0.667
 WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300, -100, -200))
 
 
+def key_of(club: UUID) -> str:
+    """The founder's key."""
+    return written(club, "k1", club.bytes * 2)
+
+
 def founding(club: UUID) -> ClubFounded:
     """A club whose founder's key is good for a year."""
     return ClubFounded(
@@ -46,7 +51,7 @@ def founding(club: UUID) -> ClubFounded:
         currencies=("SEK",),
         timezone="Europe/Stockholm",
         founder=ref(1),
-        hash=hashed(written(club, "k1")),
+        hash=hashed(key_of(club)),
         expires_at=utc_now() + YEAR,
     )
 
@@ -54,13 +59,15 @@ def founding(club: UUID) -> ClubFounded:
 def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
     """A club that has played so many matches, and its rows."""
     club = UUID(bytes=sha256(f"{matches}".encode()).digest()[:16], version=4)
-    joined = [MemberJoined(member=member, name=ref(member)) for member in (2, 3)]
+    joined = [MemberJoined(member=member, name=ref(member)) for member in (1, 2, 3)]
+    founded = founding(club)
+    key = KeyIssued(key="k1", scopes=SCOPES, hash=founded.hash, expires_at=founded.expires_at, member=1)
     evening = EveningOpened(evening=1, on=NOW.date(), season="2026/27")
     opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
     match: list[Event] = [replace(opened, club=club, evening=1, members=(1, 2, 3)), WON]
 
     def rows() -> Iterator[Kept]:
-        yield from rows_of(club, [founding(club), *joined, evening])
+        yield from rows_of(club, [founded, *joined, key, evening])
         for number in range(matches):
             match_id = UUID(bytes=sha256(f"{matches} {number}".encode()).digest()[:16], version=4)
             yield from rows_of(match_id, match)
@@ -74,7 +81,7 @@ def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
 
         def read(club: UUID, path: str) -> int:
             answer = client.get(
-                f"/v1/clubs/{club}/accounts{path}", headers={"Authorization": f"Bearer {written(club, 'k1')}"}
+                f"/v1/clubs/{club}/accounts{path}", headers={"Authorization": f"Bearer {key_of(club)}"}
             )
             assert answer.status_code == 200, answer.text
             return 1
