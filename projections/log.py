@@ -6,8 +6,8 @@ the log have gaps, leaves have none.
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
@@ -178,11 +178,6 @@ class Log:
         return int(found.number * TILE_WIDTH + place)
 
 
-def leaves_of(rows: Iterable[Row]) -> bytes:
-    """The hashes of rows, end to end."""
-    return leaf_hashes(map(_hashed, rows))
-
-
 def _last(size: int, level: int) -> int:
     """The number of the last tile of a level, where there are so many leaves."""
     for _ in range(level):
@@ -194,14 +189,28 @@ def _positions(packed: bytes) -> "array[int]":
     return array("q", packed)
 
 
-@lru_cache(4096)  # to write an id takes longer than to hash the row
-def _written(aggregate_id: Any) -> str:
+class _Written(dict[Any, str]):
+    """How ids are written, by how they stand in the rows of a page: to write one takes longer than to hash a row."""
+
+    def __missing__(self, aggregate_id: Any) -> str:
+        try:
+            written = str(UUID(aggregate_id))
+        except (ValueError, TypeError, AttributeError):  # SQLite takes any text for one, and bytes
+            written = str(aggregate_id)
+        self[aggregate_id] = written
+        return written
+
+
+def leaves_of(rows: Sequence[Row]) -> bytes:
+    """The hashes of rows, end to end."""
+    written = _Written()
     try:
-        return str(UUID(aggregate_id))
-    except (ValueError, TypeError, AttributeError):  # SQLite takes any text for one, and bytes
-        return str(aggregate_id)
+        return leaf_hashes(rows, written)
+    except (TypeError, ValueError):  # SQLite takes any text for a number, and for what is stored
+        return b"".join([_leaf(row, written) for row in rows])
 
 
-def _hashed(row: Row) -> tuple[str, int, str, bytes]:
+def _leaf(row: Row, written: _Written) -> bytes:
     _, aggregate_id, number, topic, state = row
-    return _written(aggregate_id), number, topic, state if isinstance(state, bytes) else str(state).encode()
+    stored = state if isinstance(state, bytes) else str(state).encode()
+    return sha256(f"\0{written[aggregate_id]}\n{number}\n{topic}\n".encode() + stored).digest()

@@ -211,7 +211,7 @@ class Matches:
             connection.execute(update(self.entries).where(self.entries.c.match == bindparam("id")), old)
         if results:
             players = self.players.c
-            this = (players.match == bindparam("id")) & (players.member == bindparam("whose"))
+            this = (players.match == bindparam("id")) & (players.name == bindparam("whose"))
             connection.execute(update(self.players).where(this), results)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
@@ -339,10 +339,11 @@ def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
     over = entry.status == "over" and won is not None
     winners = (getattr(won, "seats", ()) or (getattr(won, "seat", None),)) if over else ()
     parts = 1 if getattr(end, "halves", False) else 2
+    assert entry.club is not None, "its members play"
     return [
         {
             "id": entry.match,
-            "whose": member,
+            "whose": _key(member_of(entry.club, member)),
             "won": seat in winners if over else None,
             "halves": end.points[seat] * parts if over else None,
         }

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.bookkeeping import all_books
+from api.bookkeeping import all_books, every_book
 from api.log.kept import Kept, extends, file_for
 from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
@@ -240,11 +240,12 @@ def _of_books(stored: Stored) -> Ills:
     for key, book in books.items():
         if key not in kept:
             yield f"there is no book {book.name} yet: `knacka rebuild` builds it, or the next start of `knacka serve`"
+    names = {book.key: book.name for book in every_book()}
     for row in aside:
-        if row.book in books:
+        if row.book in names:
             match, why = UUID(row.match), " ".join(row.error.split())
             yield (
-                f"book {books[row.book].name} has set match {match} aside at event {row.event}: {why}: "
+                f"book {names[row.book]} has set match {match} aside at event {row.event}: {why}: "
                 f"see `knacka verify {match}`, and mend the row"
             )
     for key, book in kept.items():

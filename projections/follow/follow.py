@@ -20,8 +20,10 @@ from projections.follow.keeping import (
     REBUILD_PAGE,
     Aside,
     Book,
+    Numbering,
     begin_anew,
     carefully_if_need_be,
+    mended,
     prepare,
     rebuild,
     set_aside,
@@ -389,10 +391,28 @@ class Follower:
         for book, match_id in asides:
             if time.monotonic() > until:
                 break
-            with self._writer.begin() as connection:
-                take_up(connection, self._log, book, match_id)
+            self._take_up(book, match_id)
         if asides:
             self._look_aside()
+
+    def _take_up(self, book: Book, match_id: UUID) -> None:
+        if not isinstance(book, Numbering):
+            with self._writer.begin() as connection:
+                take_up(connection, self._log, book, match_id)
+        elif aside := self.aside(book, match_id):  # it may have been built anew since
+            with self._writer.begin() as connection:
+                again = mended(connection, self._log, book, aside)
+            if again:
+                log.info("%s: event %s of %s is mended, the book is built anew", book.name, aside.event, match_id)
+                rebuild(self._read_on, self._engine, book)
+                self._look_aside()
+
+    def _read_on(self, after: int, limit: int) -> Page:
+        """For a rebuild on this thread, which lasts: it is no standing still, and ends if the follower does."""
+        if self._closed.is_set():
+            raise InterruptedError("the follower ends")
+        self._moved_at = time.monotonic()
+        return self._log.read(after, limit)
 
     def _look_aside(self) -> None:
         with self._engine.connect() as connection:

@@ -4,13 +4,14 @@ A page is applied to a book in one transaction together with the book's position
 once: after a crash, after a lost acknowledgement, and when several processes follow into the same database.
 
 A row that a book cannot take stops one match and not the book. The match is set aside: the book has what comes
-before that row, passes over what comes after it, and goes on with all others.
+before that row, passes over what comes after it, and goes on with all others. A book that numbers what it writes over
+many matches sets aside all whose numbers would be others without that row, and is built anew when it is mended.
 """
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 from uuid import UUID, uuid4
 
 from sqlalchemy import (
@@ -34,7 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
 from projections.follow.engine import Json, Utc, patient, writer
-from projections.follow.page import Log, Missing, Page, Read
+from projections.follow.page import Log, Missing, Page, Read, Row
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
@@ -83,14 +84,41 @@ class Book(Protocol):
         """The number of the last event of a match that the book has come to, or 0."""
 
 
+@runtime_checkable
+class Numbering(Book, Protocol):
+    """A book that numbers what it writes over many aggregates, in the order of the log and for ever.
+
+    So none of it may be left out and come later: what is behind it would have had other numbers.
+    """
+
+    def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
+        """Writes no more for whoever this row, which cannot be taken, may belong to: the aggregates that wait for it
+        to be mended, beside its own."""
+
+    def go_on(self, connection: Connection) -> None:
+        """Writes for all of them again."""
+
+
+class Waits(Exception):
+    """What is set aside waits for an event of another."""
+
+
 class Aside(Value):
-    """A match that a book has set aside: since when, at which event, and what was wrong with it."""
+    """A match that a book has set aside: since when, at which event, and what was wrong with it.
+
+    Of a book that numbers what it writes it is any aggregate, and the event may be of another that it ``waits`` for.
+    """
 
     book: str
     match: UUID
     since: datetime
     event: int
     error: str
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is wrong with itself."""
+        return self.error.startswith(f"{Waits.__name__}:")
 
 
 class Place(NamedTuple):
@@ -196,7 +224,10 @@ def take(
         position = news.position
         _move(connection, key, Place(position, news.mark))
         if carefully:
-            _pick(connection, book, key, news.without(aside))
+            if isinstance(book, Numbering):
+                _pick_in_order(connection, book, key, news)
+            else:
+                _pick(connection, book, key, news.without(aside))
             aside = set_aside(connection, book, key)
         else:
             book.apply(connection, news.without(aside))
@@ -231,14 +262,8 @@ def _pick(connection: Connection, book: Book, key: str, page: Page) -> bool:
 
     By halves, so that one bad row among thousands is soon found.
     """
-    try:
-        with connection.begin_nested():
-            book.apply(connection, page)
+    if (bad := _tried(connection, book, page)) is None:
         return True
-    except Exception as error:
-        if _of_the_database(error):
-            raise
-        bad = error
     if len(page.histories) > 1:
         for half in page.halves():
             _pick(connection, book, key, half)
@@ -247,8 +272,42 @@ def _pick(connection: Connection, book: Book, key: str, page: Page) -> bool:
         return _pick(connection, book, key, first) and _pick(connection, book, key, last)
     else:
         [(match_id, [row])] = page.histories.items()
-        _set_aside(connection, key, match_id, bad.number if isinstance(bad, Missing) else row[2], bad)
+        _set_aside(connection, key, match_id, _event(bad, row), bad)
     return False
+
+
+def _pick_in_order(connection: Connection, book: Numbering, key: str, page: Page) -> None:
+    """The same for a book that numbers what it writes: no row before another that was in the log before it."""
+    aside = set_aside(connection, book, key)
+    page = page.without(aside)
+    if not page or (bad := _tried(connection, book, page)) is None:
+        return
+    if len(page) > 1:
+        for part in page.first_and_last():
+            _pick_in_order(connection, book, key, part)
+        return
+    [(aggregate, [row])] = page.histories.items()
+    event = _event(bad, row)
+    _set_aside(connection, key, aggregate, event, bad)
+    for other in book.stop(connection, aggregate, row):
+        if other not in aside:
+            _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
+
+
+def _tried(connection: Connection, book: Book, page: Page) -> Exception | None:
+    """Has a book take in a page, or nothing of it and says why."""
+    try:
+        with connection.begin_nested():
+            book.apply(connection, page)
+        return None
+    except Exception as error:
+        if _of_the_database(error):
+            raise
+        return error
+
+
+def _event(bad: Exception, row: Row) -> object:
+    return bad.number if isinstance(bad, Missing) else row[2]
 
 
 def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, error: Exception) -> None:
@@ -277,6 +336,22 @@ def take_up(connection: Connection, log: Log, book: Book, match_id: UUID) -> boo
         version, limit = page.rows[-1][2], REBUILD_PAGE  # not before the row that was bad has been taken
     connection.execute(delete(_aside).where(_aside.c.book == book.key, _aside.c.match == match_id))
     return True
+
+
+def mended(connection: Connection, log: Log, book: Numbering, aside: Aside) -> bool:
+    """Whether such a book could now take the row that it has set an aggregate aside for: that is tried, not kept."""
+    if aside.waits:
+        return False
+    patient(connection)
+    _held(connection, book.key)
+    page = log.history(aside.match, book.version(connection, aside.match), 1)
+    if not page:
+        return False
+    with connection.begin_nested() as trial:
+        book.go_on(connection)
+        bad = _tried(connection, book, page)
+        trial.rollback()
+    return bad is None
 
 
 # Rebuilding

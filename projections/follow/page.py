@@ -89,6 +89,10 @@ class Page:
         if len(self.histories) > 1:
             some = self.without(set(islice(self.histories, len(self.histories) // 2)))
             return self.without(some.histories), some
+        return self.first_and_last()
+
+    def first_and_last(self) -> "tuple[Page, Page]":
+        """Its first rows, half of them, and its last."""
         middle = len(self.rows) // 2
         return self._with(self.rows[:middle]), self._with(self.rows[middle:])
 

@@ -3,30 +3,36 @@
 An entry has a number in its club, 1 and up in the order of the log, and nothing of it ever changes: what was wrong is
 reversed by another. Debit is above zero. What a match came to the referee has said in the event that ended it; here
 it is only entered, and where it is said otherwise later, or nothing any more, the first entry is reversed.
+
+Where a row cannot be taken, the club waits whose it may be: an entry that came later than its place in the log would
+have another number than in a book that was built anew. A row that is gone is missed when a later one of its match
+comes; what was entered between the two has other numbers when it is there again.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Self
 from uuid import UUID
 
-from sqlalchemy import Connection, select
+from msgspec.structs import replace
+from sqlalchemy import Connection, select, update
 
-from projections.follow.page import Page, topics
+from projections.follow.page import Page, Row, topics
 from projections.ledger.entering import Writing
-from projections.ledger.tables import Tables
+from projections.ledger.tables import Keeping, Tables
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+
+OF_CLUBS = topics(ClubFounded, ClubSet, MoneyPosted, BooksClosed)
+OF_MATCHES = topics(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack)
 
 
 class Ledger(Tables):
     """The book of all clubs' money."""
 
     name, key = "ledger", "ledger_2"
-    takes = topics(
-        *(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack),
-        *(ClubFounded, ClubSet, MoneyPosted, BooksClosed),
-    )
+    takes = OF_CLUBS | OF_MATCHES
 
     def under(self, prefix: str) -> Self:
         """The same book in other tables."""
@@ -53,9 +59,33 @@ class Ledger(Tables):
         for aggregate_id, version, _, events in page.news(versions, self.takes):
             reached[aggregate_id] = version
             if events:
-                places = {number: position for position, _, number, *_ in page.histories[aggregate_id]}
+                places = {row[2]: row[0] for row in page.histories[aggregate_id] if row[3] in self.takes}
                 happened += [(places[one.originator_version], one) for one in events]
         for _, recorded in sorted(happened, key=lambda one: one[0]):
             writing.take(recorded)
         writing.flush()
         writing.reach(reached, versions.keys())
+
+    def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
+        """Has those clubs wait whose entries may lack one: of a match that is not known it may be any."""
+        clubs, matches = self.clubs.c, self.matches.c
+        known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
+        match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()
+        whose: Iterable[UUID] = known
+        if aggregate in known or row[3] in OF_CLUBS:
+            whose = [aggregate]
+        elif match is not None:
+            whose = [] if match.money is None else [match.money.club]
+        for club in whose:
+            if club in known:
+                self._keep(connection, club, replace(known[club], waits=True))
+        return [club for club in whose if club != aggregate]
+
+    def go_on(self, connection: Connection) -> None:
+        """No club waits."""
+        for club, keeping in connection.execute(select(self.clubs.c.club, self.clubs.c.keeping)).all():
+            if keeping.waits:
+                self._keep(connection, club, replace(keeping, waits=False))
+
+    def _keep(self, connection: Connection, club: UUID, keeping: Keeping) -> None:
+        connection.execute(update(self.clubs).where(self.clubs.c.club == club).values(keeping=keeping))

@@ -54,7 +54,7 @@ class Writing:
             case BooksClosed() as closed:
                 self._close(recorded, closed)
             case _:
-                if (money := self.matches.get(whose)) is not None:
+                if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
                     self._settle(recorded, money)
 
     # Entries

@@ -61,6 +61,8 @@ class Keeping(Value):
     """The last entry that is closed."""
     digest: str = NO_DIGEST
     """Of that closing, as it was said."""
+    waits: bool = False
+    """Whether nothing is entered until a row has been mended that could not be taken."""
 
 
 class Closing(NamedTuple):

@@ -5,8 +5,9 @@ A full tile never changes, and of each level only the last one is not full. So a
 the log is.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
+from struct import Struct
 
 from referee.value import Value
 
@@ -20,6 +21,7 @@ FIRST = "0" * 64
 EMPTY = sha256().digest()
 """The root over nothing."""
 
+_pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes
 Tiles = Callable[[int, int], bytes]
 """The hashes of the tile of this level and number, at least as many of them as the tree is large, end to end."""
@@ -27,15 +29,19 @@ Tiles = Callable[[int, int], bytes]
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
     """The hash of a row: over the zero byte of a leaf, whose it is, its number, its topic and what is stored."""
-    return leaf_hashes([(aggregate_id, version, topic, state)])
+    return leaf_hashes([(0, aggregate_id, version, topic, state)], {aggregate_id: aggregate_id})
 
 
-def leaf_hashes(rows: Iterable[tuple[str, int, str, bytes]]) -> bytes:
-    """The hashes of rows, end to end."""
+def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
+    """The hashes of rows of the log, end to end. ``written``: how the id of each aggregate is written, by how it
+    stands in the rows.
+
+    Raises ``TypeError`` or ``ValueError`` where a number is none, or what is stored is no bytes.
+    """
     return b"".join(
         [
-            sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
-            for aggregate_id, version, topic, state in rows
+            sha256(f"\0{written[aggregate_id]}\n{version:d}\n{topic}\n".encode() + state).digest()
+            for _, aggregate_id, version, topic, state in rows
         ]
     )
 
@@ -49,8 +55,8 @@ def root_of(hashes: bytes) -> Hash:
     """The root over subtrees of one size, end to end, the last of which may be smaller."""
     while len(hashes) > HASH_BYTES:
         last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
-        whole = range(0, len(hashes) - len(last), PAIR_BYTES)
-        hashes = b"".join([sha256(b"\1" + hashes[at : at + PAIR_BYTES]).digest() for at in whole]) + last
+        whole = hashes[: len(hashes) - len(last)]
+        hashes = b"".join([sha256(b"\1" + pair).digest() for (pair,) in _pairs(whole)]) + last
     return hashes or EMPTY
 
 

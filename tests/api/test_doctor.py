@@ -17,6 +17,7 @@ from api.cli import main
 from api.ops import doctor as doctors
 from api.ops.doctor import doctor
 from api.ops.stored import ASIDE, POSITIONS
+from projections.ledger import Ledger
 from tests.edited import Editor, Matches
 from tests.stores import Postgres
 
@@ -156,16 +157,19 @@ class TestBooks:
         editor.run("DROP TABLE book_cases_3_entries", books=True)
         tells(editor.url, "there is no book cases yet: `knacka rebuild` builds it")
 
-    def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches) -> None:
+    @pytest.mark.parametrize(("key", "name"), [("cases_3", "cases"), (Ledger.key, Ledger.name)])
+    def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches, key: str, name: str) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
         editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
-        values = "'cases_3', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
+        values = f"'{key}', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
         editor.run(
             f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})",
             matches.ids[0],
             books=True,
         )
-        tells(editor.url, rf"book cases has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify")
+        tells(
+            editor.url, rf"book {name} has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify"
+        )
 
 
 class TestPostgres:

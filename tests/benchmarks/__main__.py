@@ -2,9 +2,22 @@
 
 import sys
 
-from tests.benchmarks import audits, books, clubs, http, limits, lists, plans, playouts, proofs, replay, replicas
+from tests.benchmarks import (
+    audits,
+    books,
+    clubs,
+    http,
+    limits,
+    lists,
+    plans,
+    playouts,
+    proofs,
+    replay,
+    replicas,
+    statements,
+)
 
 if __name__ == "__main__":
-    parts = (playouts, replay, plans, books, audits, proofs, lists, clubs, http, limits, replicas)
+    parts = (playouts, replay, plans, books, audits, proofs, statements, lists, clubs, http, limits, replicas)
     reached = [part.main() for part in parts]
     sys.exit(0 if all(reached) else 1)

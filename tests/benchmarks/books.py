@@ -17,8 +17,10 @@ from uuid import UUID
 
 import psycopg
 from eventsourcing.persistence import StoredEvent
+from msgspec.structs import replace
 
 from api.bookkeeping import Books
+from referee.events import MatchOpened, MatchWon, Recorded, Stakes
 from referee.store.rows import from_row, to_row
 from referee.store.store import construct
 from tests.benchmarks.measure import floor, table
@@ -44,10 +46,14 @@ COPY = "COPY referee_events (originator_id, originator_version, topic, state) FR
 Kept = tuple[UUID, int, str, bytes]
 
 
-def rows_of(many: int) -> Iterator[Kept]:
-    """So many rows, of matches under way at the same time."""
+def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
+    """So many rows, of matches under way at the same time; ``club``: all of them for money of this club."""
     chance = random.Random(1)
-    played = [[to_row(one) for one in history_of(kind, seed)] for kind in KINDS for seed in range(2)]
+    played = [
+        [to_row(one if club is None else for_money(one, club)) for one in history_of(kind, seed)]
+        for kind in KINDS
+        for seed in range(2)
+    ]
 
     def match() -> Iterator[Kept]:
         match_id = UUID(int=chance.getrandbits(128), version=4)
@@ -63,6 +69,19 @@ def rows_of(many: int) -> Iterator[Kept]:
                 under_way[place] = match()
 
     return islice(as_they_came(), many)
+
+
+def for_money(one: Recorded, club: UUID) -> Recorded:
+    """An event of a match as if it was for money of a club."""
+    match one.event:
+        case MatchOpened() as opened:
+            members = tuple(range(1, len(opened.players) + 1))
+            stakes = Stakes(currency="SEK", unit=100)
+            return replace(one, event=replace(opened, club=club, members=members, stakes=stakes))
+        case MatchWon(points=points) as won:
+            lost = len(points) - 1
+            return replace(one, event=replace(won, settlement=(100 * lost, *[-100] * lost)))
+    return one
 
 
 def connect(url: str) -> Any:

@@ -14,14 +14,14 @@ import time
 from collections.abc import Sequence
 
 from tests.faults.field import playing
-from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers
+from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
 from tests.faults.play import NEVER, Enough
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS = 30, 15, 500
 """On each store."""
 LOST_ANSWERS = 20
-COUNTED = ("acts", "replayed", "reads", "503", "cut", "given up", "streams cut")
+COUNTED = ("acts", "money", "entries", "checkpoints", "replayed", "reads", "503", "cut", "given up", "streams cut")
 
 
 async def run(name: str, share: float, seed: str, report: Report) -> None:
@@ -30,6 +30,8 @@ async def run(name: str, share: float, seed: str, report: Report) -> None:
     def of(times: int) -> int:
         return max(1, round(times * share))
 
+    with STORES[name]() as store:
+        await asyncio.to_thread(step_by_step, store, report, max(1, round(1 / share)))
     with STORES[name]() as store:
         async with playing(store, f"{seed} kills") as field:
             await kills(field, of(KILLS), report)

@@ -8,13 +8,17 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
+from referee.log.notes import SigningKey
 from tests.api.serving import Process
 from tests.faults.audit import audit, protocol_of
+from tests.faults.booked import Seen, look
 from tests.faults.play import Enough, Ledger, Listener, Player, Reader
 from tests.faults.stores import Store
+from tests.faults.treasurer import Treasurer
 from tests.faults.wire import LOST, Client
 from tests.proxy import Proxy, target_of
 
@@ -22,6 +26,7 @@ PLAYERS, READERS = 8, 2
 RETURN_SECONDS = 30
 """Who has not been answered so long after everything is well again is given up."""
 LOOK_SECONDS = 0.02
+LOG_KEY = SigningKey("faults.example/log", bytes(range(32)))
 LOG_BYTES = 5000
 """Of what the service wrote before it ended by itself, so much is told."""
 
@@ -49,6 +54,9 @@ class Field:
         self.log = TemporaryFile()  # noqa: SIM115  # closed with the field
         self.service: Process | None = None
         self.players: list[Player] = []
+        self.treasurer: Treasurer | None = None
+        """Who does not play; the books of his club and the log are looked at as well."""
+        self.seen, self._notes = Seen(), TemporaryDirectory(prefix="knacka-notes-")
         self._listeners = defaultdict[str, list[Listener]](list)
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._going = asyncio.Event()
@@ -60,9 +68,23 @@ class Field:
         """Starts the service."""
         url = self.store.url if self.proxy is None else self.proxy.url(self.store.url)
         try:
-            self.service = await asyncio.to_thread(Process, url, self.port, self.log)
+            self.service = await asyncio.to_thread(
+                lambda: Process(
+                    url,
+                    self.port,
+                    self.log,
+                    KNACKA_LOG_KEY=LOG_KEY.written,
+                    KNACKA_LOG_SECONDS="1",
+                    KNACKA_LOG_FILE=str(self._note),
+                )
+            )
         except AssertionError as error:
             self._ended(str(error))
+
+    @property
+    def _note(self) -> Path:
+        """The last checkpoint: a file that outlives the service, on either store."""
+        return Path(self._notes.name) / "knacka-log.note"
 
     def _ended(self, how: str) -> None:
         self.service = None
@@ -84,15 +106,21 @@ class Field:
             player = Player(number, self.port, self.ledger, self.seed, self._going, self.follow, thinks)
             self.players.append(player)
             self._tasks[player] = asyncio.create_task(player.play())
+        self.treasurer = Treasurer(self.port, self.ledger, self.seed, self._going, self.follow, self.seen)
+        self._tasks[self.treasurer] = asyncio.create_task(self.treasurer.play())
         for number in range(READERS):
             reader = Reader(number, self.port, self.ledger, self.seed)
             self._tasks[reader] = asyncio.create_task(reader.read())
         self._go()
 
     def _go(self) -> None:
-        for player in self.players:
+        for player in self._active:
             player.resting = False
         self._going.set()
+
+    @property
+    def _active(self) -> list[Player]:
+        return self.players if self.treasurer is None else [*self.players, self.treasurer]
 
     def follow(self, match: str, port: int = 0, **how: Any) -> Listener:
         """Follows a match by its stream; ``port``: of a proxy."""
@@ -127,7 +155,7 @@ class Field:
     async def answered(self) -> float:
         """Waits until each player has had an act answered; how long it took the last of them."""
         since = time.monotonic()
-        if not await self.until(lambda: all(player.answered_at > since for player in self.players)):
+        if not await self.until(lambda: all(player.answered_at > since for player in self._active)):
             self.ledger.found("late", f"some are not answered for {RETURN_SECONDS} s after all is well again")
         return time.monotonic() - since
 
@@ -140,13 +168,14 @@ class Field:
             self.service.process.kill()
             self.service.process.wait()
         self.log.close()
+        self._notes.cleanup()
 
     # What must hold
 
     async def check(self) -> None:
         """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
         self._going.clear()
-        if not await self.until(lambda: all(player.resting for player in self.players)):
+        if not await self.until(lambda: all(player.resting for player in self._active)):
             self.ledger.found("late", f"some act is not answered for {RETURN_SECONDS} s")
         rows = await asyncio.to_thread(self.store.rows)
         by_match = await asyncio.to_thread(audit, rows, self.ledger)
@@ -158,6 +187,8 @@ class Field:
                 await self._books(client, match, history)
                 for listener in self._listeners[match]:
                     await self._heard(listener, [row.topic for row in history])
+        entries, signed = await asyncio.to_thread(look, self.store.url, self._note, self.seen, self.ledger.found)
+        self.ledger.counts["entries"], self.ledger.counts["checkpoints"] = entries, signed
         self._go()
 
     async def _books(self, client: Client, match: str, history: list[Any]) -> None:

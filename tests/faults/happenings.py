@@ -1,16 +1,22 @@
 """What happens to the service while it is played, how often, and what came of it."""
 
 import asyncio
+import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
+from tempfile import TemporaryDirectory
 
 import msgspec
 
+from tests.api.serving import ROOT
 from tests.faults.field import Field
 from tests.faults.play import Listener
+from tests.faults.stores import Store
 from tests.faults.wire import LOST, Client
 from tests.proxy import Proxy
 
@@ -21,6 +27,8 @@ from its return to the first act."""
 SLACK_SECONDS = 1.5
 """What these may take longer, since the machine has more to do."""
 LISTENERS = 16
+ERROR_MAX = 5000
+"""Characters that are told of how a process ended."""
 CUT_BYTES_MAX = 2000
 """A client has had at most so much of a stream when it hangs up: some events, or part of the first."""
 
@@ -44,14 +52,18 @@ class Report:
         self.lines: list[Line] = []
         self.wrong: list[str] = []
 
+    def begin(self, line: Line) -> None:
+        """Something else happens from now on."""
+        self._say(f"{line.store}: {line.what}")
+        self.lines.append(line)
+
     @contextmanager
     def counting(self, field: Field, what: str) -> Iterator[Line]:
         """The line of what happens now; what was found meanwhile, or since the line before, is told with it."""
         found = [line for line in self.lines if (line.store, line.what) == (field.store.name, what)]
         line = found[0] if found else Line(field.store.name, what)
         if not found:
-            self._say(f"{line.store}: {what}")
-            self.lines.append(line)
+            self.begin(line)
         try:
             yield line
         finally:
@@ -75,6 +87,20 @@ async def _well_again(field: Field, line: Line) -> None:
     line.times += 1
     line.seconds = max(line.seconds, await field.answered())
     await field.check()
+
+
+def step_by_step(store: Store, report: Report, every: int = 1) -> None:
+    """The service is killed between two steps, one after the other, or one ``every`` so many."""
+    line = Line(store.name, "kill -9, step by step")
+    report.begin(line)
+    with TemporaryDirectory(prefix="knacka-notes-") as folder:
+        command = [sys.executable, "-m", "tests.faults.steps", store.url, f"{folder}/knacka-log.note", str(every)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    *said, last = done.stdout.splitlines() or [""]
+    if killed := re.fullmatch(r"killed at (\d+) steps", last):
+        line.times = int(killed[1])
+    else:
+        report.wrong += [f"{line.store}, {line.what}: {how}" for how in (*said, last, done.stderr[-ERROR_MAX:])]
 
 
 async def faults(field: Field, times: int, report: Report) -> None:

@@ -136,6 +136,8 @@ class Player:
         self._client, self._chance = Client(port), Random(f"{seed} {number}")
         self._path, self._tokens = "", dict[int | str, str]()
         self.resting = False
+        self.timed = True
+        """Whether it is written down how long its acts took."""
         self.answered_at = 0.0
         self.patience: tuple[float, ...] = PATIENCE_SECONDS
 
@@ -181,7 +183,7 @@ class Player:
         while True:
             sent = time.monotonic()
             answer = await self._ask(method, path, {**headers, "Content-Type": "application/json"}, content)
-            if answer is not None:
+            if answer is not None and self.timed:
                 self._ledger.asked.append((sent, time.monotonic(), answer.status))
             if answer is not None and answer.status < 500:
                 if answer.status >= 400 and not may_refuse:

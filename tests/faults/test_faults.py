@@ -6,11 +6,12 @@ from contextlib import suppress
 import pytest
 
 from tests.faults.field import Field, playing
-from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers
+from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
 from tests.faults.play import Enough
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 3, 2, 50, 2, 7.0
+ONE_STEP_IN = 25
 THINKS_SECONDS = 0.05
 """There are other tests."""
 
@@ -40,4 +41,16 @@ def test_nothing_is_lost_done_twice_or_left_out(name: str) -> None:
     assert report.wrong == []
     done = {line.what: line.times for line in report.lines}
     assert (done["streams cut"], done["kill -9"]) == (STREAMS, KILLS)
+    assert all(line.counts["money"] for line in report.lines), "and the treasurer was busy"
     assert all(line.counts["acts"] for line in report.lines), "it was played all the while"
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_nothing_is_lost_or_done_twice_between_any_two_steps(name: str) -> None:
+    """Entry, closing, checkpoint (books.md, 7)."""
+    report = Report()
+    with STORES[name]() as store:
+        step_by_step(store, report, ONE_STEP_IN)
+    assert report.wrong == []
+    (line,) = report.lines
+    assert line.times >= 3

@@ -1,0 +1,203 @@
+"""Killed between any two steps: ``python -m tests.faults.steps URL NOTE [EVERY]``.
+
+The service in memory, in a process that forks: in each copy a treasurer does the same things, and the copy is killed
+one step later than the one before: before or after rows are stored, the ledger or the book of the log takes them in
+and that is committed, and a checkpoint is written. The next copy repeats all that under the same keys and looks at
+what is left. ``EVERY``: one step of so many. Prints at how many it was killed, and what was found that may not be.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import msgspec
+from litestar import Litestar
+from litestar.testing import TestClient
+
+from api.app import create_app
+from api.service import Service
+from api.settings import Settings
+from referee.log.notes import SigningKey
+from tests.api.club import FOUNDING, in_days
+from tests.faults.booked import CATCH_UP_SECONDS, Seen, look
+from tests.faults.treasurer import MATCH, SHEET
+
+KEY = SigningKey("steps.example/log", bytes(32))
+FOUND = 3
+"""The exit code where something was found."""
+Answers = dict[str, tuple[int, bytes]]
+"""By key, what was answered."""
+
+
+class Place(NamedTuple):
+    """Where copies work, and what they leave for one another."""
+
+    url: str
+    note: Path
+    answers: Path
+
+
+class Steps:
+    """Counts steps, and kills its own process at one of them."""
+
+    def __init__(self, last: int) -> None:
+        self._left = last
+
+    def around(self, owner: Any, name: str) -> None:
+        """A step before and a step after each call."""
+        work: Callable[..., Any] = getattr(owner, name)
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self._step()
+            done = work(*args, **kwargs)
+            self._step()
+            return done
+
+        setattr(owner, name, counted)
+
+    def _step(self) -> None:
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Turn:
+    """What the treasurer does, under keys of its own."""
+
+    def __init__(self, client: TestClient[Litestar], place: Place, turn: int) -> None:
+        self._client, self._place, self._turn = client, place, turn
+        self._service: Service = client.app.state.service
+        self._before = answers(place)
+        self.wrong: list[str] = []
+        founded = self._done("/v1/clubs", "founding-of-the-only-club", FOUNDING, None, of_all=True)
+        self.club, self._secret = founded["id"], founded["key"]["secret"]
+
+    def play(self) -> None:
+        """Does everything; what was done before is answered as it was."""
+        for name in ("Berit", "Cesar"):
+            self._act(name, of_all=True, act="join", name=name)
+        self._act("evening", of_all=True, act="open_evening", on=in_days(0)[:10], season="2026/27")
+        self._act("deposit", act="deposit", member=2, amount=700, via="cash")
+        opening = MATCH | {"club": self.club, "evening": 1}
+        made = self._done("/v1/matches", f"opening-of-match-{self._turn}", opening, self._secret)
+        self._done(f"/v1/matches/{made['id']}/acts", "result", SHEET, made["seats"][1]["token"], of=made["id"])
+        self._act("payout", act="payout", member=2, amount=700, via="cash")
+        self._act("close", act="close_books", label=f"turn {self._turn}")
+        self._signed()
+        self._act("fee", act="fee", member=3, amount=50)
+        self._signed()
+
+    def _signed(self) -> None:
+        signer = self._service.signer
+        assert signer is not None
+        signer.sign_now()
+        if signer.trouble is not None:
+            self.wrong.append(f"books: nothing is signed any more: {signer.trouble}")
+        self._caught_up()
+
+    def _act(self, key: str, *, of_all: bool = False, **sent: Any) -> None:
+        self._done(f"/v1/clubs/{self.club}/acts", key, sent, self._secret, of_all=of_all)
+
+    def _done(
+        self, path: str, key: str, sent: Any, secret: str | None, *, of_all: bool = False, of: str = ""
+    ) -> dict[str, Any]:
+        """What is answered; ``of_all``: the same in each turn."""
+        key = key if of_all else f"{key}-{of or self._turn}"
+        headers = {"Idempotency-Key": key} | ({} if secret is None else {"Authorization": f"Bearer {secret}"})
+        answer = self._client.post(path, json=sent, headers=headers)
+        told = answer.status_code, answer.content
+        if self._before.setdefault(key, told) != told or told[0] != 201:
+            self.wrong.append(f"answers: {path} under {key}: {told}, and before {self._before[key]}")
+        with self._place.answers.open("ab") as file:
+            file.write(msgspec.json.encode((key, *told)) + b"\n")
+        self._caught_up()
+        said: dict[str, Any] = answer.json()
+        return said
+
+    def _caught_up(self) -> None:
+        deadline = time.monotonic() + CATCH_UP_SECONDS
+        while self._service.books.lag():
+            assert time.monotonic() < deadline, "the books do not follow"
+            time.sleep(0.002)
+
+
+def answers(place: Place) -> Answers:
+    """What was answered in copies before."""
+    lines = place.answers.read_bytes().splitlines()
+    found = [msgspec.json.decode(line, type=tuple[str, int, bytes]) for line in lines]
+    return {key: (status, body) for key, status, body in found}
+
+
+def closed(place: Place, club: str) -> dict[tuple[UUID, int], str]:
+    """The digests of the closings that were answered."""
+    said = [msgspec.json.decode(body) for _, body in answers(place).values()]
+    events = [one["events"][0]["event"] for one in said if "closing" in one]
+    return {(UUID(club), event["closing"]): event["digest"] for event in events}
+
+
+def copy(place: Place, turn: int, last: int | None) -> list[str]:
+    """Repeats the turn before, looks, and plays a turn up to the ``last`` step; what is wrong."""
+    settings = Settings(
+        database_url=place.url, log_key=KEY.written, log_file=str(place.note), log_seconds=86_400, log_level="error"
+    )
+    with TestClient[Litestar](create_app(settings)) as client:
+        wrong: list[str] = []
+        if turn:
+            again = Turn(client, place, turn - 1)
+            again.play()
+            seen = Seen()
+            seen.closed = closed(place, again.club)
+            entries, checkpoints = look(place.url, place.note, seen, lambda kind, how: wrong.append(f"{kind}: {how}"))
+            wrong += again.wrong
+            if entries < turn or not checkpoints:
+                wrong.append(f"lost: {entries} entries and {checkpoints} checkpoints after {turn} turns")
+        if last is not None and not wrong:
+            service: Service = client.app.state.service
+            steps = Steps(last)
+            steps.around(service.referee.recorder, "store")
+            steps.around(service.books.ledger, "apply")
+            steps.around(service.books.tree, "apply")
+            steps.around(service.signer._kept, "write")
+            Turn(client, place, turn).play()
+    return wrong
+
+
+def forked(place: Place, turn: int, last: int | None) -> int:
+    """The exit code of a copy, negative where it was killed."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            wrong = copy(place, turn, last)
+            for how in wrong:
+                print(f"{'at the end' if last is None else f'step {last}'}: before it, {how}", flush=True)
+            code = FOUND if wrong else 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def main(url: str, note: str, every: int = 1) -> int:
+    """The exit code: 0 where nothing was lost, done twice or left out."""
+    with NamedTemporaryFile(prefix="knacka-answers-") as file:
+        place = Place(url, Path(note), Path(file.name))
+        for turn, last in zip(count(), count(1, every), strict=False):
+            code = forked(place, turn, last)
+            if code != -signal.SIGKILL:
+                break
+        if code == 0:
+            code = forked(place, turn + 1, None)
+    print(f"killed at {turn} steps" if code == 0 else f"a copy ended with {code}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])))

@@ -1,0 +1,171 @@
+"""A row that the ledger cannot take keeps its club waiting: entries are numbered in the log's order, for ever."""
+
+from typing import Any, NamedTuple
+from uuid import UUID, uuid4
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from msgspec.structs import replace
+from sqlalchemy import Engine
+
+from projections.follow.keeping import Waits
+from projections.ledger import Ledger
+from referee.clubs import asked
+from referee.events import Event, MatchWon, Recorded, Stakes
+from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.store.desk import Desk, utc_now
+from referee.store.rows import to_row
+from referee.store.store import Referee
+from tests.api.clubs import Club
+from tests.played import opening
+from tests.projections.broken import BROKEN, broken
+from tests.projections.filled import content
+from tests.projections.followed import at_the_head, following, until
+
+AGAIN = {"again_seconds": 0.02, "poll_seconds": 0.01}
+
+
+class Evening(NamedTuple):
+    """Two clubs in one log: of each a match and what its treasurer did, by turns; and a match that is nobody's."""
+
+    ours: Club
+    theirs: Club
+    match: UUID
+    stray: UUID
+    rows: tuple[StoredEvent, ...]
+
+    def position(self, match_id: UUID, number: int) -> int:
+        """Where an event stands in the log."""
+        found = [place for place, row in enumerate(self.rows, 1) if row.originator_id == match_id]
+        return found[number - 1]
+
+
+@pytest.fixture
+def evening(referee: Referee) -> Evening:
+    desk = Desk(referee)
+    clubs = ours, theirs = Club(desk, members=4), Club(desk, members=4)
+    matches = {club.id: uuid4() for club in clubs}
+    stray = uuid4()
+
+    def store(match_id: UUID, number: int, event: Event) -> None:
+        recorded = Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event)
+        referee.recorder.insert_events([to_row(recorded)])
+
+    def won(*amounts: int) -> MatchWon:
+        return MatchWon(seat=0, by="duel", rule="B74", points=(0, 0, 0), settlement=amounts)
+
+    ended = Ended(by="duel", rule="B74", event=2, seat=1, settlement=(-100, 300, -200))
+    why: Any = {"case": None, "deal": 1, "why": Why(rule="J9"), "lines": (), "struck": (), "points": (0, 0, 0)}
+    corrected = ProtocolCorrected(**why, eliminated=(), dealer=0, next_deal=1, won=ended)
+    opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
+    for club in clubs:
+        club.do(asked.Deposit(member=1, amount=500, via="cash"))
+        store(matches[club.id], 1, replace(opened, club=club.id, evening=1, members=(1, 2, 3)))
+    store(stray, 1, opening(players=3))
+    for club in clubs:
+        club.do(asked.Deposit(member=2, amount=600, via="bank"))
+        store(matches[club.id], 2, won(200, -100, -100))
+    store(stray, 2, won(0, 0, 0))
+    for club in clubs:
+        club.do(asked.Deposit(member=3, amount=700, via="cash"))
+        store(matches[club.id], 3, corrected)
+        club.do(asked.Fee(member=4, amount=50))
+    store(stray, 3, corrected)
+    desk.close()
+    found = referee.recorder.select_notifications(None, 1000)
+    rows = tuple(StoredEvent(row.originator_id, row.originator_version, row.topic, row.state) for row in found)
+    return Evening(ours, theirs, matches[ours.id], stray, rows)
+
+
+def causes(engine: Engine, ledger: Ledger, club: Club) -> list[str]:
+    with engine.connect() as connection:
+        return [entry.cause for entry in ledger.read(connection, club.id)]
+
+
+def kept(engine: Engine, referee: Referee, ledger: Ledger) -> dict[str, Any]:
+    """All that the ledger has, as a follower that never met with a bad row."""
+    with following(referee, engine, [ledger]) as follower:
+        at_the_head(follower, referee)
+        assert follower.set_aside() == ()
+    return content(engine, [ledger])
+
+
+def emptied(engine: Engine, ledger: Ledger, referee: Referee) -> None:
+    """The ledger is to begin anew, as before the first start."""
+    with engine.begin() as connection:
+        ledger.metadata.drop_all(connection)
+
+
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize(("whose", "page"), [("match", 3), ("match", 2000), ("club", 2000)])
+def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
+    referee: Referee, engine: Engine, evening: Evening, how: str, whose: str, page: int
+):
+    ledger = Ledger()
+    said = kept(engine, referee, ledger)
+    ours, theirs = causes(engine, ledger, evening.ours), causes(engine, ledger, evening.theirs)
+    assert (len(ours), ours[2]) == (7, f"{evening.match}/2")
+    emptied(engine, ledger, referee)
+    aggregate = evening.match if whose == "match" else evening.ours.id
+    number = 2 if whose == "match" else int(ours[1].partition("/")[2])
+    place = evening.position(aggregate, number)
+    with broken(referee, how, evening.rows[place - 1], place):
+        with following(referee, engine, [ledger], page=page, **AGAIN) as follower:
+            at_the_head(follower, referee)
+            aside = {one.match: one for one in follower.set_aside()}
+            assert aside.keys() == {aggregate, evening.ours.id}
+            assert {one.event for one in aside.values()} == {number}
+            assert [one.match for one in aside.values() if one.waits] == [evening.ours.id] * (whose == "match")
+            assert follower.faults() == {}
+        before = causes(engine, ledger, evening.ours)
+        if how == "gone":  # it is missed when the next one comes
+            ours.remove(f"{aggregate}/{number}")
+        assert before == ours[: len(before)]
+        assert len(before) == {"match": 2, "club": 1}[whose] + (how == "gone")
+        assert causes(engine, ledger, evening.theirs) == theirs, "the others do not wait"
+    with following(referee, engine, [ledger], **AGAIN) as follower:
+        until(lambda: follower.set_aside() == ())
+    assert content(engine, [ledger]) == said
+
+
+def test_where_nobody_knows_whose_a_match_is_all_clubs_wait_that_there_are(
+    referee: Referee, engine: Engine, evening: Evening
+):
+    """What cannot be read is the opening, which names the club."""
+    ledger = Ledger()
+    said = kept(engine, referee, ledger)
+    emptied(engine, ledger, referee)
+    place = evening.position(evening.match, 1)
+    with (
+        broken(referee, "undecodable", evening.rows[place - 1], place),
+        following(referee, engine, [ledger], **AGAIN) as follower,
+    ):
+        at_the_head(follower, referee)
+        waiting = {one.match for one in follower.set_aside() if one.waits}
+        assert waiting == {evening.ours.id, evening.theirs.id}
+        assert {one.match for one in follower.set_aside()} == {*waiting, evening.match}
+        assert all(
+            one.error == f"{Waits.__name__}: event 1 of {evening.match}" for one in follower.set_aside() if one.waits
+        )
+        assert len(causes(engine, ledger, evening.ours)) == 1
+    with following(referee, engine, [ledger], **AGAIN) as follower:
+        until(lambda: follower.set_aside() == ())
+    assert content(engine, [ledger]) == said
+
+
+def test_nobody_waits_for_a_match_that_is_no_clubs(referee: Referee, engine: Engine, evening: Evening):
+    ledger = Ledger()
+    said = kept(engine, referee, ledger)
+    emptied(engine, ledger, referee)
+    place = evening.position(evening.stray, 2)
+    with (
+        broken(referee, "undecodable", evening.rows[place - 1], place),
+        following(referee, engine, [ledger], **AGAIN) as follower,
+    ):
+        at_the_head(follower, referee)
+        assert {one.match for one in follower.set_aside()} == {evening.stray}
+        entries = f"book_{ledger.key}_entries"
+        assert content(engine, [ledger])[entries] == said[entries]
+    with following(referee, engine, [ledger], **AGAIN) as follower:
+        until(lambda: follower.set_aside() == ())
+    assert content(engine, [ledger]) == said
