@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Annotated, Any, Literal, NamedTuple, Self
 from uuid import UUID
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Select,
     Table,
     Text,
     Uuid,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     case,
     func,
     insert,
+    literal_column,
     select,
     tuple_,
     union_all,
@@ -138,6 +141,13 @@ class Standing(NamedTuple):
     halves: int
 
 
+Part = Literal["public", "its public", "club", "private", "his"]
+"""Of what somebody may see: the public matches, or those of one club; of his club those for its members, the private
+ones, or of those only his own."""
+QUERIES_KEPT = 256
+"""Of the questions for pages, which differ in their parts and filters, and in how long a page is."""
+
+
 class Matches:
     """The book of all matches."""
 
@@ -184,6 +194,7 @@ class Matches:
         )
         players = self.players.c
         Index(own_name("ix_match_players_club"), players.club, players.evening)
+        self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
     def under(self, prefix: str) -> Self:
         """The same book in other tables."""
@@ -242,61 +253,67 @@ class Matches:
         not.
         """
         assert limit > 0, "a page has room for a match"
-        entries = self.entries.c
-        wanted: list[ColumnElement[bool]] = []
-        if ruleset is not None:
-            wanted.append(entries.ruleset == ruleset)
-        if status is not None:
-            wanted.append(entries.status == status)
-        if evening is not None:
-            wanted.append(entries.evening == evening)
-        if player is not None:
-            wanted.append(self._plays(player))
-        if club is not None and member is not None:
-            wanted.append(self._plays(member_of(club, member)))
-        if opened_from is not None:
-            wanted.append(entries.opened_at >= opened_from)
-        if opened_to is not None:
-            wanted.append(entries.opened_at < opened_to)
+        values = {
+            "ruleset": ruleset,
+            "status": status,
+            "player": None if player is None else _key(player),
+            "club": club or sight.club,
+            "evening": evening,
+            "member": _member_key(club, member),
+            "holder": _member_key(sight.club, sight.member),
+            "opened_from": opened_from,
+            "opened_to": opened_to,
+        }
         if after is not None:
-            opened_at, match_id = read_cursor(after, tuple[datetime, UUID])
-            place = tuple_(bindparam("at", opened_at, Utc), bindparam("id", match_id, Uuid))
-            wanted.append(tuple_(entries.opened_at, entries.match) > place)
-        # Each part is found by an index in its order, and of each no more than a page is read: where it stands, for
-        # to put a question of all its columns takes longer than to answer it.
-        order = entries.opened_at, entries.match
-        parts = [
-            select(*order).where(part, *wanted).order_by(*order).limit(limit + 1) for part in self._parts(sight, club)
-        ]
-        if len(parts) > 1:
-            both = union_all(*(part.subquery().select() for part in parts)).subquery()
-            page = select(both).order_by(*both.c).limit(limit + 1).subquery()
-            query = select(self.entries).join(page, entries.match == page.c.match).order_by(*page.c)
-        else:
-            query = parts[0].with_only_columns(*entries)
-        found = [Listed(**row._mapping) for row in connection.execute(query)]
+            values["after_at"], values["after_match"] = read_cursor(after, tuple[datetime, UUID])
+        given = {name: value for name, value in values.items() if value is not None}
+        query = self._query(_parts(sight, club), frozenset(given), limit + 1)
+        found = [Listed(**row._mapping) for row in connection.execute(query, given)]
         more = len(found) > limit
         last = found[:limit][-1] if more else None
         return tuple(found[:limit]), cursor_of(last.opened_at, last.match) if last else None
 
-    def _parts(self, sight: Sight, club: UUID | None) -> Iterator[ColumnElement[bool]]:
-        """What somebody may see: the public matches, and of his club those for its members and some of the private
-        ones. ``club``: where only its matches are asked for."""
-        entries = self.entries.c
-        public = entries.visibility == "public"
-        yield public if club is None else (entries.club == club) & public
-        if sight.club is None or club not in (None, sight.club):
-            return
-        own = entries.club == sight.club
-        yield own & (entries.visibility == "club")
-        if sight.whole_club:
-            yield own & (entries.visibility == "private")
-        elif sight.member is not None:
-            yield own & (entries.visibility == "private") & self._plays(member_of(sight.club, sight.member))
+    def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], rows: int) -> Select[Any]:
+        """A page of these parts of so many rows, for the values that are given by these names: put together once,
+        since that takes longer than to answer it. How many rows it says itself: PostgreSQL keeps its plan only then.
 
-    def _plays(self, name: str) -> ColumnElement[bool]:
-        """Of a match: somebody plays in it."""
-        return self.entries.c.match.in_(select(self.players.c.match).where(self.players.c.name == _key(name)))
+        Each part is found by an index in its order, and of each no more than a page is read: where it stands, and all
+        of a match only of those that are on the page.
+        """
+        entries = self.entries.c
+        public, club, private = (entries.visibility == who for who in ("public", "club", "private"))
+        own: ColumnElement[bool] = entries.club == bindparam("club")
+        seen = {
+            "public": public,
+            "its public": own & public,
+            "club": own & club,
+            "private": own & private,
+            "his": own & private & self._plays("holder"),
+        }
+        filters = {
+            "ruleset": entries.ruleset == bindparam("ruleset"),
+            "status": entries.status == bindparam("status"),
+            "player": self._plays("player"),
+            "evening": entries.evening == bindparam("evening"),
+            "member": self._plays("member"),
+            "opened_from": entries.opened_at >= bindparam("opened_from"),
+            "opened_to": entries.opened_at < bindparam("opened_to"),
+            "after_at": tuple_(entries.opened_at, entries.match)
+            > tuple_(bindparam("after_at", type_=Utc), bindparam("after_match", type_=Uuid)),
+        }
+        wanted = [condition for name, condition in filters.items() if name in given]
+        order, most = (entries.opened_at, entries.match), literal_column(str(rows), Integer)
+        pages = [select(*order).where(seen[part], *wanted).order_by(*order).limit(most) for part in parts]
+        if len(pages) == 1:
+            return pages[0].with_only_columns(*entries)
+        together = union_all(*(page.subquery().select() for page in pages)).subquery()
+        page = select(together).order_by(*together.c).limit(most).subquery()
+        return select(self.entries).join(page, entries.match == page.c.match).order_by(*page.c)
+
+    def _plays(self, who: str) -> ColumnElement[bool]:
+        """Of a match: somebody plays in it, by whose name the value goes."""
+        players = self.players.c
+        return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def standings(
         self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None
@@ -319,6 +336,16 @@ class Matches:
         entries = self.entries.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
         return connection.scalar(query) or 0
+
+
+def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
+    """What somebody may see; ``club``: where only its matches are asked for."""
+    public: Part = "public" if club is None else "its public"
+    if sight.club is None or club not in (None, sight.club):
+        return (public,)
+    if sight.whole_club:
+        return (public, "club", "private")
+    return (public, "club") if sight.member is None else (public, "club", "his")
 
 
 def _players(entry: Listed) -> Iterator[dict[str, Any]]:
@@ -359,3 +386,8 @@ def _changed(entry: Listed) -> dict[str, Any]:
 def _key(name: str) -> str:
     """What a player is found by: of a fixed length, since a database cannot index a name of any."""
     return sha256(name.encode()).hexdigest()
+
+
+def _member_key(club: UUID | None, member: int | None) -> str | None:
+    """What a member of a club is found by, where one is named."""
+    return None if club is None or member is None else _key(member_of(club, member))

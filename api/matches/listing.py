@@ -68,14 +68,12 @@ class MatchPage(Value):
     behind: told.Lag
 
 
-def _listed(entry: Listed) -> MatchListed:
+def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
+    """``names``: of members, where he who asks is told them."""
     fields = msgspec.structs.asdict(entry)
+    if names:
+        fields["players"] = tuple(map(names.get, entry.members, entry.players))
     return MatchListed(id=fields.pop("match"), **fields)
-
-
-def _named(entry: Listed, names: Mapping[int, str]) -> Listed:
-    players = zip(entry.members, entry.players, strict=True)
-    return msgspec.structs.replace(entry, players=tuple(names.get(member, shown) for member, shown in players))
 
 
 def _moment(name: str, text: str | None) -> datetime | None:
@@ -153,11 +151,12 @@ async def list_matches(
     book = service.books.matches
 
     async def shown(found: Sequence[Listed], following: str | None, behind: int) -> MatchPage:
+        names: Mapping[int, str] = {}
         if sight.club is not None:  # whoever holds a key of the club is told who plays
-            theirs = [one.members for one in found if one.club == sight.club]
+            theirs = (one.members for one in found if one.club == sight.club)
             names = await service.called(sight.club, set(chain.from_iterable(theirs)))
-            found = [_named(one, names) if one.club == sight.club else one for one in found]
-        return MatchPage(matches=tuple(map(_listed, found)), next=following, behind=behind)
+        matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
+        return MatchPage(matches=matches, next=following, behind=behind)
 
     return await page_reply(
         request,

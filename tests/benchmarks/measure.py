@@ -15,12 +15,12 @@ def rate(work: Callable[[], int], seconds: float = 1.0) -> float:
     return done / spent
 
 
-def side_by_side(works: dict[str, Callable[[], int]], seconds: float = 0.6) -> dict[str, float]:
+def side_by_side(works: dict[str, Callable[[], int]], seconds: float = 0.6, rounds: int = ROUNDS) -> dict[str, float]:
     """The median rate of each, measured in turn so that a slow moment of the machine meets them all."""
     rates: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
         work()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, work in works.items():
             rates[name].append(rate(work, seconds))
     return {name: median(values) for name, values in rates.items()}

@@ -97,6 +97,7 @@ SIGHTS = (
 def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int):
     chance = random.Random(seed)
     opened: dict[UUID, MatchOpened] = {}
+    at: dict[UUID, datetime] = {}
     for _ in range(60):
         match = uuid4()
         if chance.random() < 0.3:
@@ -109,12 +110,15 @@ def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int
                 visibility=chance.choice(("public", "club", "private")),
             )
         log.add(match, opened[match])
+        at[match] = log.at
     every: tuple[dict[str, Any], ...] = (
         {},
         {"club": ONE},
         {"club": OTHER},
         {"club": ONE, "evening": 2},
         {"club": ONE, "member": 5},
+        {"club": ONE, "member": 7},
+        {"opened_from": NOON + timedelta(seconds=20), "opened_to": NOON + timedelta(seconds=45)},
     )
     for sight in SIGHTS:
         for filters in every:
@@ -125,11 +129,13 @@ def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int
                 and ("club" not in filters or first.club == filters["club"])
                 and ("evening" not in filters or first.evening == filters["evening"])
                 and ("member" not in filters or filters["member"] in first.members)
+                and ("opened_from" not in filters or filters["opened_from"] <= at[match] < filters["opened_to"])
             }
             found: list[UUID] = []
-            cursor = None
+            cursor, limit = None, chance.randint(2, 9)
             while True:
-                page, cursor = log.matches.page(log.connection, sight, limit=7, after=cursor, **filters)
+                page, cursor = log.matches.page(log.connection, sight, limit=limit, after=cursor, **filters)
+                assert len(page) <= limit
                 found += [entry.match for entry in page]
                 if cursor is None:
                     break
