@@ -5,11 +5,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import msgspec
-from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
+from api.http.headers import Headers, Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, packed
 
 JSON, NDJSON, EVENT_STREAM, HTML = "application/json", "application/x-ndjson", "text/event-stream", "text/html"
@@ -52,10 +51,9 @@ async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type:
         yield await with_texts(scope, piece, media_type)
 
 
-class Reply(ASGIResponse):
-    """An answer with a body. The library would look through the headers that it has for each one that it adds."""
-
-    _should_set_content_length = False
+class Reply:
+    """An answer with a body, as an app that sends it. The library's own looks through the headers that it has for
+    each one that it adds."""
 
     def __init__(
         self,
@@ -67,22 +65,23 @@ class Reply(ASGIResponse):
         whole: bool = False,
     ) -> None:
         """``whole``: what texts are to stand in it do so."""
-        super().__init__(body=body, status_code=status, media_type=media_type)
-        self._media_type, self._whole = media_type, whole
-        if status not in BODILESS:
-            self.headers.add("content-length", str(len(body)))
-        for name, value in headers.items():
-            self.headers.add(name, value)
+        self._body, self._status, self._media_type = body, status, media_type
+        self._headers, self._whole = headers, whole
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it."""
-        if TEXTS in scope["state"]:
-            if not self._whole and self.body:
-                self.body = await with_texts(scope, self.body, self._media_type)
-                self.headers["content-length"] = str(len(self.body))
-            if "etag" in self.headers:
-                self.headers["etag"] = tag_for(scope, self.headers["etag"])
-        await super().__call__(scope, receive, send)
+        body, has_texts = self._body, TEXTS in scope["state"]
+        if has_texts and body and not self._whole:
+            body = await with_texts(scope, body, self._media_type)
+        headers: Headers = []
+        if self._status not in BODILESS:
+            kind = f"{self._media_type}; charset=utf-8" if self._media_type.startswith("text/") else self._media_type
+            headers += ((b"content-type", kind.encode()), (b"content-length", b"%d" % len(body)))
+        for name, value in self._headers.items():
+            told = tag_for(scope, value) if has_texts and name == "ETag" else value
+            headers.append((name.lower().encode(), told.encode("latin-1")))
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def reply(body: Any, *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:
