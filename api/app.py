@@ -25,6 +25,7 @@ from api.http.cors import cors_of
 from api.http.headers import Req, secured
 from api.http.problems import HANDLERS, Sent, Told, as_sent
 from api.http.routes import routed
+from api.http.slowed import Slowed
 from api.hub import Hub
 from api.log import bundle, log
 from api.log import events as log_events
@@ -218,7 +219,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=before,
-        state=State({"count": metrics.answered, "cors": cors, "refused": refused}),
+        state=State({"count": metrics.answered, "cors": cors, "refused": refused, "slowed": Slowed()}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),

@@ -1,7 +1,7 @@
 """What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -31,10 +31,10 @@ SECURE: Headers = [
 """What each answer tells a browser besides: its media type is meant, and it is nobody else's."""
 
 
-def secured(given: Collection[tuple[bytes, bytes]]) -> Headers:
+def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
     """The headers of an answer of an app, and both besides; a page has a policy of its own."""
     headers = [*given, *SECURE]
-    for name, _ in given:
+    for name, _ in headers:
         if name == POLICY[0]:
             return headers
     return [*headers, POLICY]
