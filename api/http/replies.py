@@ -1,6 +1,7 @@
 """Answers to requests that succeed, with the headers of the match that they are about."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -35,6 +36,9 @@ GZIP = {"Content-Encoding": "gzip"}
 class Texts(Protocol):
     """Texts for which what is written stands only by refs."""
 
+    def may_be_in(self, body: bytes, /) -> bool:
+        """Whether there is anything in it that looks like a ref."""
+
     async def put_in(self, body: bytes, media_type: str, /) -> bytes:
         """What is about to be sent, with the texts in their places."""
 
@@ -42,13 +46,19 @@ class Texts(Protocol):
 async def with_texts(scope: Scope, body: bytes, media_type: str) -> bytes:
     """What is about to be sent, with the texts that whoever asks may read."""
     texts: Texts | None = scope["state"].get(TEXTS)
-    return body if texts is None else await texts.put_in(body, media_type)
+    return body if texts is None or not texts.may_be_in(body) else await texts.put_in(body, media_type)
 
 
 async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type: str) -> AsyncIterator[bytes]:
     """The same of an answer that is sent piece by piece."""
     async for piece in pieces:
         yield await with_texts(scope, piece, media_type)
+
+
+@cache
+def _content_type(media_type: str) -> tuple[bytes, bytes]:
+    charset = "; charset=utf-8" if media_type.startswith("text/") else ""
+    return b"content-type", f"{media_type}{charset}".encode()
 
 
 class Reply:
@@ -70,15 +80,14 @@ class Reply:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it."""
-        body, has_texts = self._body, TEXTS in scope["state"]
-        if has_texts and body and not self._whole:
-            body = await with_texts(scope, body, self._media_type)
+        body, texts = self._body, scope["state"].get(TEXTS)
+        if texts is not None and not self._whole and texts.may_be_in(body):
+            body = await texts.put_in(body, self._media_type)
         headers: Headers = []
         if self._status not in BODILESS:
-            kind = f"{self._media_type}; charset=utf-8" if self._media_type.startswith("text/") else self._media_type
-            headers += ((b"content-type", kind.encode()), (b"content-length", b"%d" % len(body)))
+            headers += (_content_type(self._media_type), (b"content-length", b"%d" % len(body)))
         for name, value in self._headers.items():
-            told = tag_for(scope, value) if has_texts and name == "ETag" else value
+            told = tag_for(scope, value) if texts is not None and name == "ETag" else value
             headers.append((name.lower().encode(), told.encode("latin-1")))
         await send({"type": "http.response.start", "status": self._status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
