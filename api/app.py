@@ -1,14 +1,13 @@
 """Where the parts are put together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
-from litestar.enums import ScopeType
-from litestar.types import LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
+from litestar.types import HTTPResponseStartEvent, LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
 
 from api.access.addresses import Addresses
 from api.access.limits import COUNTED, WRONG, Limits
@@ -23,9 +22,10 @@ from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
 from api.http.cors import cors_of
-from api.http.headers import Req, secure
+from api.http.headers import Req, secured
 from api.http.problems import HANDLERS, Sent, Told, as_sent
 from api.http.routes import routed
+from api.http.slowed import Slowed
 from api.hub import Hub
 from api.log import bundle, club_bundle, log
 from api.log import events as log_events
@@ -52,12 +52,24 @@ class App(Litestar):
     """Refuses whoever asks too much before anything else is done with what he sends. Where
     :class:`~api.http.protocol.Protocol` has the connection it has done so already, for less."""
 
+    begins: Callable[[Any, Any], None]
+    """Adds to an answer what all have, as it begins."""
+
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
         """An ASGI connection."""
-        known = scope["type"] == "lifespan" or COUNTED in scope.get("state", {})
-        answer: Sent | None = None if known else self.state["refused"](scope)
-        if answer is None:
+        if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
+            return
+        answer: Sent | None = None if COUNTED in scope.get("state", {}) else self.state["refused"](scope)
+        if answer is None:
+
+            def sent(message: Message) -> Awaitable[None]:
+                if message["type"] == "http.response.start":
+                    self.begins(message, scope)
+                sending: Awaitable[None] = send(message)
+                return sending
+
+            await super().__call__(scope, receive, sent)
             return
         status, headers, body = answer
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -139,22 +151,20 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         status, headers, body = as_sent(problem, scope["path"], scope["headers"], cors, last=False)
         return status, [*headers, *limits.told(scope)], body
 
-    async def begun(message: Message, scope: Scope) -> None:
-        if message["type"] == "http.response.start" and scope["type"] == ScopeType.HTTP:
-            secure(message)
-            if cors is not None:
-                told = cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
-                message["headers"] = [*message["headers"], *told]
-            problem: Told | None = scope["state"].get("problem")
-            code = None if problem is None else problem.code
-            message["headers"] = [*message["headers"], *limits.told(scope, code)]
-            metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
-            if problem is None:
-                return
-            if code in WRONG:
-                refused_tokens.tell(addresses.of(scope).text)
-            if (tried := tried_in(scope)) is not None:
-                scope["litestar_app"].state.service.refused(tried, problem)
+    def begun(message: HTTPResponseStartEvent, scope: Any) -> None:
+        problem: Told | None = scope["state"].get("problem")
+        code = None if problem is None else problem.code
+        headers = secured(message["headers"])
+        if cors is not None:
+            headers += cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
+        message["headers"] = headers + limits.told(scope, code)
+        metrics.answered(scope["method"], scope.get("path_template") or "unknown", message["status"], code)
+        if problem is None:
+            return
+        if code in WRONG:
+            refused_tokens.tell(addresses.of(scope).text)
+        if (tried := tried_in(scope)) is not None:
+            scope["litestar_app"].state.service.refused(tried, problem)
 
     v1 = routed(
         "/v1",
@@ -209,14 +219,15 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             exports.export_books,
         ],
     )
-    return App(
+    app = App(
         [rulesets.ROUTER, v1, health.ROUTER, reference.ROUTER, problem_pages.ROUTER],
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=before,
-        before_send=[begun],
-        state=State({"count": metrics.answered, "cors": cors, "refused": refused}),
+        state=State({"count": metrics.answered, "cors": cors, "refused": refused, "slowed": Slowed()}),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),
     )
+    app.begins = begun
+    return app

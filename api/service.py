@@ -1,7 +1,7 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from uuid import UUID
@@ -155,9 +155,9 @@ class Service:
     def tell(self, request: Req, match: Match) -> None:
         """Whoever asks may read what was written in a match: say so before anything is answered."""
         if match.opened.club is not None:
-            self.tell_of(request, (match.id,))
+            tell(request, Texts(self.names, (match.id,)))
 
-    def tell_of(self, request: Req, matches: Iterable[UUID]) -> None:
+    def tell_of(self, request: Req, matches: Collection[UUID]) -> None:
         """The same of several, clubs' or nobody's."""
         tell(request, Texts(self.names, matches))
 
@@ -399,5 +399,5 @@ def club_of(aggregate: Aggregate) -> Club:
 
 def service_of(request: Req) -> Service:
     """The running parts of the app that got this request."""
-    service: Service = request.app.state.service
+    service: Service = request.scope["litestar_app"].state["service"]
     return service

@@ -7,7 +7,7 @@ what there is, not by the call: no call can forget it.
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +18,7 @@ from msgspec import inspect, structs
 
 from api.http.headers import Req
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, TEXTS
-from api.names import Names
+from api.names import REF, Names
 from api.threads import in_thread
 from referee import told
 from referee.value import Value
@@ -99,7 +99,8 @@ def written(request: Value) -> tuple[str, ...]:
 
 # On the way out
 
-_REF = re.compile(rb"hmac:[0-9a-f]{64}")
+_BEGINS = REF.encode()
+_REF = re.compile(rb"%b[0-9a-f]{64}" % _BEGINS)
 
 
 def _in_json(text: str) -> bytes:
@@ -119,8 +120,12 @@ _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
 class Texts:
     """The texts of some matches, for somebody who may read them."""
 
-    def __init__(self, names: Names, matches: Iterable[UUID]) -> None:
-        self._names, self._matches = names, frozenset(matches)
+    def __init__(self, names: Names, matches: Collection[UUID]) -> None:
+        self._names, self._matches = names, matches
+
+    def may_be_in(self, body: bytes) -> bool:
+        """Whether there is anything in it that looks like a ref."""
+        return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
         """What is about to be sent, with texts in the place of refs. What is erased stands as it is."""

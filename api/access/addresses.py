@@ -45,6 +45,8 @@ class Addresses:
         self._trusted = networks_of(trusted_proxies)
         self._read = lru_cache(READ_MAX)(self._reading)
         self._within = self._of(IPv4Address("127.0.0.1"))
+        self._peer = lru_cache(READ_MAX)(lambda text: self._reading(text) or self._within)
+        """Who has the connection; what has no address of a network is on this machine."""
 
     def of(self, scope: Any) -> Address:
         """The address of whoever asks: the right-most that is no trusted proxy."""
@@ -55,10 +57,6 @@ class Addresses:
             if said:
                 return self._behind(b",".join(said).decode("latin-1").split(","))
         return found
-
-    def _peer(self, text: str) -> Address:
-        """Who has the connection; what has no address of a network is on this machine."""
-        return self._known(text) or self._within
 
     def _behind(self, hops: Iterable[str]) -> Address:
         found = UNREADABLE

@@ -21,8 +21,8 @@ from referee.value import Value
 
 def seat_of(key: KeyHolder, match: Match) -> int | None:
     """Where the member sits whose key it is; ``None``: nowhere, or it is another club's match."""
-    opened, member = match.opened, key.key.member
-    return opened.members.index(member) if opened.club == key.club.id and member in opened.members else None
+    member, members = key.key.member, match.opened.members
+    return members.index(member) if member in members and match.opened.club == key.club.id else None
 
 
 class Caller(Value):

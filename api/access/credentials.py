@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.clubs import names_in
 from api.access.keys import BEGINS, Named
-from api.access.tokens import TOKEN_LENGTH, hash_of, token_of
+from api.access.tokens import TOKEN_LENGTH, held_by, token_of
 from api.http.headers import Req
 from referee.value import Value
 
@@ -35,6 +35,7 @@ def credential_of(request: Req) -> Credential | None:
     token = token_of(request)
     if token is None:
         return None
+    held = held_by(request, token)
     if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin so, too
-        return Credential(held=hash_of(token))
-    return Credential(held=hash_of(token), named=names_in(token))
+        return Credential(held=held)
+    return Credential(held=held, named=names_in(token, held))

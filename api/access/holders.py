@@ -21,8 +21,10 @@ def by_token(match: Match, held: str) -> Caller | None:
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
     """Who holds a good key; ``None``: somebody who may not see the match."""
-    opened, seat = match.opened, seat_of(key, match)
-    of_club, plays = opened.club == key.club.id, seat is not None and key.may("play")
+    opened = match.opened
+    of_club = opened.club == key.club.id
+    seat = seat_of(key, match) if of_club else None
+    plays = seat is not None and key.may("play")
     seen = opened.visibility == "public" or (
         of_club and (opened.visibility == "club" or plays or any(map(key.may, SEES_PRIVATE)))
     )

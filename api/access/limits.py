@@ -6,11 +6,12 @@ and is refused before anybody looks at what it sends. Who holds a good one is no
 """
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from api.access.addresses import Address, Addresses
-from api.access.tokens import hash_of
+from api.access.tokens import HELD, hash_of
 from api.http.headers import Headers
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 
@@ -123,7 +124,7 @@ class Limits:
         named = {"act": acts_per_minute, "read": reads_per_minute}
         policies = {name: Policy(name, Pace(most, WINDOW_SECONDS, clock)) for name, most in named.items() if most}
         self._acts, self._reads = policies.get("act"), policies.get("read")
-        self._good: dict[str, None] = {}
+        self._good: OrderedDict[str, None] = OrderedDict()
 
     def good(self, held: str) -> None:
         """A key or token, by its SHA-256, has been found good: it counts for itself from now on.
@@ -131,10 +132,12 @@ class Limits:
         Of too many the one is forgotten that was shown least lately: it counts for its address once more, and what
         it has used it has used.
         """
-        self._good.pop(held, None)
+        if held in self._good:
+            self._good.move_to_end(held)
+            return
         self._good[held] = None
         if len(self._good) > KEPT_MAX:
-            del self._good[next(iter(self._good))]
+            self._good.popitem(last=False)
 
     def refuses(self, scope: Any) -> Problem | None:
         """Counts a request; 429 where it is one too many."""
@@ -164,7 +167,7 @@ class Limits:
         address = self._addresses.of(scope)
         if address.here and not self._loopback:
             return None
-        held = _held(scope["headers"])
+        held = scope["state"][HELD] = _held(scope["headers"])
         who = held if held in self._good else address.whose
         return Counted(policy, who, address, *policy.pace.take(who))
 

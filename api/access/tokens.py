@@ -55,6 +55,16 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
+HELD = "held"
+"""Where a request keeps the SHA-256 of what was shown with it, once that has been reckoned."""
+
+
+def held_by(request: Req, token: str) -> str:
+    """What is kept of the token that came with a request."""
+    held: str | None = request.scope["state"].get(HELD)
+    return held or hash_of(token)
+
+
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
     """The bearer token that came with the request, ``None`` without an Authorization header; 401 for one that names
     no token, also where none is needed: whoever sends it means to be somebody. 400 for two of them, or nobody could
@@ -65,9 +75,9 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
     if len(given) > 1:
         raise Problem("two_authorizations")
     scheme, _, token = given[0].decode("latin-1").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
+    if scheme.lower() != "bearer" or not (token := token.strip()):
         raise Problem(missing, headers=challenge)
-    return token.strip()
+    return token
 
 
 def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:

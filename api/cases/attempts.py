@@ -6,7 +6,7 @@ import msgspec
 from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
-from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp
 
 from api.http.asked import more
 from api.http.describe import TOKEN, described
@@ -103,7 +103,7 @@ async def list_attempts(
         QueryParameter(ge=0, le=told.EXACT_MAX, description="Only attempts after this number."),
     ] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
-) -> ASGIResponse:
+) -> ASGIApp:
     """What was tried and refused."""
     service = service_of(request)
     service.access.credential(request)

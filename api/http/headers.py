@@ -1,12 +1,12 @@
 """What requests say in their headers, read from the raw list: a header costs nothing where nobody asks for it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from litestar import Request
-from litestar.types import HTTPResponseStartEvent, Scope
+from litestar.types import Scope
 
 from referee.sentences import Language
 
@@ -31,14 +31,13 @@ SECURE: Headers = [
 """What each answer tells a browser besides: its media type is meant, and it is nobody else's."""
 
 
-def secure(message: HTTPResponseStartEvent) -> None:
-    """Adds both to an answer of an app, as it begins; a page has a policy of its own."""
-    given = message["headers"]
-    for name, _ in given:
+def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """The headers of an answer of an app, and both besides; a page has a policy of its own."""
+    headers = [*given, *SECURE]
+    for name, _ in headers:
         if name == POLICY[0]:
-            message["headers"] = [*given, *SECURE]
-            return
-    message["headers"] = [*given, *SECURE, POLICY]
+            return headers
+    return [*headers, POLICY]
 
 
 def header(request: Req, name: bytes) -> str | None:

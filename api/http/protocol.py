@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 from api.http.cors import Cors
 from api.http.headers import Headers
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
+from api.http.slowed import Slowed
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +88,7 @@ class Protocol(HttpToolsProtocol):
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
+        self._slowed: Slowed = app.state.get("slowed") or Slowed()
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = 0
@@ -114,6 +116,7 @@ class Protocol(HttpToolsProtocol):
         """It has ended."""
         self._stop_clock()
         self._unset_keepalive_if_required()
+        self._slowed.forget(self)
         super().connection_lost(exc)
         if (running := self._running) is not None and not running.response_complete:  # uvicorn tells the last one
             running.disconnected = True
@@ -231,8 +234,8 @@ class Protocol(HttpToolsProtocol):
         answer = None if self._refuses is None else self._refuses(scope)
         if answer is None:
             super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
-        else:  # when what has come is read
-            self.loop.call_soon(self._answer, cycle, *answer)
+        else:
+            self._slowed.later(self.loop, self, partial(self._answer, cycle, *answer))
 
     def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
         """Answers what the app need not hear of: somebody who asks too much is to cost little."""

@@ -1,15 +1,15 @@
 """Answers to requests that succeed, with the headers of the match that they are about."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import msgspec
-from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
+from api.http.headers import Headers, Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, packed
 
 JSON, NDJSON, EVENT_STREAM, HTML = "application/json", "application/x-ndjson", "text/event-stream", "text/html"
@@ -36,6 +36,9 @@ GZIP = {"Content-Encoding": "gzip"}
 class Texts(Protocol):
     """Texts for which what is written stands only by refs."""
 
+    def may_be_in(self, body: bytes, /) -> bool:
+        """Whether there is anything in it that looks like a ref."""
+
     async def put_in(self, body: bytes, media_type: str, /) -> bytes:
         """What is about to be sent, with the texts in their places."""
 
@@ -43,7 +46,7 @@ class Texts(Protocol):
 async def with_texts(scope: Scope, body: bytes, media_type: str) -> bytes:
     """What is about to be sent, with the texts that whoever asks may read."""
     texts: Texts | None = scope["state"].get(TEXTS)
-    return body if texts is None else await texts.put_in(body, media_type)
+    return body if texts is None or not texts.may_be_in(body) else await texts.put_in(body, media_type)
 
 
 async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type: str) -> AsyncIterator[bytes]:
@@ -52,10 +55,15 @@ async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type:
         yield await with_texts(scope, piece, media_type)
 
 
-class Reply(ASGIResponse):
-    """An answer with a body. The library would look through the headers that it has for each one that it adds."""
+@cache
+def _content_type(media_type: str) -> tuple[bytes, bytes]:
+    charset = "; charset=utf-8" if media_type.startswith("text/") else ""
+    return b"content-type", f"{media_type}{charset}".encode()
 
-    _should_set_content_length = False
+
+class Reply:
+    """An answer with a body, as an app that sends it. The library's own looks through the headers that it has for
+    each one that it adds."""
 
     def __init__(
         self,
@@ -67,22 +75,22 @@ class Reply(ASGIResponse):
         whole: bool = False,
     ) -> None:
         """``whole``: what texts are to stand in it do so."""
-        super().__init__(body=body, status_code=status, media_type=media_type)
-        self._media_type, self._whole = media_type, whole
-        if status not in BODILESS:
-            self.headers.add("content-length", str(len(body)))
-        for name, value in headers.items():
-            self.headers.add(name, value)
+        self._body, self._status, self._media_type = body, status, media_type
+        self._headers, self._whole = headers, whole
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends it."""
-        if TEXTS in scope["state"]:
-            if not self._whole and self.body:
-                self.body = await with_texts(scope, self.body, self._media_type)
-                self.headers["content-length"] = str(len(self.body))
-            if "etag" in self.headers:
-                self.headers["etag"] = tag_for(scope, self.headers["etag"])
-        await super().__call__(scope, receive, send)
+        body, texts = self._body, scope["state"].get(TEXTS)
+        if texts is not None and not self._whole and texts.may_be_in(body):
+            body = await texts.put_in(body, self._media_type)
+        headers: Headers = []
+        if self._status not in BODILESS:
+            headers += (_content_type(self._media_type), (b"content-length", b"%d" % len(body)))
+        for name, value in self._headers.items():
+            told = tag_for(scope, value) if texts is not None and name == "ETag" else value
+            headers.append((name.lower().encode(), told.encode("latin-1")))
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
 def reply(body: Any, *, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})) -> Reply:

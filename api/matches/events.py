@@ -7,7 +7,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
-from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp
 from msgspec.structs import replace
 
 from api.access.caller import Caller
@@ -129,7 +129,7 @@ async def list_events(
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
     wait: Wait = 0,
-) -> ASGIResponse:
+) -> ASGIApp:
     """The audit trail."""
     service = service_of(request)
     seen, caller = await service.access.sees(request, match, max(min_version, after))
@@ -149,7 +149,7 @@ async def list_events(
 
 async def _lined(
     request: Req, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
-) -> ASGIResponse:
+) -> ASGIApp:
     """Events as lines, sent as they are read."""
     service = service_of(request)
     # The first lines before the answer begins, which may still be a problem.
@@ -219,7 +219,7 @@ async def stream_events(
             description="In place of a token, of `issue_ticket`: good once, 401 after that. HEAD leaves it good.",
         ),
     ] = None,
-) -> ASGIResponse:
+) -> ASGIApp:
     """The audit trail as it grows."""
     service = service_of(request)
     last = _last_event_id(request)

@@ -10,7 +10,7 @@ from litestar.types import Message, Scope
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from api.http.headers import Req, secure
+from api.http.headers import Req, secured
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol
 from api.http.replies import Reply
@@ -31,7 +31,7 @@ async def metrics(request: Req) -> Reply:
 
 async def _begun(message: Message, _: Scope) -> None:
     if message["type"] == "http.response.start":
-        secure(message)
+        message["headers"] = secured(message["headers"])
 
 
 @asynccontextmanager

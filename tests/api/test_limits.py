@@ -1,6 +1,8 @@
 """What may be asked in a minute: by key or token that is good, else by address."""
 
+import asyncio
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
@@ -10,7 +12,10 @@ from litestar.testing import TestClient
 
 from api.access import limits
 from api.access.limits import SECOND, Pace
+from api.http import slowed
+from api.http.slowed import Slowed
 from tests.api.conftest import client_of
+from tests.api.serving import served
 from tests.api.table import Table
 from tests.conformance.described import Description
 
@@ -165,6 +170,41 @@ class TestWrongTokens:
                 pace.charge("192.0.2.66", limits.WRONG_COST - 1)
         assert looked_at == 60
         assert pace.take("192.0.2.1") == (599, SECOND // 10)
+
+
+class TestSlowed:
+    def test_each_is_told_in_turn_but_who_has_gone(self, sqlite_url: str) -> None:
+        async def refused() -> list[str]:
+            loop, line, told = asyncio.get_running_loop(), Slowed(), list[str]()
+            whole = asyncio.Event()
+            for who in ("Anna", "Bo", "Cecilia"):
+                line.later(loop, who, partial(told.append, who))
+            line.forget("Bo")
+            assert told == [], "not at once"
+            line.later(loop, "David", whole.set)
+            await asyncio.wait_for(whole.wait(), 20)
+            whole.clear()
+            line.later(loop, "David", whole.set)
+            await asyncio.wait_for(whole.wait(), 20)
+            return told
+
+        assert asyncio.run(refused()) == ["Anna", "Cecilia"]
+
+    def test_over_a_connection_all_are_told(self, sqlite_url: str) -> None:
+        few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
+        with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
+            told = [client.get(RULESET) for _ in range(9)]
+        assert [answer.status_code for answer in told] == [200] + [429] * 8
+        assert {answer.json()["type"] for answer in told[1:]} == {"/problems/slow-down"}
+
+    def test_who_does_not_ask_too_much_does_not_wait(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(slowed, "SLOW_SECONDS", 3600)
+        few: dict[str, Any] = {"reads_per_minute": 1, "limit_loopback": True}
+        with served(sqlite_url, **few) as address, httpx.Client(base_url=address) as client:
+            assert client.get(RULESET).status_code == 200
+            with pytest.raises(httpx.ReadTimeout):
+                client.get(RULESET, timeout=0.5)
+            assert client.post("/v1/matches", json={}).status_code == 400
 
 
 class TestPace:

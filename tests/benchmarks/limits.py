@@ -1,14 +1,13 @@
 """What the limits cost: ``python -m tests.benchmarks.limits``.
 
 A check by itself; acts a second with limits that hold for the clients too and are never reached, beside none, with
-tokens of seats and with keys of members of a club; and acts a second while somebody else guesses ten thousand tokens,
-beside nobody guessing. He has an address and a process of his own and four connections, and sends a thousand a
-second.
+tokens of seats and with keys of members of a club; and acts a second while somebody else guesses tokens, beside
+nobody guessing: one service, by turns, until he has been answered ten thousand times. He has an address and a process
+of his own and eight connections, and sends on each as soon as he is answered.
 """
 
 import asyncio
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,8 +26,11 @@ from tests.benchmarks.measure import floor, side_by_side, table
 CLIENTS = 32
 ROUNDS = 5
 GUESSES = 10_000
-GUESSING_SECONDS = 10.0
-GUESSERS = 4
+TURNS = 25
+"""In which they are sent: short ones, so that a slow moment of the machine meets both sides."""
+ALONE_SECONDS = 2.0
+PATIENCE_SECONDS = 600.0
+GUESSERS = 8
 """Connections."""
 ELSEWHERE = "127.0.0.2"
 """Another address of this machine."""
@@ -63,12 +65,12 @@ async def opened(port: int) -> str:
 
 
 async def guess(port: int, path: str, number: int) -> Counter[int]:
-    """So many guesses over one connection, at an even pace; how many were answered with each status."""
-    loop, answers = asyncio.get_running_loop(), Counter[int]()
-    _, client = await loop.create_connection(Client, "127.0.0.1", port, local_addr=(ELSEWHERE, 0))
-    started = loop.time()
-    for turn in range(number):
-        await asyncio.sleep(max(0.0, started + turn * GUESSING_SECONDS / number - loop.time()))
+    """So many guesses over one connection, each as soon as the last is answered; how many were answered with each
+    status."""
+    answers = Counter[int]()
+    create = asyncio.get_running_loop().create_connection
+    _, client = await create(Client, "127.0.0.1", port, local_addr=(ELSEWHERE, 0))
+    for _ in range(number):
         status, _ = await client.send(post(path, b'{"act": "score", "seat": 0}', uuid4().hex))
         answers[status] += 1
     client.transport.close()
@@ -76,20 +78,40 @@ async def guess(port: int, path: str, number: int) -> Counter[int]:
 
 
 async def guess_all(port: int) -> tuple[Counter[int], float]:
-    """All guesses, and how long they took."""
-    path, began = await opened(port), time.perf_counter()
-    told = await asyncio.gather(*(guess(port, path, GUESSES // GUESSERS) for _ in range(GUESSERS)))
+    """All guesses of one turn, when somebody says so, and how long they took."""
+    path = await opened(port)
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    began = time.perf_counter()
+    told = await asyncio.gather(*(guess(port, path, GUESSES // TURNS // GUESSERS) for _ in range(GUESSERS)))
     return sum(told, Counter[int]()), time.perf_counter() - began
 
 
-def beside(port: int, guessing: bool) -> tuple[float, list[object]]:
-    """Acts a second, while somebody guesses or not, and what he was answered."""
+async def alone(port: int) -> float:
+    """Acts a second while nobody guesses."""
+    return _acts(await run(port, CLIENTS, ALONE_SECONDS, ""))
+
+
+async def beside(port: int) -> tuple[float, list[object]]:
+    """Acts a second from the first guess of a turn to the answer to its last, and what was answered."""
     command = [sys.executable, "-m", "tests.benchmarks.limits", str(port)]
-    guesser = subprocess.Popen(command, stdout=subprocess.PIPE, text=True) if guessing else None
-    figures = asyncio.run(run(port, CLIENTS, GUESSING_SECONDS, ""))
+    pipe = asyncio.subprocess.PIPE
+    guesser = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    assert guesser.stdout is not None
+    await guesser.stdout.readline()
+    said: list[object] = []
+
+    async def guessing() -> None:
+        told, _ = await guesser.communicate(b"\n")
+        said.extend(json.loads(told))
+
+    figures = await run(port, CLIENTS, PATIENCE_SECONDS, "", guessing())
+    return _acts(figures), said
+
+
+def _acts(figures: dict[str, float]) -> float:
     assert not figures["errors"], "who plays is refused nothing"
-    said = [] if guesser is None else json.loads(guesser.communicate()[0])
-    return figures["acts"], said
+    return figures["acts"]
 
 
 def main() -> bool:
@@ -104,19 +126,26 @@ def main() -> bool:
                 figures = loaded(variant, f"sqlite:///{place}/{turn}-{variant}.db", CLIENTS)
                 assert not figures["errors"], figures
                 rates[name].append(figures["acts"])
-            for name in ("alone", "beside one who guesses"):
-                with served("guarded", f"sqlite:///{place}/{turn}-{name[:6]}.db") as port:
-                    rate, said = beside(port, guessing=name != "alone")
-                rates[name].append(rate)
-                if said:
-                    guessed.append((f"run {turn + 1}", *said))
+        with served("guarded", f"sqlite:///{place}/guarded.db") as port:
+            for turn in range(TURNS):
+                for name in ("alone", "beside one who guesses")[:: 1 if turn % 2 else -1]:
+                    if name == "alone":
+                        rates[name].append(asyncio.run(alone(port)))
+                    else:
+                        rate, said = asyncio.run(beside(port))
+                        rates[name].append(rate)
+                        guessed.append((f"turn {turn + 1}", *said))
     middle = {name: median(of) for name, of in rates.items()}
 
     def ratio(name: str, to: str) -> float:
         """Each run is held against the one just before it: the machine may have been slow for both."""
         return median(one / other for one, other in zip(rates[name], rates[to], strict=True))
 
-    table(f"Acts/s of {CLIENTS} clients on SQLite (median of {ROUNDS})", ("limits", "acts/s"), [*middle.items()])
+    table(
+        f"Acts/s of {CLIENTS} clients on SQLite (median of {ROUNDS}, with and without guesses of {TURNS})",
+        ("limits", "acts/s"),
+        [*middle.items()],
+    )
     table(f"{GUESSES:,} guesses from one address", ("", "401", "429", "seconds"), guessed)
     return all(
         [

@@ -12,7 +12,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -155,7 +155,14 @@ async def founded(client: Client) -> tuple[str, str, list[str]]:
     return club["id"], founder, keys
 
 
-async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, seconds: float, how: str) -> Any:
+class Turn:
+    """When all begin, and when they end: after so many ``seconds``, or when they are told to."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.begin, self.ended = seconds, asyncio.Event(), False
+
+
+async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) -> Any:
     """Plays a match; the answering times and the number of errors."""
     loop = asyncio.get_running_loop()
     _, client = await loop.create_connection(Client, "127.0.0.1", port)
@@ -170,11 +177,11 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
         tokens, match = keys or [seat["token"] for seat in opened["seats"]], opened["id"]
     path = f"/v1/matches/{match}/acts"
     heads = [post(path, b"", token).removesuffix(b"Content-Length: 0\r\n\r\n") for token in tokens]
-    await begin.wait()
-    times, errors, until = [], 0, time.perf_counter() + seconds
+    await turn.begin.wait()
+    times, errors, until = [], 0, time.perf_counter() + turn.seconds
     for place, (seat, act) in enumerate(acts):
         sent = time.perf_counter()
-        if sent >= until:
+        if sent >= until or turn.ended:
             break
         key = b"Idempotency-Key: %032x\r\n" % place if how == "keyed" else b""
         status, _ = await client.send(heads[seat] + key + b"Content-Length: %d\r\n\r\n" % len(act) + act)
@@ -184,13 +191,18 @@ async def one(port: int, acts: list[tuple[int, bytes]], begin: asyncio.Event, se
     return times, errors
 
 
-async def run(port: int, clients: int, seconds: float, how: str) -> dict[str, float]:
-    """All clients at once."""
-    acts, begin = sheets() if how == "tally" else script(), asyncio.Event()
-    playing = [asyncio.create_task(one(port, acts, begin, seconds, how)) for _ in range(clients)]
+async def run(
+    port: int, clients: int, seconds: float, how: str, meanwhile: Coroutine[Any, Any, Any] | None = None
+) -> dict[str, float]:
+    """All clients at once, for so long, or until what is done ``meanwhile`` has been."""
+    acts, turn = sheets() if how == "tally" else script(), Turn(seconds)
+    playing = [asyncio.create_task(one(port, acts, turn, how)) for _ in range(clients)]
     await asyncio.sleep(0.5 + clients / 100)
-    begin.set()
+    turn.begin.set()
     started = time.perf_counter()
+    if meanwhile is not None:
+        await meanwhile
+        turn.ended = True
     results = await asyncio.gather(*playing)
     spent = time.perf_counter() - started
     times = sorted(took for taken, _ in results for took in taken)
