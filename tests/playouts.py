@@ -5,6 +5,7 @@ the cards of a real table are those that the house would have dealt. What is che
 sample of them also that the listed acts are exact, and that the match is the fold of its rows, however it is split.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -77,6 +78,12 @@ LEGAL_EVERY = 50
 """The listed acts are shown to be exact in every so manieth deal."""
 FOLDED_EVERY = 10
 """Every so manieth match is folded again."""
+RETOLD = int(os.environ.get("RETOLD", "1000"))
+"""Deals of each ruleset that are played and then told once more: settled, folded anew, or entered as a tally.
+``make soak`` has 20,000 of each."""
+PART = 2000
+RETOLD_PARTS = -(-RETOLD // PART)
+"""Test processes share them."""
 
 BOLD = ("rodskagg", "generalrams", "redeal")
 """Bids that end a deal early, and are not made as often as others."""

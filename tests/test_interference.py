@@ -9,7 +9,8 @@ from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
 
 PAIRS = 2000
-IN_EACH = PAIRS // len({*COMBINATIONS} - NOTHING_HIDDEN)
+IN_EACH = PAIRS // 2 // len({*COMBINATIONS} - NOTHING_HIDDEN)
+"""Without officials, and with them."""
 ALIKE = 5
 """So many where nothing is hidden at all."""
 

@@ -37,7 +37,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def client(installed: Path) -> Iterator[httpx.Client]:
     """The service in a process that has found the game."""
     url = f"sqlite:///{installed}/knacka.db"
-    with running(url) as process, httpx.Client(base_url=process.address, timeout=30) as client:
+    fresh = [sys.executable, "-m", "api.cli"]
+    with running(url, knacka=fresh) as process, httpx.Client(base_url=process.address, timeout=30) as client:
         yield client
 
 

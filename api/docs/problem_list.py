@@ -140,6 +140,14 @@ def _codes(node: ast.expr, assigned: dict[str, list[ast.expr]], place: str) -> s
     raise ValueError(f"{place}: cannot tell which codes {ast.unparse(node)} stands for")
 
 
+def _called(node: ast.expr) -> str:
+    """The last name of what is called."""
+    match node:
+        case ast.Name(name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
 def uses(source: str, file: str) -> Iterator[Use]:
     """Every refusal that a source file makes. Raises ``ValueError`` where its code cannot be read."""
     kinds = {kind.__name__: kind for kind in _kinds()}
@@ -149,9 +157,9 @@ def uses(source: str, file: str) -> Iterator[Use]:
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             scopes |= {node: scope for node in ast.walk(scope) if isinstance(node, ast.Call)}
     for call, scope in scopes.items():
-        called, arguments = ast.unparse(call.func).rpartition(".")[2], call.args
+        called, arguments = _called(call.func), call.args
         if called == "refuse" and arguments:  # a decision that only refuses: the kind, then the code
-            called, arguments = ast.unparse(arguments[0]).rpartition(".")[2], arguments[1:]
+            called, arguments = _called(arguments[0]), arguments[1:]
         kind = kinds.get(called)
         if kind is None:
             continue

@@ -4,12 +4,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import httpx
@@ -17,8 +17,8 @@ import httpx
 from api.app import create_app
 from api.cli import Server, config_of
 from api.settings import Settings
+from tests.forked import ROOT, Forked
 
-ROOT = Path(__file__).parents[2]
 START_SECONDS_MAX = 60
 
 
@@ -37,10 +37,16 @@ def environment_of(**settings: str) -> dict[str, str]:
 
 def knacka(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """A command, and what came of it."""
-    command = [sys.executable, "-m", "api.cli", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment_of(**settings), capture_output=True, text=True, timeout=60, check=False
-    )
+    with TemporaryFile() as out, TemporaryFile() as err:
+        process = Forked(
+            arguments, cwd=ROOT, env=environment_of(**settings), stdout=out.fileno(), stderr=err.fileno(), umask=0o022
+        )
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
+        said = [file.seek(0) or file.read().decode() for file in (out, err)]
+    return subprocess.CompletedProcess(arguments, process.wait(), *said)
 
 
 @contextmanager
@@ -72,12 +78,12 @@ class Process:
         url: str,
         port: int = 0,
         log: IO[bytes] | None = None,
-        knacka: Sequence[str] = (sys.executable, "-m", "api.cli"),
+        knacka: Sequence[str] = (),
         folder: Path = ROOT,
         **more: str,
     ) -> None:
-        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``folder``: where it starts.
-        ``more``: settings by name."""
+        """``port``: 0 for a free one. ``log``: where it writes, if not where we do. ``knacka``: the program, if not
+        ours. ``folder``: where it starts. ``more``: settings by name."""
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         metrics_port = free_port()
@@ -90,10 +96,13 @@ class Process:
             "PYTHONFAULTHANDLER": "1",  # a crash says where it was
             **more,
         }
-        command = [*knacka, "serve"]
-        self.process = subprocess.Popen(
-            command, cwd=folder, env=environment_of(**settings), umask=0o022, stdout=log, stderr=log
-        )
+        started: dict[str, Any] = {"cwd": folder, "env": environment_of(**settings), "umask": 0o022}
+        self.process: Forked | subprocess.Popen[bytes]
+        if knacka:
+            self.process = subprocess.Popen([*knacka, "serve"], stdout=log, stderr=log, **started)
+        else:
+            out, err = (1, 2) if log is None else (log.fileno(), log.fileno())
+            self.process = Forked(["serve"], stdout=out, stderr=err, **started)
         try:
             self._wait_until_ready()
         except BaseException:
@@ -121,9 +130,9 @@ class Process:
 
 
 @contextmanager
-def running(url: str, **settings: str) -> Iterator[Process]:
+def running(url: str, knacka: Sequence[str] = (), **settings: str) -> Iterator[Process]:
     """A process that is gone afterwards."""
-    process = Process(url, **settings)
+    process = Process(url, knacka=knacka, **settings)
     try:
         yield process
     finally:

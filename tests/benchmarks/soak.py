@@ -90,14 +90,14 @@ def interference(keys: Collection[str], pairs: int, seed: int, processes: int) -
     return not failed
 
 
-def bundles(tries: int, seed: int, processes: int) -> bool:
+def bundles(tries: int, seed: int) -> bool:
     """Breaks so many bundles of a signed log, each in one place; whether every one was found."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
         settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.written, log_seconds=86_400)
         with TestClient(create_app(settings)) as client:
             bundled = bundles_of(client)
-        missed = not_found(bundled, tries, seed, Path(name), processes)
+        missed = not_found(bundled, tries, seed, Path(name))
     for one in missed:
         print(f"  taken for proved: {one}", flush=True)
     print(f"bundles: {tries:,} with one thing wrong in {time.monotonic() - begun:,.0f} s, {len(missed)} not found")
@@ -134,7 +134,7 @@ def main() -> int:
     if unknown := set(asked.rulesets) - set(RULESETS):
         parser.error(f"no such ruleset: {', '.join(sorted(unknown))}")
     held = [interference(asked.rulesets or list(RULESETS), asked.pairs, asked.seed, asked.processes)]
-    held += [bundles(asked.bundles, asked.seed, asked.processes)]
+    held += [bundles(asked.bundles, asked.seed)]
     held += [audits(asked.clubs, asked.seed)]
     held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1

@@ -14,11 +14,9 @@ from referee.proceedings.corrections import ProtocolCorrected
 from referee.refusals import Refused
 from tests.drawn import some_match
 from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes
-from tests.playouts import Playout, play_deal
+from tests.playouts import RETOLD, RETOLD_PARTS, Playout, play_deal
 from tests.settled import check
 
-DEALS, PARTS = 20_000, 10
-"""Of each ruleset; and in how many parts, so that test processes share them."""
 MONEY = {"rodskagg-alga": "points_left", "rodskagg-catsatcards": "points_left", "kalabrias": "difference"}
 UNITS = (1, 7, 50, 100)
 
@@ -37,12 +35,12 @@ def for_money(chance: Random, key: str) -> MatchOpened:
         return opened
 
 
-CORRECTED = 60
+CORRECTED = RETOLD // 20
 """Matches of each ruleset with corrections."""
 
 
 @pytest.mark.rule("B74", "D-O18", "A-O32", "C-O37", "E-O42")
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(RETOLD_PARTS))
 @pytest.mark.parametrize("key", RULESETS)
 def test_every_match_is_settled(key: str, part: int) -> None:
     """In the middle of it, at its end, and where it was abandoned."""
@@ -51,7 +49,7 @@ def test_every_match_is_settled(key: str, part: int) -> None:
         chance = Random(f"money {key} {part} {number}")
         match = Playout(RULESETS[key], chance, Counter(), True, for_money(chance, key))
         assert match.kept is not None
-        many = min(chance.choice((1, 20, 60)), DEALS // PARTS - done)
+        many = min(chance.choice((1, 20, 60)), RETOLD // RETOLD_PARTS - done)
         try:
             while match.deals < many and not match.over:
                 play_deal(match, False)
@@ -68,7 +66,7 @@ def test_every_match_is_settled(key: str, part: int) -> None:
         met["paid"] += any(seat.amount for seat in found.seats)
         met["pays nothing"] += any(line.rule == "B-O21" for seat in found.seats for line in seat.lines)
         done += match.deals
-        if done >= DEALS // PARTS:
+        if done >= RETOLD // RETOLD_PARTS:
             break
     expected = {"open", "final", "paid"} | ({"pays nothing"} if key == "rodskagg-kortoxen" else set())
     assert {what for what in expected if not met[what]} == set()

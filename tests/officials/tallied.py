@@ -5,7 +5,7 @@ would write it down, in a match of its own, and the two lines must be the same b
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from random import Random
 from typing import Any
@@ -88,13 +88,14 @@ def written(
     *,
     closed: bool | None = None,
     played: type[PlayedWithCards] = PlayedWithCards,
+    tempting: Mapping[str, Any] | None = None,
 ) -> Counter[str]:
-    """Plays so many deals with cards and enters each; what was met."""
+    """Plays so many deals with cards and enters each; what was met. ``tempting``: options of every other match."""
     rules, met = RULESETS[key], Counter[str]()
     for number in count():
         chance = Random(f"{key} {number}")
         try:
-            opened = some_match(chance, rules)
+            opened = some_match(chance, rules, tempting=tempting if number % 2 else None)
             match = played(rules, chance, met, keep=False, opened=opened, closed=closed, writes=writes, acts=acts)
             while not match.over and match.deals < DEALS_MAX and met["written"] < deals:
                 match.step()

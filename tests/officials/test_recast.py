@@ -9,18 +9,16 @@ from referee.events import DealScored, DealVoided
 from referee.games import RULESETS
 from referee.officials.recast import recast
 from tests.officials.correcting import of_kind, some_play
-
-DEALS, PARTS = 20_000, 10
-"""Of each ruleset; and in how many parts, so that test processes share them."""
+from tests.playouts import RETOLD, RETOLD_PARTS
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(RETOLD_PARTS))
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_without_scripts_nothing_changes(ruleset: str, part: int) -> None:
     done = number = 0
-    while done < DEALS // PARTS:
+    while done < RETOLD // RETOLD_PARTS:
         chance = Random(f"recast {ruleset} {part} {number}")
-        match = some_play(ruleset, chance, min(chance.choice((1, 5, 20)), DEALS // PARTS - done))
+        match = some_play(ruleset, chance, min(chance.choice((1, 5, 20)), RETOLD // RETOLD_PARTS - done))
         if not match.over and chance.random() < 0.3:
             match.close()
         again = recast(match.rules, match.history)

@@ -17,10 +17,10 @@ from referee.ruleset import Moment
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
 from tests.officials import test_tally_rams_at_random as rams
 from tests.officials.correcting import bare
-from tests.playouts import MATCH, NOON, some_match
+from tests.playouts import MATCH, NOON, RETOLD, some_match
 from tests.tallied import deals_of, played_with_cards, sheet_of
 
-DEALS = 1000
+DEALS = RETOLD // 4
 """Of each ruleset."""
 OTHERS: dict[str, tuple[Any, Any]] = {
     "rams-english": (rams.Careless, rams.written_down),

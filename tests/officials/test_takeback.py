@@ -333,7 +333,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     does only what stands, and the texts of its deals are the same."""
     table, alone, chance = Attending(ruleset=ruleset), Attending(ruleset=ruleset), Random(11)
     taken = stands = 0
-    for turn in range(250):
+    for turn in range(150):
         if not (acts := table.legal()):
             break
         act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
