@@ -1,6 +1,6 @@
 """A club's books as files for other programs."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -25,6 +25,8 @@ from referee.clubs.facts import day_of
 from referee.store.desk import utc_now
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
+LAST_DAY = date.max - timedelta(days=1)
+"""Of a file: some speak of the day after."""
 
 
 @get(
@@ -90,7 +92,7 @@ async def export_books(
             club=now.name,
             currencies=now.currencies,
             first=first or entries[0].date,
-            last=last or entries[-1].date,
+            last=min(last or entries[-1].date, LAST_DAY),
             made=made,
             opening=ledger.balances_at(connection, club_id, low - 1),
             entries=entries,

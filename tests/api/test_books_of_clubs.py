@@ -138,6 +138,14 @@ def test_files(club: ClubTable, kind: str) -> None:
     assert b"Cesar" in club.get(f"/export/{kind}?names=true").content
 
 
+@pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
+def test_files_of_all_days_that_there_are(club: ClubTable, kind: str) -> None:
+    """Some speak of the day after the last, and there is none."""
+    told = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
+    assert told.status_code == 200, told.text
+    assert "0001-01-01--9999-12-30" in told.headers["content-disposition"]
+
+
 def test_no_file_of_nothing(club: ClubTable) -> None:
     for query in ("from=2999-01-01", "to=1999-01-01"):
         told = club.get(f"/export/csv?{query}")
