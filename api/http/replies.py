@@ -66,8 +66,10 @@ class Reply(ASGIResponse):
         headers: Mapping[str, str] = MappingProxyType({}),
         whole: bool = False,
     ) -> None:
-        """``whole``: what texts are to stand in it do so."""
-        super().__init__(body=body, status_code=status, media_type=media_type)
+        """``whole``: what texts are to stand in it do so. A text is in UTF-8 where its ``media_type`` ends
+        with no other ``charset``."""
+        name, _, charset = media_type.partition("; charset=")
+        super().__init__(body=body, status_code=status, media_type=name, encoding=charset or "utf-8")
         self._media_type, self._whole = media_type, whole
         if status not in BODILESS:
             self.headers.add("content-length", str(len(body)))

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
+from msgspec import field
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
@@ -15,18 +16,58 @@ from api.http.headers import Req, held, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, not_modified
-from api.money.asking import InCurrency, ask_the_books, currency_of, names_by_member
+from api.money.asking import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
 from api.reading import long_reply
 from api.service import service_of
 from api.threads import in_long_thread
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
-from referee.clubs.facts import day_of
+from referee import told
+from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
 from referee.store.desk import utc_now
+from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
 LAST_DAY = date.max - timedelta(days=1)
 """Of a file: some speak of the day after."""
+
+
+class AccountFiled(Value):
+    """An account of the journal."""
+
+    account: Account
+    name: Ref | None
+    """Whose account it is, where names were asked for; null: it is not told, or the club's own."""
+
+
+class EntryFiled(EntrySeen):
+    """An entry of the journal."""
+
+    text: told.Note
+    """What was said of it; empty: nothing."""
+
+
+class JournalFiled(Value):
+    """A club's journal over some days: ``opening`` plus what the ``entries`` post gives ``closing``."""
+
+    club: told.Name
+    """What the club is called."""
+    currencies: Currencies
+    """Those that the file is about."""
+    first: Day = field(name="from")
+    """The first day."""
+    last: Day = field(name="to")
+    """The last day."""
+    made: Day
+    """When the file was made, on the club's clock."""
+    accounts: Annotated[tuple[AccountFiled, ...], told.at_most(TRIAL_MAX)]
+    """The club's own, and then those of the members who have something to do with these days."""
+    opening: Trial
+    """What stood on the accounts before."""
+    entries: Annotated[tuple[EntryFiled, ...], told.at_most(told.ENTRIES_MAX)]
+    """By number."""
+    closing: Trial
+    """What stands on the accounts after them."""
 
 
 @get(
@@ -39,10 +80,10 @@ LAST_DAY = date.max - timedelta(days=1)
     tags=["Money"],
     security=KEY,
     operation_class=described(
+        gives=JournalFiled,
         others={
             "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
             "text/csv": Text("A row for each posting.", begins="entry,"),
-            "application/json": Text("The journal, in minor units.", begins=r"\{"),
         },
         headers=("Content-Disposition",),
         errors=(400, 401, 403, 404, 409, 422, 503),

@@ -6,6 +6,17 @@ from typing import Any
 import pytest
 
 from tests.api.club import ClubTable
+from tests.conformance.described import Description
+
+DESCRIBED = Description()
+FILES = {
+    "hledger": "text/plain; charset=utf-8",
+    "beancount": "text/plain; charset=utf-8",
+    "sie": "text/plain; charset=ibm437",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+}
+"""By kind what it says that it is."""
 
 
 @pytest.fixture
@@ -129,7 +140,7 @@ def test_the_plan(club: ClubTable) -> None:
     assert club.get("/plan?evening=none").status_code == 400
 
 
-@pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
+@pytest.mark.parametrize("kind", FILES)
 def test_files(club: ClubTable, kind: str) -> None:
     without = club.get(f"/export/{kind}")
     assert without.status_code == 200, without.text
@@ -138,7 +149,21 @@ def test_files(club: ClubTable, kind: str) -> None:
     assert b"Cesar" in club.get(f"/export/{kind}?names=true").content
 
 
-@pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
+@pytest.mark.parametrize("kind", FILES)
+def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, kind: str) -> None:
+    told = club.get(f"/export/{kind}?names=true")
+    assert told.headers["content-type"] == FILES[kind]
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+
+
+@pytest.mark.parametrize("form", ["application/json", "text/csv", "text/html"])
+def test_statements_are_as_described(club: ClubTable, form: str) -> None:
+    told = club.get("/accounts/member:2/statement?limit=1", Accept=form)
+    assert told.headers["content-type"].partition(";")[0] == form
+    DESCRIBED.answered("GET", f"{club.path}/accounts/member:2/statement", 200, told.headers, told.content)
+
+
+@pytest.mark.parametrize("kind", FILES)
 def test_files_of_all_days_that_there_are(club: ClubTable, kind: str) -> None:
     """Some speak of the day after the last, and there is none."""
     told = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
