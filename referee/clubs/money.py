@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.clubs import asked, facts
-from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Scope, account_of, member_of
+from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Postings, Scope, account_of, member_of
 from referee.clubs.lookup import evening_of, key_by, member_by, member_here
 from referee.clubs.lookup import member_of as known_member
 from referee.clubs.standing import Club, Proposal
@@ -105,6 +105,13 @@ def _owner(club: Club, number: int) -> None:
         raise ClubState("member_erased", None, member=number)
 
 
+def _owners(club: Club, postings: Postings) -> None:
+    """Everybody on whose account something would be written has one."""
+    for one in postings:
+        if (member := member_of(one.account)) is not None:
+            _owner(club, member)
+
+
 def _covered(amount: int, balance: int, currency: str) -> None:
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
@@ -151,6 +158,7 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
 
 def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
+    _owners(club, found.postings)
     draft = MoneyDraft(
         kind="reverse",
         currency=found.currency,
@@ -185,6 +193,7 @@ def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
         _must_be_treasurer(club, moment.actor)
         if me is None or me == proposal.member:
             raise NotGranted("second_person_needed", None)
+    _owners(club, draft.postings)  # somebody may have been erased since it was asked
     if draft.kind == "payout":
         assert request.balance is not None, "it comes with what the books say"
         _covered(_paid(draft)[1], request.balance, draft.currency)
