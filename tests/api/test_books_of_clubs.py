@@ -51,6 +51,13 @@ def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
     assert club.get("/accounts?currency=EUR").json()["type"] == "/problems/currency-not-kept"
 
 
+def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> None:
+    club.done("payout", member=2, amount=80000, via="bank")
+    now, then = (club.get(f"/accounts?{query}").json() for query in ("", "at=3"))
+    assert now == then
+    assert [one["balance"] for one in now["accounts"] if one["account"] == "bank"] == [0]
+
+
 def test_the_operator_is_told_no_names(club: ClubTable) -> None:
     """His key is good for the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
