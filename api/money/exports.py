@@ -120,7 +120,12 @@ async def export_books(
         raise Problem("bad_period")
     now = caller.club.standing
     one = currency_of(caller, currency) if currency is not None or export.one_currency else None
-    known = await names_by_member(service, caller, range(1, len(now.members) + 1)) if names else {}
+    asked = range(1, len(now.members) + 1) if names else ()
+    known = {
+        number: name
+        for number, name in (await names_by_member(service, caller, asked)).items()
+        if name != now.members[number - 1].name  # of who is erased there is no name, only what stands on record
+    }
     made = day_of(utc_now(), now.timezone)
     ledger = service.books.ledger
 
@@ -138,7 +143,7 @@ async def export_books(
             opening=ledger.balances_at(connection, club_id, low - 1),
             entries=entries,
             closing=ledger.balances_at(connection, club_id, high),
-            names=dict(known),
+            names=known,
             sie=now.sie,
         )
         return whole if one is None else in_currency(whole, one)

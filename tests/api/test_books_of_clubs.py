@@ -166,6 +166,19 @@ def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, 
     DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
 
 
+@pytest.mark.parametrize("kind", FILES)
+def test_files_name_nobody_who_is_erased(club: ClubTable, kind: str) -> None:
+    """His number stands there, and nothing in the place of his name."""
+    club.done("deposit", member=3, amount=30000, via="cash")
+    club.done("close_books", label="again")
+    club.done("leave", member=3)
+    club.done("erase", member=3)
+    told = club.get(f"/export/{kind}?names=true")
+    assert b"Berit" in told.content
+    assert b"hmac" not in told.content
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+
+
 @pytest.mark.parametrize("form", ["application/json", "text/csv", "text/html"])
 def test_statements_are_as_described(club: ClubTable, form: str) -> None:
     told = club.get("/accounts/member:2/statement?limit=1", Accept=form)
