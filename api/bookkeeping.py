@@ -36,7 +36,8 @@ WAIT_SECONDS = 5.0
 """How long a reader waits for a book to come to what has been answered; it takes milliseconds unless it is broken."""
 
 
-def _decode(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
+def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
+    """The recorded event of a row."""
     return from_row(StoredEvent(aggregate, number, topic, state))
 
 
@@ -75,7 +76,7 @@ def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
                     rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
                 finally:
                     connection.text_factory = str
-            return Page(rows, _decode)
+            return Page(rows, decoded)
 
     return partial(page, behind), lambda aggregate, after, limit: page(of_one, aggregate.hex, after, limit)
 
@@ -93,7 +94,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
             recorder.datastore.get_connection() as connection,
             connection.cursor(row_factory=tuple_row, binary=True) as cursor,
         ):
-            return Page(cursor.execute(query, parameters, prepare=True).fetchall(), _decode)
+            return Page(cursor.execute(query, parameters, prepare=True).fetchall(), decoded)
 
     return partial(page, behind), partial(page, of_one)
 
