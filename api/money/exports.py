@@ -6,7 +6,7 @@ from uuid import UUID
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
-from msgspec import field
+from msgspec import Meta, field
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
@@ -54,10 +54,8 @@ class JournalFiled(Value):
     """What the club is called."""
     currencies: Currencies
     """Those that the file is about."""
-    first: Day = field(name="from")
-    """The first day."""
-    last: Day = field(name="to")
-    """The last day."""
+    first: Annotated[Day, Meta(description="The first of the days.")] = field(name="from")
+    last: Annotated[Day, Meta(description="The last of the days.")] = field(name="to")
     made: Day
     """When the file was made, on the club's clock."""
     accounts: Annotated[tuple[AccountFiled, ...], told.at_most(TRIAL_MAX)]

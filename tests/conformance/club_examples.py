@@ -124,13 +124,12 @@ class Club:
         _, said = self.client.raw("GET", f"{self.path}/plan", self.key)
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
-        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "standings"):
+        for what in ("accounts", "accounts/member:2/statement", "journal", "plan", "export/json", "standings"):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
             "export/csv": ("text/csv",),
             "export/hledger": ("text/plain",),
-            "export/json": ("application/json",),
         }
         for what, media_types in written.items():
             for media_type in media_types:
