@@ -17,5 +17,6 @@ def digest(before: str, entries: Iterable[JournalEntry]) -> str:
 
 def line(entry: JournalEntry) -> str:
     """An entry as it goes into the digest."""
-    postings = ",".join(sorted(f"{one.account}:{one.amount}" for one in entry.postings))
+    in_order = sorted(entry.postings, key=lambda one: one.account)
+    postings = ",".join([f"{one.account}:{one.amount}" for one in in_order])
     return f"{entry.number}|{entry.date}|{entry.kind}|{entry.currency}|{entry.cause}|{postings}\n"

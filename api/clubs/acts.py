@@ -108,11 +108,15 @@ async def send_club_act(request: Req, club: ClubId) -> Reply:
     sent = await ACT.read(request)
     making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
     key = opening_key_of(request) if making else key_of(request)
-    if isinstance(sent, asked.ConfirmSent | asked.Decline) and sent.proposal not in caller.club.standing.proposals:
+    waits = caller.club.standing.proposals
+    settled = isinstance(sent, asked.ConfirmSent | asked.Decline) and sent.proposal not in waits
+    if settled:
         caller = caller._replace(club=await service.newest_club(caller.club))  # another process may have taken it
-    must_have(caller, needs(caller.club.standing, sent, caller.actor))
+    doing = Doing(service, caller, key, expected_by(request))
+    if not (settled and await doing.was_done()):  # a party needs no scope, and is one no more when it is settled
+        must_have(caller, needs(caller.club.standing, sent, caller.actor))
     try:
-        return await Doing(service, caller, key, expected_by(request)).do(sent)
+        return await doing.do(sent)
     except NotHeld:  # since it was looked at: the reason is told by looking once more
         await service.newest_club(caller.club)
         await service.club_access.caller(request, club)
@@ -127,6 +131,10 @@ class Doing:
     def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
         self._service, self._caller, self._club = service, caller, caller.club
         self._key, self._expected = key, expected
+
+    async def was_done(self) -> bool:
+        """Whether something was done with this Idempotency-Key: then that is told, or that it was something else."""
+        return await self._made_before(self._key) is not None
 
     async def do(self, sent: ClubSent) -> Reply:
         """Does it, and answers."""

@@ -57,7 +57,7 @@ async def all_with_texts(scope: Scope, pieces: AsyncIterator[bytes], media_type:
 
 @cache
 def _content_type(media_type: str) -> tuple[bytes, bytes]:
-    charset = "; charset=utf-8" if media_type.startswith("text/") else ""
+    charset = "; charset=utf-8" if media_type.startswith("text/") and "; charset=" not in media_type else ""
     return b"content-type", f"{media_type}{charset}".encode()
 
 
@@ -74,7 +74,8 @@ class Reply:
         headers: Mapping[str, str] = MappingProxyType({}),
         whole: bool = False,
     ) -> None:
-        """``whole``: what texts are to stand in it do so."""
+        """``whole``: what texts are to stand in it do so. A text is in UTF-8 where its ``media_type`` names no other
+        ``charset``."""
         self._body, self._status, self._media_type = body, status, media_type
         self._headers, self._whole = headers, whole
 

@@ -1,11 +1,12 @@
 """A club's books as files for other programs."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated
 from uuid import UUID
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
+from msgspec import Meta, field
 from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
@@ -15,16 +16,56 @@ from api.http.headers import Req, held, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, not_modified
-from api.money.asking import InCurrency, ask_the_books, currency_of, names_by_member
+from api.money.asking import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
 from api.reading import long_reply
 from api.service import service_of
 from api.threads import in_long_thread
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
-from referee.clubs.facts import day_of
+from referee import told
+from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
 from referee.store.desk import utc_now
+from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
+LAST_DAY = date.max - timedelta(days=1)
+"""Of a file: some speak of the day after."""
+
+
+class AccountFiled(Value):
+    """An account of the journal."""
+
+    account: Account
+    name: Ref | None
+    """Whose account it is, where names were asked for; null: it is not told, or the club's own."""
+
+
+class EntryFiled(EntrySeen):
+    """An entry of the journal."""
+
+    text: told.Note
+    """What was said of it; empty: nothing."""
+
+
+class JournalFiled(Value):
+    """A club's journal over some days: ``opening`` plus what the ``entries`` post gives ``closing``."""
+
+    club: told.Name
+    """What the club is called."""
+    currencies: Currencies
+    """Those that the file is about."""
+    first: Annotated[Day, Meta(description="The first of the days.")] = field(name="from")
+    last: Annotated[Day, Meta(description="The last of the days.")] = field(name="to")
+    made: Day
+    """When the file was made, on the club's clock."""
+    accounts: Annotated[tuple[AccountFiled, ...], told.at_most(TRIAL_MAX)]
+    """The club's own, and then those of the members who have something to do with these days."""
+    opening: Trial
+    """What stood on the accounts before."""
+    entries: Annotated[tuple[EntryFiled, ...], told.at_most(told.ENTRIES_MAX)]
+    """By number."""
+    closing: Trial
+    """What stands on the accounts after them."""
 
 
 @get(
@@ -37,10 +78,10 @@ KIND = "^(hledger|beancount|sie|csv|json)$"
     tags=["Money"],
     security=KEY,
     operation_class=described(
+        gives=JournalFiled,
         others={
             "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
             "text/csv": Text("A row for each posting.", begins="entry,"),
-            "application/json": Text("The journal, in minor units.", begins=r"\{"),
         },
         headers=("Content-Disposition",),
         errors=(400, 401, 403, 404, 409, 422, 503),
@@ -77,7 +118,12 @@ async def export_books(
         raise Problem("bad_period")
     now = caller.club.standing
     one = currency_of(caller, currency) if currency is not None or export.one_currency else None
-    known = await names_by_member(service, caller, range(1, len(now.members) + 1)) if names else {}
+    asked = range(1, len(now.members) + 1) if names else ()
+    known = {
+        number: name
+        for number, name in (await names_by_member(service, caller, asked)).items()
+        if name != now.members[number - 1].name  # of who is erased there is no name, only what stands on record
+    }
     made = day_of(utc_now(), now.timezone)
     ledger = service.books.ledger
 
@@ -90,12 +136,12 @@ async def export_books(
             club=now.name,
             currencies=now.currencies,
             first=first or entries[0].date,
-            last=last or entries[-1].date,
+            last=min(last or entries[-1].date, LAST_DAY),
             made=made,
             opening=ledger.balances_at(connection, club_id, low - 1),
             entries=entries,
             closing=ledger.balances_at(connection, club_id, high),
-            names=dict(known),
+            names=known,
             sie=now.sie,
         )
         return whole if one is None else in_currency(whole, one)

@@ -51,6 +51,7 @@ CSV = "text/csv"
     operation_class=described(
         gives=Statement,
         others={CSV: Text("A row for each line.", begins="entry,"), HTML: Text("A page.", begins="<!doctype html>")},
+        headers=("Content-Language",),
         takes=(in_header("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),

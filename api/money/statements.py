@@ -114,7 +114,7 @@ def page(statement: Statement, language: Language) -> bytes:
     body = [
         f"<h1>{escape(title)}</h1>",
         "<dl>" + "".join(f"<dt>{word(code)}</dt><dd>{escape(what)}</dd>" for code, what in terms.items()) + "</dl>",
-        f"<p>{word('signs')}</p>",
+        *([] if statement.name is None else [f"<p>{word('signs')}</p>"]),
         "<table><thead><tr>" + "".join(f"<th>{word(code)}</th>" for code in heads) + "</tr></thead><tbody>",
         _sum(word("before"), statement.before),
         *(_row(one, language) for one in statement.lines),

@@ -48,11 +48,12 @@ class _Queries:
 
 
 def _all_of(table: Table) -> Select[Any]:
-    query = select(*map(_written, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
+    query = select(*map(as_written, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
     return query.order_by(*table.primary_key.columns)
 
 
-def _written(column: Column[Any]) -> ColumnElement[Any]:
+def as_written(column: Column[Any]) -> ColumnElement[Any]:
+    """A column of a book, JSON to the byte."""
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 

@@ -3,10 +3,11 @@
 Each aggregate is read from its first row on. Its rows have to be numbered without a gap, to be readable, and each to
 name the hash of the one before. What was asked is decided again: the request stands on record with the events that it
 made, and with a deal the seed that shuffled it; so the last row, which no other names, is proved as well. Snapshots
-are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone.
-The tree over the log and each checkpoint on record are held against the rows. What was tried and refused is a chain
-of its own, each row of which has to name an event that there is, by its hash. Names and texts have to be those whose
-HMAC stands in the rows, and each member to have his until he is erased.
+are compared with the fold at their place, and the keyed acts and the books with what they make of these rows alone;
+the ledger of clubs, whose entries are numbered in the order of the log, with what it makes of all rows. The tree over
+the log and each checkpoint on record are held against the rows. What was tried and refused is a chain of its own,
+each row of which has to name an event that there is, by its hash. Names and texts have to be those whose HMAC stands
+in the rows, and each member to have his until he is erased.
 
 What the store alone cannot prove: that acts are missing at the end of which no snapshot and no book tells, or
 attempts at the end; that an act was not exchanged, with all that is on record of it, for another that the rules allow
@@ -22,6 +23,7 @@ from uuid import UUID
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from api.ops.ledger import of_the_ledger
 from api.ops.named import compare_names, exchanged
 from api.ops.proof import Difference, History
 from api.ops.shelves import Shelves
@@ -102,7 +104,7 @@ def _verify(
 ) -> int:
     matches = clubs = events = wrong = of_no_use = 0
     began = told = time.monotonic()
-    whole = (exchanged(stored), of_the_tree(stored)) if match is None else ()
+    whole = (exchanged(stored), of_the_tree(stored), of_the_ledger(stored)) if match is None else ()
     for difference in chain(_of_the_log(stored, shelves), *whole):
         wrong += 1
         say(difference)

@@ -224,10 +224,7 @@ def take(
         position = news.position
         _move(connection, key, Place(position, news.mark))
         if carefully:
-            if isinstance(book, Numbering):
-                _pick_in_order(connection, book, key, news)
-            else:
-                _pick(connection, book, key, news.without(aside))
+            _pick(connection, book, key, news.without(aside))
             aside = set_aside(connection, book, key)
         else:
             book.apply(connection, news.without(aside))
@@ -257,41 +254,29 @@ def _of_the_database(error: Exception) -> bool:
     return isinstance(error, OSError | MemoryError)
 
 
-def _pick(connection: Connection, book: Book, key: str, page: Page) -> bool:
-    """Takes in what the book can of a page, and sets the rest aside: whether there was none.
+def _pick(connection: Connection, book: Book, key: str, page: Page) -> set[UUID]:
+    """Takes in what the book can of a page, and sets the rest aside: what that was.
 
-    By halves, so that one bad row among thousands is soon found.
+    By halves, so that one bad row among thousands is soon found, and in the order of the log: where what one event
+    makes goes by what those of others made before, it is the same as without the bad row.
     """
-    if (bad := _tried(connection, book, page)) is None:
-        return True
-    if len(page.histories) > 1:
-        for half in page.halves():
-            _pick(connection, book, key, half)
-    elif len(page) > 1:
-        first, last = page.halves()
-        return _pick(connection, book, key, first) and _pick(connection, book, key, last)
-    else:
-        [(match_id, [row])] = page.histories.items()
-        _set_aside(connection, key, match_id, _event(bad, row), bad)
-    return False
-
-
-def _pick_in_order(connection: Connection, book: Numbering, key: str, page: Page) -> None:
-    """The same for a book that numbers what it writes: no row before another that was in the log before it."""
-    aside = set_aside(connection, book, key)
-    page = page.without(aside)
     if not page or (bad := _tried(connection, book, page)) is None:
-        return
+        return set()
     if len(page) > 1:
-        for part in page.first_and_last():
-            _pick_in_order(connection, book, key, part)
-        return
+        first, last = page.halves()
+        gone = _pick(connection, book, key, first)
+        return gone | _pick(connection, book, key, last.without(gone))
     [(aggregate, [row])] = page.histories.items()
     event = _event(bad, row)
     _set_aside(connection, key, aggregate, event, bad)
-    for other in book.stop(connection, aggregate, row):
-        if other not in aside:
-            _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
+    gone = {aggregate}
+    if isinstance(book, Numbering):
+        aside = set_aside(connection, book, key)
+        for other in book.stop(connection, aggregate, row):
+            gone.add(other)
+            if other not in aside:
+                _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
+    return gone
 
 
 def _tried(connection: Connection, book: Book, page: Page) -> Exception | None:
@@ -331,7 +316,7 @@ def take_up(connection: Connection, log: Log, book: Book, match_id: UUID) -> boo
     _held(connection, book.key)
     version, limit = book.version(connection, match_id), 1
     while page := log.history(match_id, version, limit):
-        if not _pick(connection, book, book.key, page):
+        if _pick(connection, book, book.key, page):
             return False
         version, limit = page.rows[-1][2], REBUILD_PAGE  # not before the row that was bad has been taken
     connection.execute(delete(_aside).where(_aside.c.book == book.key, _aside.c.match == match_id))

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -85,14 +84,7 @@ class Page:
         return self._with([row for row in self.rows if row[1] not in gone]) if gone else self
 
     def halves(self) -> "tuple[Page, Page]":
-        """Of several aggregates one half of them and the other; of one its first rows and its last."""
-        if len(self.histories) > 1:
-            some = self.without(set(islice(self.histories, len(self.histories) // 2)))
-            return self.without(some.histories), some
-        return self.first_and_last()
-
-    def first_and_last(self) -> "tuple[Page, Page]":
-        """Its first rows, half of them, and its last."""
+        """Its first rows, and its last."""
         middle = len(self.rows) // 2
         return self._with(self.rows[:middle]), self._with(self.rows[middle:])
 

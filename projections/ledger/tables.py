@@ -220,9 +220,9 @@ class Tables:
         return tuple([one for one in found if one is not None])
 
     def balances_at(
-        self, connection: Connection, club: UUID, number: int, currency: str | None = None
+        self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
     ) -> tuple[Balance, ...]:
-        """What stood on each account after an entry, but where it was 0: by currency and account."""
+        """What stood on each account after an entry, unless ``all_`` but where it was 0: by currency and account."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -236,7 +236,7 @@ class Tables:
         query = select(postings.account, postings.currency, postings.balance).join(
             latest, (postings.account == latest.c.account) & (postings.number == latest.c.number)
         )
-        return _in_order(connection.execute(query.where(postings.club == club)))
+        return _in_order(connection.execute(query.where(postings.club == club)), all_=all_)
 
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.clubs import asked, facts
-from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Scope, account_of, member_of
+from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Postings, Scope, account_of, member_of
 from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
 from referee.clubs.standing import Club, Proposal
 from referee.events import Event
@@ -98,6 +98,13 @@ def _draft(
     )
 
 
+def _owners(club: Club, postings: Postings) -> None:
+    """Everybody on whose account something would be written has one."""
+    for one in postings:
+        if (member := member_of(one.account)) is not None:
+            not_erased(club, member)
+
+
 def _covered(amount: int, balance: int, currency: str) -> None:
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
@@ -144,6 +151,7 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
 
 def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
+    _owners(club, found.postings)
     draft = MoneyDraft(
         kind="reverse",
         currency=found.currency,
@@ -171,6 +179,7 @@ def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
     draft = proposal.draft
     if (refused := not_for(club, proposal, moment.actor)) is not None:
         raise refused
+    _owners(club, draft.postings)  # somebody may have been erased since it was asked
     if draft.kind == "payout":
         assert request.balance is not None, "it comes with what the books say"
         _covered(_paid(draft)[1], request.balance, draft.currency)

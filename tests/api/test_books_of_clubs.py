@@ -6,6 +6,17 @@ from typing import Any
 import pytest
 
 from tests.api.club import ClubTable
+from tests.conformance.described import Description
+
+DESCRIBED = Description()
+FILES = {
+    "hledger": "text/plain; charset=utf-8",
+    "beancount": "text/plain; charset=utf-8",
+    "sie": "text/plain; charset=ibm437",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+}
+"""By kind what it says that it is."""
 
 
 @pytest.fixture
@@ -40,6 +51,13 @@ def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
     assert club.get("/accounts?currency=EUR").json()["type"] == "/problems/currency-not-kept"
 
 
+def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> None:
+    club.done("payout", member=2, amount=80000, via="bank")
+    now, then = (club.get(f"/accounts?{query}").json() for query in ("", "at=3"))
+    assert now == then
+    assert [one["balance"] for one in now["accounts"] if one["account"] == "bank"] == [0]
+
+
 def test_the_operator_is_told_no_names(club: ClubTable) -> None:
     """His key is good for the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["accounts"] if one["name"]]
@@ -64,6 +82,9 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     assert "<b>" not in page.text
     assert "script" not in page.text
     assert "Berit &lt;b&gt;Borg&lt;/b&gt;" in page.text
+    assert "Under noll: att få" in page.text
+    cash = club.get("/accounts/bank/statement", Accept="text/html", **{"Accept-Language": "sv"})
+    assert "Under noll: att få" not in cash.text, "what lies in the bank is owed by nobody"
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
@@ -103,7 +124,7 @@ def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> 
             "|".join(
                 [
                     *(str(one[name]) for name in ("number", "date", "kind", "currency", "cause")),
-                    ",".join(sorted(f"{part['account']}:{part['amount']}" for part in one["postings"])),
+                    ",".join(f"{part['account']}:{part['amount']}" for part in one["postings"]),
                 ]
             )
             + "\n"
@@ -129,13 +150,48 @@ def test_the_plan(club: ClubTable) -> None:
     assert club.get("/plan?evening=none").status_code == 400
 
 
-@pytest.mark.parametrize("kind", ["hledger", "beancount", "sie", "csv", "json"])
+@pytest.mark.parametrize("kind", FILES)
 def test_files(club: ClubTable, kind: str) -> None:
     without = club.get(f"/export/{kind}")
     assert without.status_code == 200, without.text
     assert "attachment" in without.headers["content-disposition"]
     assert b"Cesar" not in without.content
     assert b"Cesar" in club.get(f"/export/{kind}?names=true").content
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, kind: str) -> None:
+    told = club.get(f"/export/{kind}?names=true")
+    assert told.headers["content-type"] == FILES[kind]
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_name_nobody_who_is_erased(club: ClubTable, kind: str) -> None:
+    """His number stands there, and nothing in the place of his name."""
+    club.done("deposit", member=3, amount=30000, via="cash")
+    club.done("close_books", label="again")
+    club.done("leave", member=3)
+    club.done("erase", member=3)
+    told = club.get(f"/export/{kind}?names=true")
+    assert b"Berit" in told.content
+    assert b"hmac" not in told.content
+    DESCRIBED.answered("GET", f"{club.path}/export/{kind}", 200, told.headers, told.content)
+
+
+@pytest.mark.parametrize("form", ["application/json", "text/csv", "text/html"])
+def test_statements_are_as_described(club: ClubTable, form: str) -> None:
+    told = club.get("/accounts/member:2/statement?limit=1", Accept=form)
+    assert told.headers["content-type"].partition(";")[0] == form
+    DESCRIBED.answered("GET", f"{club.path}/accounts/member:2/statement", 200, told.headers, told.content)
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_files_of_all_days_that_there_are(club: ClubTable, kind: str) -> None:
+    """Some speak of the day after the last, and there is none."""
+    told = club.get(f"/export/{kind}?from=0001-01-01&to=9999-12-31")
+    assert told.status_code == 200, told.text
+    assert "0001-01-01--9999-12-30" in told.headers["content-disposition"]
 
 
 def test_no_file_of_nothing(club: ClubTable) -> None:

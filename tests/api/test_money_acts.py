@@ -113,6 +113,16 @@ class TestRepeats:
         other = club.act("payout", headers={"Idempotency-Key": "out"}, **{**SENT, "amount": 1})
         assert other.json()["type"] == "/problems/key-reused"
 
+    @pytest.mark.parametrize("act", ["confirm", "decline"])
+    def test_what_a_party_did_with_a_proposal(self, club: ClubTable, act: str):
+        """Also though it waits no more, and so he is no party any more; but not what another did."""
+        number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
+        once = {"headers": {"Idempotency-Key": "mine"}, "proposal": number}
+        first, again = (club.act(act, "cesar", **once) for _ in range(2))
+        assert (first.status_code, first.json(), again.headers["Idempotency-Replayed"]) == (201, again.json(), "true")
+        assert told(club, act, "berit", **once) == (403, "scope-missing")
+        assert told(club, act, "cesar", **{**once, "proposal": number + 1}) == (422, "key-reused")
+
     def test_a_closing(self, club: ClubTable):
         club.done("deposit", **SENT)
         first = club.act("close_books", headers={"Idempotency-Key": "close"}, label="2026")

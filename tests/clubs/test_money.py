@@ -124,6 +124,21 @@ class TestWhatIsRefused:
         till.do(asked.Erase(member=4, balances=(0, 0)))
         assert till.refused(asked.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
 
+    def test_nor_is_anything_written_there_that_was_asked_before_or_is_taken_back(self, till: Till):
+        """What waits for another is declined: he was erased because he owed nothing, and was owed nothing."""
+        number = till.proposes(asked.Pay(payer=4, payee=3, amount=500), till.of[4])
+        taken = asked.Reverse(entry=1, found=replace(found(), postings=(Posting(account="member:4", amount=-500),)))
+        waits = till.proposes(replace(taken, found=replace(taken.found, kind="match")))
+        till.do(asked.Leave(member=4))
+        till.do(asked.Erase(member=4, balances=(0, 0)))
+        for asks, by in (
+            (asked.Confirm(proposal=number), till.of[3]),
+            (asked.Confirm(proposal=waits, found=replace(taken.found, kind="match")), till.of[5]),
+            (taken, till.of[1]),
+        ):
+            assert till.refused(asks, by) == ("member_erased", {"member": 4})
+        till.do(asked.Decline(proposal=number), till.of[3])
+
 
 class TestPayments:
     def test_who_is_no_party_cannot_tell_of_one(self, till: Till):

@@ -139,6 +139,7 @@ class Club:
             "accounts/member:2/statement",
             "journal",
             "plan",
+            "export/json",
             "standings",
             "audit",
         ):
@@ -149,7 +150,6 @@ class Club:
             "export/csv": ("text/csv",),
             f"plan/{self.code}": ("image/svg+xml",),
             "export/hledger": ("text/plain",),
-            "export/json": ("application/json",),
         }
         for what, media_types in written.items():
             for media_type in media_types:

@@ -94,7 +94,7 @@ class Description:
                 self._hold(one["schema"], int(text) if _is_number(one["schema"]) else text, f"{where} {name}")
             elif one.get("required"):
                 raise Undescribed(f"{where} has no {name}")
-        media_type = given.get("content-type", "").partition(";")[0]
+        media_type, _, charset = given.get("content-type", "").partition("; charset=")
         if "content" not in told:
             if body:
                 raise Undescribed(f"{where} has a body")
@@ -102,9 +102,8 @@ class Description:
         if media_type not in told["content"]:
             raise Undescribed(f"{where} is {media_type}")
         schema = told["content"][media_type]["schema"]
-        self._hold(
-            schema, msgspec.json.decode(body) if media_type.endswith(("/json", "+json")) else body.decode(), where
-        )
+        written = media_type.endswith(("/json", "+json"))
+        self._hold(schema, msgspec.json.decode(body) if written else body.decode(charset or "utf-8"), where)
 
     def shape(self, name: str, body: Any) -> None:
         """Something that has a name in the description."""

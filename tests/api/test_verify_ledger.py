@@ -1,0 +1,62 @@
+"""``knacka verify`` holds the ledger against the rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, text
+
+from projections.follow.engine import engine_for, writer
+from tests.api.club import ClubTable
+from tests.edited import said
+
+WHOLE = "books agree with it"
+
+
+@pytest.fixture
+def books(own_client: Any, store_url: str) -> Iterator[Engine]:
+    """Of a club with three entries, of which two are closed."""
+    club = ClubTable(own_client)
+    club.join("Berit")
+    club.done("deposit", member=2, amount=500, via="cash")
+    club.done("fee", member=2, amount=100)
+    club.done("close_books", label="2026")
+    club.done("fee", member=1, amount=100)
+    assert club.get("/accounts").json()["entry"] == 3
+    engine = engine_for(store_url)
+    yield engine
+    engine.dispose()
+
+
+def test_a_ledger_as_it_was_kept(books: Engine, store_url: str) -> None:
+    code, lines = said(store_url)
+    assert (code, lines[-1].endswith(WHOLE)) == (0, True), lines
+
+
+def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> None:
+    """Of each table it is told, and what to do about it."""
+    changes = {
+        "balances": "UPDATE book_ledger_1_balances SET balance = 7 WHERE account = 'cash'",
+        "closings": "UPDATE book_ledger_1_closings SET holds = (1 = 0)",
+        "clubs": "DELETE FROM book_ledger_1_clubs",
+        "entries": "UPDATE book_ledger_1_entries SET cause = 'another' WHERE number = 1",
+        "postings": "UPDATE book_ledger_1_postings SET balance = balance + 1 WHERE number = 2",
+    }
+    with writer(books).begin() as connection:
+        for change in changes.values():
+            connection.execute(text(change))
+    code, lines = said(store_url)
+    told = sorted(line for line in lines if "book ledger" in line)
+    assert code == 1
+    assert [line.partition(" is not what the rows make of ")[0] for line in told] == [
+        f"book ledger: book_ledger_1_{table}" for table in changes
+    ]
+    assert all(line.endswith("`knacka rebuild ledger`") for line in told)
+
+
+def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:
+    with writer(books).begin() as connection:
+        for table in ("entries", "postings"):
+            connection.execute(text(f"DELETE FROM book_ledger_1_{table} WHERE number = 3"))
+    code, lines = said(store_url)
+    assert (code, sum("book ledger" in line for line in lines)) == (1, 2), lines

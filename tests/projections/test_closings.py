@@ -1,0 +1,32 @@
+"""The digest of a closing is made of lines that anybody can write who has the entries (books.md, 2)."""
+
+from datetime import date
+from hashlib import sha256
+
+from projections.closings import digest, line
+from projections.journal import JournalEntry, Posting
+
+MATCH = "0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d"
+AMOUNTS = {"pot": 5, "member:2": -30, "member:10": 20, "member:1": 5}
+ENTRY = JournalEntry(
+    number=7,
+    date=date(2026, 11, 22),
+    kind="match",
+    currency="SEK",
+    cause=f"{MATCH}/52",
+    postings=tuple([Posting(account=account, amount=amount) for account, amount in AMOUNTS.items()]),
+    evening=1,
+    reverses=None,
+    by="official",
+)
+
+
+def test_accounts_stand_in_the_order_of_their_names() -> None:
+    """By the account alone: what follows it does not make member 10 come before member 1."""
+    accounts = "member:1:5,member:10:20,member:2:-30,pot:5"
+    assert line(ENTRY) == f"7|2026-11-22|match|SEK|{MATCH}/52|{accounts}\n"
+
+
+def test_the_digest_goes_on_from_the_one_before() -> None:
+    before = "0" * 64
+    assert digest(before, [ENTRY]) == sha256(f"{before}\n{line(ENTRY)}".encode()).hexdigest()

@@ -1,0 +1,63 @@
+"""The ledger beside what else is in the log."""
+
+from uuid import UUID, uuid4
+
+import pytest
+from eventsourcing.persistence import StoredEvent
+from msgspec.structs import replace
+from sqlalchemy import Engine
+
+from projections.follow.follow import rebuild
+from projections.journal import JournalEntry
+from projections.ledger import Ledger
+from referee.clubs import asked
+from referee.events import Event, MatchAbandoned, Recorded, Stakes
+from referee.store.desk import Desk, utc_now
+from referee.store.rows import to_row
+from referee.store.store import Referee
+from tests.api.clubs import Club
+from tests.played import opening
+from tests.projections.broken import BROKEN, broken
+from tests.projections.filled import head, reader
+
+SETTLED = (300, -100, -200)
+
+
+def store(referee: Referee, match_id: UUID, number: int, event: Event) -> StoredEvent:
+    """Puts a fact of a match into the log."""
+    row = to_row(Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event))
+    referee.recorder.insert_events([row])
+    return row
+
+
+def entries(referee: Referee, engine: Engine, club: UUID) -> list[JournalEntry]:
+    """Those of a ledger that has just been built."""
+    ledger = Ledger()
+    rebuild(reader(referee), engine, ledger)
+    with engine.connect() as connection:
+        return list(ledger.read(connection, club))
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_bad_row_of_another_match_changes_no_entry(referee: Referee, engine: Engine, how: str):
+    """They are numbered in the order of the log, also where a page can only be taken in by parts."""
+    desk, other = Desk(referee), uuid4()
+    club = Club(desk)
+    store(referee, other, 1, opening(players=3))
+    opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
+    opened = replace(opened, club=club.id, members=(1, 2, 3))
+    matches = [uuid4() for _ in range(3)]
+    for match_id in matches:
+        store(referee, match_id, 1, opened)
+    for match_id in matches:
+        club.do(asked.Deposit(member=1, amount=500, via="cash"))
+        store(referee, match_id, 2, MatchAbandoned(deal=1, settlement=SETTLED))
+        club.do(asked.Fee(member=2, amount=100))
+    row = store(referee, other, 2, MatchAbandoned(deal=1))
+    place = head(referee)
+    store(referee, other, 3, MatchAbandoned(deal=1))
+    desk.close()
+    whole = entries(referee, engine, club.id)
+    assert [one.kind for one in whole] == ["deposit", "match", "fee"] * 3
+    with broken(referee, how, row, place):
+        assert entries(referee, engine, club.id) == whole
