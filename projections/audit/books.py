@@ -11,6 +11,7 @@ from sqlalchemy import Column, Connection, func, select
 
 from projections.audit.findings import Check, Findings
 from projections.audit.reading import Rows
+from projections.journal import decimal
 from projections.ledger import Ledger
 from projections.ledger.tables import READ_AT_ONCE, Tables
 from referee.actors import Actor
@@ -145,7 +146,8 @@ class Compared:
                 self.findings.say("numbers", "date_back", entry=one.number, stands=one.date, should=self._day)
             self._day = one.date
             if total := sum(amount for _, _, amount, _ in one.postings):
-                self.findings.say("entries_balance", "entry_sum", entry=one.number, stands=total, should=0)
+                wrong = {"stands": decimal(total), "should": decimal(0)}
+                self.findings.say("entries_balance", "entry_sum", entry=one.number, **wrong)
             for account, currency, amount, balance in one.postings:
                 place = {"entry": one.number, "account": account}
                 if currency != one.currency:
@@ -153,7 +155,8 @@ class Compared:
                     self.findings.say("entries_balance", "entry_currency", **place, **wrong)
                 should = self._standing[currency, account] + amount
                 if balance != should:
-                    self.findings.say("running_balances", "running", **place, stands=balance, should=should)
+                    wrong = {"stands": decimal(balance), "should": decimal(should)}
+                    self.findings.say("running_balances", "running", **place, **wrong)
                 self._standing[currency, account] = balance
             yield one
 
@@ -192,7 +195,7 @@ class Compared:
         for currency, account in sorted({*told, *real}):
             stands, should = (some.get((currency, account), 0) for some in (told, real))
             if stands != should:
-                said = {"stands": f"{stands} {currency}", "should": f"{should} {currency}"}
+                said = {"stands": f"{decimal(stands)} {currency}", "should": f"{decimal(should)} {currency}"}
                 self.findings.say("running_balances", "balance", account=account, **said)
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
@@ -210,7 +213,7 @@ class Compared:
             cause = "" if found is None else found[0].cause
             aggregate, _, event = cause.rpartition("/")
             place = {"entry": number, "account": "pot", "aggregate": aggregate or None}
-            told = {"stands": f"{currency} {balance}", "should": f"{currency} 0"}
+            told = {"stands": f"{decimal(balance)} {currency}", "should": f"{decimal(0)} {currency}"}
             self.findings.say("pot_not_negative", "pot_negative", **place, event=int(event or 0) or None, **told)
 
     # Closings
@@ -258,7 +261,8 @@ class Compared:
         elif version < now:
             self.findings.say("settlements", "books_at", **place, stands=version, should=now)
         elif version == now and told != real:
-            self.findings.say("settlements", "books_keep", **place, stands=_fields(told), should=_fields(real))
+            stands, should = _fields(told, real), _fields(real, told)
+            self.findings.say("settlements", "books_keep", **place, stands=stands, should=should)
 
 
 class _Ahead:
@@ -297,14 +301,17 @@ def _postings(entry: Written) -> dict[tuple[str, str], int]:
 
 
 def _told(postings: Mapping[tuple[str, str], int]) -> str:
-    return _listed(f"{account}:{amount} {currency}" for (account, currency), amount in sorted(postings.items()))
+    parts = sorted(postings.items())
+    return _listed(f"{account} {decimal(amount)} {currency}" for (account, currency), amount in parts)
 
 
 def _listed(parts: Any) -> str:
     return ", ".join(map(str, parts))
 
 
-def _fields(value: Any) -> str:
+def _fields(value: Any, other: Any) -> str:
+    """What it has otherwise than the other."""
     if value is None:
         return ""
-    return _listed(f"{name}={getattr(value, name)}" for name in value.__struct_fields__)
+    known = ((name, getattr(value, name)) for name in value.__struct_fields__)
+    return _listed(f"{name} {one}" for name, one in known if other is None or one != getattr(other, name))

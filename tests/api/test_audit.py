@@ -62,9 +62,9 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "an amount": (
         f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 12 AND account = 'cash'",
         {
-            "entries_balance": {"entry": 12, "stands": "1", "should": "0"},
+            "entries_balance": {"entry": 12, "stands": "0.01", "should": "0.00"},
             "running_balances": {"entry": 12, "account": "cash"},
-            "settlements": {"entry": 12, "stands": "cash:501 SEK, member:3:-500 SEK"},
+            "settlements": {"entry": 12, "stands": "cash 5.01 SEK, member:3 -5.00 SEK"},
         },
     ),
     "both amounts": (
@@ -110,11 +110,11 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     ),
     "a running balance": (
         f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 12 AND account = 'cash'",
-        {"running_balances": {"entry": 12, "account": "cash", "stands": "7"}},
+        {"running_balances": {"entry": 12, "account": "cash", "stands": "0.07"}},
     ),
     "what stands on an account": (
         "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
-        {"running_balances": {"account": "cash", "stands": "7 SEK"}},
+        {"running_balances": {"account": "cash", "stands": "0.07 SEK"}},
     ),
     "a digest": (
         "UPDATE book_ledger_2_closings SET digest = 'e' WHERE closing = 1",
@@ -360,10 +360,10 @@ def test_what_somebody_has_changed_is_told_in_a_sentence(own_client: Any, store_
     wrong = {one["check"]: one["differences"] for one in told["checks"] if not one["ok"]}
     assert wrong.keys() == {"entries_balance", "settlements", "chain", "log"}
     assert wrong["chain"][0]["text"].startswith(f"{match[0].upper()}{match[1:]}, event 3: it names ")
-    assert wrong["entries_balance"][0]["text"] == "Entry 1: the postings add up to -190; they should to 0."
+    assert wrong["entries_balance"][0]["text"] == "Entry 1: the postings add up to -1.90; they should to 0.00."
     told = club.get("/audit", "auditor", **{"Accept-Language": "sv"}).json()
     wrong = {one["check"]: one["differences"] for one in told["checks"]}
-    assert wrong["entries_balance"][0]["text"] == "Post 1: raderna ger tillsammans -190; de ska ge 0."
+    assert wrong["entries_balance"][0]["text"] == "Post 1: raderna ger tillsammans -1.90; de ska ge 0.00."
 
 
 def test_the_page(own_client: Any, store_url: str) -> None:

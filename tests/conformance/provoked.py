@@ -39,8 +39,8 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
-        of_clubs = {"club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
-        path = template.format(**given, **of_clubs, deal=1, case=1, event=1)
+        theirs = {"club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
+        path = template.format(**given, **theirs, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
             if too_many is not None or status in SAID:  # while the store is away, or by another setting
