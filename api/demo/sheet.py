@@ -260,3 +260,6 @@ EVENING: dict[str, dict[str, Any]] = {
 }
 """The club's evening: three matches of which only the tally is kept, the last hour of the first and the third, and
 what each comes to by seat, in öre."""
+
+TAMPERED = [100, 0, -100, 0], [900, 0, -900, 0]
+"""What the first of them came to, and what somebody would like it to have come to."""

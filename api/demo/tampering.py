@@ -1,0 +1,33 @@
+"""Somebody who writes himself nine kronor: in what he was sent, and, being at the machine, in the store itself."""
+
+import json
+import sqlite3
+from base64 import b64decode, b64encode
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from api.demo.client import expect
+from api.demo.sheet import TAMPERED
+
+FROM, TO = (f'"settlement":{json.dumps(amounts, separators=(",", ":"))}' for amounts in TAMPERED)
+
+
+def bundle_changed(bundle: str) -> str:
+    """A bundle in which one row says so."""
+    whole: dict[str, Any] = json.loads(bundle)
+    rows = [row for row in whole["rows"] if FROM in b64decode(row["state"]).decode()]
+    expect("in how many rows of the bundle it stands", len(rows), 1)
+    rows[0]["state"] = b64encode(b64decode(rows[0]["state"]).decode().replace(FROM, TO).encode()).decode()
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+def row_changed(store: Path) -> None:
+    """The same in the row itself."""
+    with closing(sqlite3.connect(store)) as database, database:
+        done = database.execute(
+            "UPDATE stored_events SET state = CAST(replace(CAST(state AS TEXT), ?1, ?2) AS BLOB) "
+            "WHERE instr(CAST(state AS TEXT), ?1)",
+            (FROM, TO),
+        )
+    expect("how many rows were changed", done.rowcount, 1)
