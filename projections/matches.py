@@ -331,10 +331,13 @@ class Matches:
         rows = connection.execute(query.group_by(players.member))
         return {row.member: Standing(row.played, row.won, row.halves) for row in rows}
 
-    def still_open(self, connection: Connection, club: UUID) -> int:
-        """How many matches of a club are not over."""
-        entries = self.entries.c
+    def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
+        """How many matches of a club are not over; those in which a member plays."""
+        entries, players = self.entries.c, self.players.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
+        if member is not None:
+            his = select(players.match).where(players.club == club, players.member == member)
+            query = query.where(entries.match.in_(his))
         return connection.scalar(query) or 0
 
 

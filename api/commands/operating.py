@@ -85,12 +85,12 @@ class Operating:
         with closing(Books(self.referee, self._url)) as books:
             books.start()
             until = time.monotonic() + ANSWER_SECONDS
-            while books.follower.lag(books.head(), books.ledger):
+            while any(books.follower.lag(books.head(), book) for book in (books.ledger, books.matches)):
                 if time.monotonic() > until:
                     raise NotDone("not done: the books do not come to all that is stored: see `knacka doctor`")
                 time.sleep(LOOK_SECONDS)
             with books.engine.connect() as connection:
-                return says_of(books.ledger, connection, club, sent)
+                return says_of(books.ledger, books.matches, connection, club, sent)
 
     def named(self, club: Club) -> dict[Ref, str]:
         """By ref the names of its members."""

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from api.service import Service
 from projections.closings import digest
 from projections.ledger import Ledger
+from projections.matches import Matches
 from referee.clubs import asked
 from referee.clubs.asked import EntryFound
 from referee.clubs.facts import EntryKind, MoneyDraft, account_of
@@ -28,12 +29,14 @@ BookedSent = asked.EraseSent | asked.PayoutSent | asked.ReverseSent | asked.Conf
 
 async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
     """What was sent, with what the books say of it now."""
-    ledger = service.books.ledger
+    books = service.books
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
-        return says_of(ledger, connection, club, sent)
+        return says_of(books.ledger, books.matches, connection, club, sent)
 
-    says = await service.books.ask_of(ledger, club.id, club.version, read)
+    if type(sent) is asked.EraseSent:
+        await books.catch_up(books.matches)
+    says = await books.ask_of(books.ledger, club.id, club.version, read)
     return BOOKED[type(sent)](**asdict(sent), **says)
 
 
@@ -47,14 +50,16 @@ def as_before(sent: BookedSent, before: Any) -> Any | None:
     return kind(**asdict(sent), **says)
 
 
-def says_of(ledger: Ledger, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
+def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BookedSent) -> dict[str, Any]:
     """What the books say of it, by the fields that are decided on beside those that were sent."""
     now = club.standing
     match sent:
         case asked.EraseSent(member=member):
             account = account_of(member)
             balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
-            return {"balances": balances, "entry": ledger.last_on(connection, club.id, account)}
+            last = ledger.last_on(connection, club.id, account)
+            going_on = matches.still_open(connection, club.id, member)
+            return {"balances": balances, "entry": last, "matches": going_on}
         case asked.PayoutSent(member=member, currency=currency):
             account, currency = account_of(member), currency or now.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}

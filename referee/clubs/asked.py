@@ -130,6 +130,8 @@ class Erase(EraseSent, kw_only=True, tag="erase"):
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
     entry: told.EntryCount = 0
     """The last entry on his account; 0: there is none."""
+    matches: told.Tally = 0
+    """In how many matches that are not over he plays."""
 
 
 class IssueKeySent(ClubAct, tag="issue_key"):

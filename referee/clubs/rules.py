@@ -119,6 +119,8 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
         raise ClubState("member_here", None, member=request.member)
     if member.erased:
         raise ClubState("member_erased", None, member=request.member)
+    if request.matches:
+        raise ClubState("matches_left", None, member=request.member, matches=request.matches)
     if any(request.balances):
         raise ClubState("balance_left", None, member=request.member)
     if request.entry > club.closed_through:

@@ -228,6 +228,19 @@ class TestStandings:
         assert answer.json()["events"][-1]["topic"] == "match/won", answer.text
 
 
+def test_nobody_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
+    """What it comes to would stand on an account that nobody has."""
+    body = home.opening(players=[{"member": number} for number in (1, 2, 3)])
+    made = home.client.post("/v1/matches", json=body, headers=bearer(home.key)).json()
+    home.done("leave", member=2)
+    refused = home.act("erase", member=2)
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/matches-left")
+    ended = {"act": "abandon", "reason": "Bo has left"}
+    acts = f"/v1/matches/{made['id']}/acts"
+    assert home.client.post(acts, json=ended, headers=bearer(made["official_token"])).status_code == 201
+    home.done("erase", member=2)
+
+
 def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_path: Path) -> None:
     """A member may be an official, too: told by name to who may read it, and erased with all that names him."""
     name, attending = "Berit Berg", {"officials": [{"name": "Berit Berg"}, {"name": "official"}]}

@@ -158,6 +158,11 @@ class TestErasing:
     def test_only_who_has_left(self, room: Room):
         assert room.refused(asked.Erase(member=1)) == ("member_here", {"member": 1})
 
+    def test_only_who_plays_in_nothing_that_goes_on(self, room: Room):
+        room.do(asked.Leave(member=1))
+        refused = room.refused(asked.Erase(member=1, matches=2), "operator")
+        assert refused == ("matches_left", {"member": 1, "matches": 2})
+
     def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
         room.do(asked.Leave(member=1))
         assert room.refused(asked.Erase(member=1, balances=(0, -5)), "operator") == ("balance_left", {"member": 1})

@@ -20,6 +20,7 @@ from projections.closings import digest
 from projections.follow.engine import engine_for, writer
 from projections.follow.keeping import prepare, rebuild, take
 from projections.ledger import Ledger
+from projections.matches import Matches
 from referee.actors import Actor
 from referee.clubs import asked
 from referee.clubs.facts import account_of
@@ -113,7 +114,7 @@ class Books(RuleBasedStateMachine):
             self.caught_up()
             club: Any = self.desk.get(self.club.id)
             with self.engine.connect() as connection:
-                says = says_of(self.ledger, connection, club, sent)
+                says = says_of(self.ledger, Matches(), connection, club, sent)
             names = sent.__struct_fields__
             sent = BOOKED[type(sent)](**{name: getattr(sent, name) for name in names}, **says)
         command = Command(id=self.club.id, actor=actor, request=sent, key=uuid4().hex)
