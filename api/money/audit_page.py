@@ -108,7 +108,7 @@ def page(audit: Audit, language: Language) -> bytes:
     checks = [(WORDS.checks[one.check].in_(language), "✓" if one.ok else "✗", one.count) for one in audit.checks]
     trial = [(one.account, one.currency, decimal(one.books), decimal(one.rows)) for one in audit.trial]
     waiting = [
-        (one.proposal, kinds[one.draft.kind].in_(language), one.by, one.at.isoformat(timespec="seconds"))
+        (one.proposal, kinds[one.draft.kind].in_(language), one.by, one.at.strftime("%Y-%m-%d %H:%M:%S UTC"))
         for one in audit.proposals
     ]
     keys = [(one.key, whose(one), ", ".join(one.scopes), one.since.date(), until(one)) for one in audit.keys]

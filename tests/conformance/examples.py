@@ -36,13 +36,14 @@ from tests.conformance.test_over_http import RULESETS
 TARGET = ROOT / "api" / "http" / "examples.json"
 DIGEST_LENGTH = 16
 """Of the id of a planned payment."""
+DAY = r"\d{4}-\d\d-\d\d"
 FRESH = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
     r"|\b[0-9a-f]{64}\b"
     r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
     rf"|\b{PATTERN}\b"
-    r'|(?<=")\d{4}-\d\d-\d\d(?=")'
+    rf"|(?<!\d){DAY}(?: [0-9:]+ UTC)?\b"
 )
 """What is not the same when it is done again: ids, times, hashes, tokens, keys and days."""
 
@@ -219,7 +220,17 @@ def examples() -> str:
     for planned, told in client.stand_ins.items():
         if len(planned) == DIGEST_LENGTH:
             text = text.replace(planned, told)
-    return FRESH.sub(lambda found: UNKNOWN if found[0] == UNKNOWN else client.stand_ins[found[0]], text)
+    days = {time[:10]: told[:10] for time, told in client.stand_ins.items() if re.match(DAY, time)}
+    days |= {day: told for day, told in client.stand_ins.items() if re.fullmatch(DAY, day)}
+
+    def known(found: re.Match[str]) -> str:
+        fresh = found[0]
+        if fresh == UNKNOWN or fresh in client.stand_ins:
+            return client.stand_ins.get(fresh, fresh)
+        assert re.match(DAY, fresh), fresh
+        return days.get(fresh[:10], fresh[:10]) + (f" {BEGUN:%H:%M:%S} UTC" if fresh[10:] else "")
+
+    return FRESH.sub(known, text)
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ def editor(store: Store) -> Editor:
 
 
 def test_an_entry_that_is_not_there(store: Store, editor: Editor) -> None:
-    editor.run("DELETE FROM book_ledger_1_postings WHERE number = 2", books=True)
+    editor.run("DELETE FROM book_ledger_2_postings WHERE number = 2", books=True)
     assert store.found() == ["books: the ledger is not what its events make"]
 
 
