@@ -70,15 +70,30 @@ def run(shell: dict[str, str], *commands: str, **more: str) -> str:
     return done.stdout
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def other_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+@contextmanager
+def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
     """Where something may be restored: nothing is there."""
-    if request.param == "postgresql":
+    if kind == "postgresql":
         with empty_database(postgres) as url:
             yield url
     else:
         (tmp_path / "elsewhere").mkdir()
         yield f"sqlite:///{tmp_path}/elsewhere/knacka.db"
+
+
+@pytest.fixture
+def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of the other kind."""
+    kind = "postgresql" if isinstance(place_of(store_url), SqliteFile) else "sqlite"
+    with nothing_in(kind, postgres, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of either kind."""
+    with nothing_in(request.param, postgres, tmp_path) as url:
+        yield url
 
 
 @contextmanager
@@ -167,7 +182,7 @@ def erased(url: str, club: ClubTable, number: int = 2) -> None:
 def test_one_taken_while_the_store_is_used_is_restored_whole(
     store_url: str, other_url: str, shell: dict[str, str], tmp_path: Path
 ) -> None:
-    """Of either store into either; what was answered before it was taken is in it."""
+    """What was answered before it was taken is in it."""
     with used(store_url) as answered:
         before = dict(answered)
         said = run(shell, *blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
@@ -222,7 +237,7 @@ def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
     names.close()
 
 
-def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, other_url: str, tmp_path: Path) -> None:
+def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_url: str, tmp_path: Path) -> None:
     opening = {"Idempotency-Key": "e7c1f6f0-4b52-4d0b-9a52-0fd1e3a0b9aa"}
     body = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}]}
     with running(store_url) as process, httpx.Client(base_url=process.address) as client:
@@ -230,8 +245,8 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, other_ur
         table.done("deal", 0)
         opened = client.post("/v1/matches", json=body, headers=opening)
         assert opened.status_code == 201, opened.text
-    restored(backup(store_url, tmp_path), other_url)
-    with running(other_url) as process, httpx.Client(base_url=process.address) as client:
+    restored(backup(store_url, tmp_path), either_url)
+    with running(either_url) as process, httpx.Client(base_url=process.address) as client:
         again = client.post("/v1/matches", json=body, headers=opening)
         assert (again.status_code, again.json()) == (201, opened.json()), "its secret and its keyed acts are in it"
         club.client = table.client = client
@@ -239,7 +254,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, other_ur
         assert club.join("Bo") == 2
         version = table.done("void", None)["version"]
         assert table.get(f"/protocol?min_version={version}").status_code == 200
-    assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0
+    assert knacka("verify", KNACKA_DATABASE_URL=either_url).returncode == 0
 
 
 # Where something is

@@ -56,6 +56,7 @@ EXAMPLES: dict[str, Any] = {
     "late": 3,
     "least": 28,
     "limit": 20,
+    "matches": 2,
     "member": 5,
     "members": (5, 7),
     "most": 156,

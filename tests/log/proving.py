@@ -72,12 +72,12 @@ def sign(client: Any) -> str:
 
 
 def played(client: Any, deals: int = 2, **opening: Any) -> Table:
-    """A match in which so many deals were scored; the house deals."""
-    while True:  # who declares rödskägg may end it too soon
+    """A match in which so many deals were scored, and which goes on; the house deals."""
+    while True:  # who declares rödskägg may end it
         table = Table(client, **{"dealing": "house", **opening})
         for number in range(deals):
             table.finish_deal(seed=number)
-        if len(table.get("/protocol").json()["lines"]) == deals:
+        if table.get().json()["phase"] != "over":
             return table
 
 
