@@ -32,6 +32,7 @@ from sqlalchemy import (
     case as sqlcase,
 )
 
+from projections.case_rows import begins, case_of, changes_of, entry_of
 from projections.cursors import cursor_of, read_cursor
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
@@ -45,7 +46,6 @@ from referee.events import (
     KnockUpheld,
     MatchOpened,
     PenaltyImposed,
-    Recorded,
     Viewer,
     seen,
 )
@@ -72,13 +72,6 @@ FACTS: tuple[type[Event], ...] = (
 )
 """What a case is made of."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
-
-
-def begins(event: Event) -> bool:
-    """Whether a case begins with this event; an act may also be taken back by a ruling, in a case that is open."""
-    if isinstance(event, ActTakenBack):
-        return event.seat is not None
-    return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
 class Entry(NamedTuple):
@@ -234,10 +227,10 @@ class Cases:
                     if event.club is not None:
                         officials = (*officials, of_club(event.club))
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
-                    entries.append(_entry(recorded, number))
+                    entries.append(entry_of(recorded, number))
                     case = cases.setdefault((match_id, number), {})
-                    case |= _case(recorded, ruleset) if begins(event) else {}
-                    case |= _changes(event)
+                    case |= case_of(recorded, ruleset) if begins(event) else {}
+                    case |= changes_of(event)
                     if begins(event):
                         knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
                         whose = {"members": members, "evening": evening, "knocker": knocker}
@@ -431,68 +424,3 @@ def _listed(row: Any) -> Listed:
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
     return Entry(row.event, row.at, seen(READ[row.topic](row.fact), viewer, row.event <= public_to))
-
-
-def _entry(recorded: Recorded, number: int) -> dict[str, Any]:
-    return {
-        "match": recorded.originator_id,
-        "event": recorded.originator_version,
-        "case": number,
-        "at": recorded.at,
-        "topic": recorded.event.TOPIC,
-        "fact": msgspec.json.encode(recorded.event).decode(),
-    }
-
-
-def _case(recorded: Recorded, ruleset: str) -> dict[str, Any]:
-    """The row of a case that begins with this event."""
-    event: Any = recorded.event
-    return {
-        "match": recorded.originator_id,
-        "case": event.case,
-        "event": recorded.originator_version,
-        "opened_at": recorded.at,
-        "ruleset": ruleset,
-        "rule": None,
-        "appeal_until": None,
-        "verdict": None,
-        "official": None,
-        **_opening(event),
-    }
-
-
-def _opening(event: Any) -> dict[str, Any]:
-    """What was asked with the first event of a case."""
-    if isinstance(event, CaseOpened):
-        opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
-        return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
-    if isinstance(event, ActTakenBack):
-        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (event.seat, "")}
-    opening, about = (event.seat, event.note), {"deal": None, "offence": event.offence or event.named}
-    return {"kind": "offence", "accused": event.accused, **about, "opening": opening}
-
-
-def _changes(event: Any) -> dict[str, Any]:
-    """What an event changes of how a case stands."""
-    match event:
-        case CaseOpened():
-            return {"status": "pending"}
-        case CaseRuled() | KnockUpheld() | KnockDismissed():
-            until = event.appeal_until
-            status = "ruled" if until else "final"
-            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling(event)}
-        case CaseAppealed():
-            return {"status": "appealed"}
-        case CaseWithdrawn():
-            return {"status": "withdrawn"}
-        case ActTakenBack(seat=seat) if seat is not None:
-            return {"status": "final", "rule": "J11", "verdict": "upheld"}
-    return {}
-
-
-def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
-    """What a ruling found, and who gave it."""
-    if not isinstance(event, CaseRuled):
-        return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
-    found = {"verdict": event.verdict, "official": event.official}
-    return found if event.offence is None else found | {"offence": event.offence}
