@@ -36,8 +36,8 @@ from referee.store.store import construct
 ALL = "all"
 """In the place of a book's name."""
 VERIFY = (
-    "Proves what is stored, and changes nothing: reads each match from its first row, decides again what was asked, "
-    "and compares rows, snapshots and books. Names each difference; exits 0 if there is none, else 1."
+    "Proves what is stored, and changes nothing: reads each match and club from its first row, decides again what "
+    "was asked, and compares rows, snapshots and books. Names each difference; exits 0 if there is none, else 1."
 )
 DOCTOR = (
     "Tells what is wrong with the settings, the store, its books and the disk, a line each with what to do, and "
@@ -156,7 +156,7 @@ def verify(settings: Settings, match: str | None) -> int:
     try:
         match = None if match is None else str(UUID(match))
     except ValueError:
-        print(f"{match} is no match id", file=sys.stderr)
+        print(f"{match} is no id of a match or club", file=sys.stderr)
         return 2
     return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "book", nargs="?", default=ALL, help="all in one pass if none is named"
     )
     commands.add_parser("verify", help="prove what is stored", description=VERIFY).add_argument(
-        "match", nargs="?", help="all that is stored if none is named"
+        "match", nargs="?", help="or a club; all that is stored if none is named"
     )
     commands.add_parser("doctor", help="tell what is wrong with settings, store and books", description=DOCTOR)
     for more in (clubs, keys, logs, erasing, backups):

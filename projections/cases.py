@@ -5,6 +5,7 @@ The book keeps all; what a viewer may not know yet is left out when it is asked.
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple, Self
 from uuid import UUID
@@ -32,7 +33,8 @@ from sqlalchemy import (
     case as sqlcase,
 )
 
-from projections.cursors import cursor_of, read_cursor
+from projections.case_rows import begins, case_of, changes_of, entry_of
+from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
@@ -45,7 +47,6 @@ from referee.events import (
     KnockUpheld,
     MatchOpened,
     PenaltyImposed,
-    Recorded,
     Viewer,
     seen,
 )
@@ -72,13 +73,6 @@ FACTS: tuple[type[Event], ...] = (
 )
 """What a case is made of."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
-
-
-def begins(event: Event) -> bool:
-    """Whether a case begins with this event; an act may also be taken back by a ruling, in a case that is open."""
-    if isinstance(event, ActTakenBack):
-        return event.seat is not None
-    return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
 class Entry(NamedTuple):
@@ -143,6 +137,10 @@ class Listed(NamedTuple):
     note: str
 
 
+LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
+"""The columns of a case in a list; the last has what is told of how it was opened: ``by`` and ``note``."""
+
+
 class Cases:
     """The book of all case files."""
 
@@ -195,6 +193,8 @@ class Cases:
         )
         held = self.held.c
         place = (held.opened_at, held.match, held.case)
+        self._order = Order(tuple[datetime, UUID, int], *place)
+        self._query = lru_cache(QUERIES_KEPT)(self._query_of)
         Index(own_name("ix_held"), held.token, *place)
         Index(own_name("ix_held_status"), held.token, held.status, *place)
         Index(own_name("ix_held_rule"), held.token, held.rule, *place)
@@ -234,10 +234,10 @@ class Cases:
                     if event.club is not None:
                         officials = (*officials, of_club(event.club))
                 if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
-                    entries.append(_entry(recorded, number))
+                    entries.append(entry_of(recorded, number))
                     case = cases.setdefault((match_id, number), {})
-                    case |= _case(recorded, ruleset) if begins(event) else {}
-                    case |= _changes(event)
+                    case |= case_of(recorded, ruleset) if begins(event) else {}
+                    case |= changes_of(event)
                     if begins(event):
                         knocker = _member(members, getattr(event, "by", getattr(event, "seat", None)))
                         whose = {"members": members, "evening": evening, "knocker": knocker}
@@ -306,8 +306,23 @@ class Cases:
         ``ValueError`` if it is not.
         """
         assert limit > 0, "a page has room for a case"
+        filters = {"ruleset": ruleset, "rule": rule}
+        given = {name: value for name, value in filters.items() if value is not None} | self._order.values(after)
+        given |= {"at": at, **_whose(sight)}
+        found = list(map(_listed, connection.execute(self._query(status, frozenset(given), limit), given)))
+        return self._order.page(found, limit)
+
+    def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
+        """A page of the cases that stand so, for the values that are given by these names."""
         held = self.held.c
-        query = self._held(sight).order_by(held.opened_at, held.match, held.case).limit(limit + 1)
+        filters = {
+            "ruleset": held.ruleset == bindparam("ruleset"),
+            "rule": held.rule == bindparam("rule"),
+            "after_match": self._order.beyond,
+        }
+        query = self._held(given).where(*(condition for name, condition in filters.items() if name in given))
+        query = query.order_by(*self._order.columns).limit(rows_of(limit))
+        at = bindparam("at", type_=Utc)
         if status == "final":  # as most are: they are met in their order
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
@@ -315,20 +330,10 @@ class Cases:
             query = query.where(held.status == status)
         if status == "ruled":
             # These are found first: all others that were ever ruled on are many, and in order.
-            lately = select(held.match, held.case).where(held.token == sight.official, held.appeal_until > at)
+            lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
-        if ruleset is not None:
-            query = query.where(held.ruleset == ruleset)
-        if rule is not None:
-            query = query.where(held.rule == rule)
-        if after is not None:
-            opened_at, match_id, number = read_cursor(after, tuple[datetime, UUID, int])
-            place = tuple_(bindparam("at", opened_at, Utc), bindparam("id", match_id, Uuid), bindparam("no", number))
-            query = query.where(tuple_(held.opened_at, held.match, held.case) > place)
-        found = [_listed(row) for row in connection.execute(query)]
-        last = found[limit - 1] if len(found) > limit else None
-        return tuple(found[:limit]), cursor_of(last.opened_at, last.match, last.case) if last else None
+        return query
 
     def earlier(
         self,
@@ -344,14 +349,15 @@ class Cases:
         """The last cases in which officials ruled by one of these rules, the latest first, each with its last ruling
         as the viewer may see it: in the matches in which somebody is an official, or in one of them."""
         held = self.held.c
-        query = self._held(sight).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
+        whose = _whose(sight)
+        query = self._held(whose).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
             query = query.where(held.match == match)
         if but is not None:
             query = query.where((held.match != but[0]) | (held.case != but[1]))
-        query = query.order_by(held.opened_at.desc(), held.match.desc(), held.case.desc()).limit(limit)
-        found = [_listed(row) for row in connection.execute(query)]
+        query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
+        found = list(map(_listed, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
         places = tuple_(this.c.match, this.c.case).in_([(one.match, one.case) for one in found])
         stated = select(this.c.match, this.c.case, this.c.event, this.c.fact, known.public_to).select_from(
@@ -364,12 +370,11 @@ class Cases:
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
-    def _held(self, sight: Sight) -> Select[Any]:
-        """Of the cases those of who is their official; where he plays he is none."""
-        query = select(self.held).where(self.held.c.token == sight.official)
-        if sight.sits is not None:
-            query = query.where(self.held.c.members.not_like(f"%{_sitting((sight.sits,))}%"))
-        return query
+    def _held(self, given: Collection[str]) -> Select[Any]:
+        """Of the cases those of who is their official, as :func:`_whose` gives him; where he plays he is none."""
+        held = self.held.c
+        query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
+        return query.where(held.members.not_like(bindparam("sits"))) if "sits" in given else query
 
     def knocks(
         self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None
@@ -424,75 +429,16 @@ def _member(members: str, seat: Actor | None) -> int | None:
     return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
 
 
+def _whose(sight: Sight) -> dict[str, Any]:
+    """The values by which cases are found of which somebody is the official: of nobody there are none."""
+    whose = {"official": sight.official}
+    return whose if sight.sits is None else whose | {"sits": f"%{_sitting((sight.sits,))}%"}
+
+
 def _listed(row: Any) -> Listed:
-    match_id, number, _, _, _, _, *told, (by, note) = row
-    return Listed._make((match_id, number, *told, by, note))
+    *told, opening = row
+    return Listed(*told, *opening)
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
     return Entry(row.event, row.at, seen(READ[row.topic](row.fact), viewer, row.event <= public_to))
-
-
-def _entry(recorded: Recorded, number: int) -> dict[str, Any]:
-    return {
-        "match": recorded.originator_id,
-        "event": recorded.originator_version,
-        "case": number,
-        "at": recorded.at,
-        "topic": recorded.event.TOPIC,
-        "fact": msgspec.json.encode(recorded.event).decode(),
-    }
-
-
-def _case(recorded: Recorded, ruleset: str) -> dict[str, Any]:
-    """The row of a case that begins with this event."""
-    event: Any = recorded.event
-    return {
-        "match": recorded.originator_id,
-        "case": event.case,
-        "event": recorded.originator_version,
-        "opened_at": recorded.at,
-        "ruleset": ruleset,
-        "rule": None,
-        "appeal_until": None,
-        "verdict": None,
-        "official": None,
-        **_opening(event),
-    }
-
-
-def _opening(event: Any) -> dict[str, Any]:
-    """What was asked with the first event of a case."""
-    if isinstance(event, CaseOpened):
-        opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
-        return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
-    if isinstance(event, ActTakenBack):
-        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (event.seat, "")}
-    opening, about = (event.seat, event.note), {"deal": None, "offence": event.offence or event.named}
-    return {"kind": "offence", "accused": event.accused, **about, "opening": opening}
-
-
-def _changes(event: Any) -> dict[str, Any]:
-    """What an event changes of how a case stands."""
-    match event:
-        case CaseOpened():
-            return {"status": "pending"}
-        case CaseRuled() | KnockUpheld() | KnockDismissed():
-            until = event.appeal_until
-            status = "ruled" if until else "final"
-            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling(event)}
-        case CaseAppealed():
-            return {"status": "appealed"}
-        case CaseWithdrawn():
-            return {"status": "withdrawn"}
-        case ActTakenBack(seat=seat) if seat is not None:
-            return {"status": "final", "rule": "J11", "verdict": "upheld"}
-    return {}
-
-
-def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
-    """What a ruling found, and who gave it."""
-    if not isinstance(event, CaseRuled):
-        return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
-    found = {"verdict": event.verdict, "official": event.official}
-    return found if event.offence is None else found | {"offence": event.offence}

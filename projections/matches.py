@@ -25,14 +25,12 @@ from sqlalchemy import (
     case,
     func,
     insert,
-    literal_column,
     select,
-    tuple_,
     union_all,
     update,
 )
 
-from projections.cursors import cursor_of, read_cursor
+from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
@@ -144,8 +142,6 @@ class Standing(NamedTuple):
 Part = Literal["public", "its public", "club", "private", "his"]
 """Of what somebody may see: the public matches, or those of one club; of his club those for its members, the private
 ones, or of those only his own."""
-QUERIES_KEPT = 256
-"""Of the questions for pages, which differ in their parts and filters, and in how long a page is."""
 
 
 class Matches:
@@ -194,6 +190,7 @@ class Matches:
         )
         players = self.players.c
         Index(own_name("ix_match_players_club"), players.club, players.evening)
+        self._order = Order(tuple[datetime, UUID], entries.opened_at, entries.match)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
     def under(self, prefix: str) -> Self:
@@ -264,18 +261,13 @@ class Matches:
             "opened_from": opened_from,
             "opened_to": opened_to,
         }
-        if after is not None:
-            values["after_at"], values["after_match"] = read_cursor(after, tuple[datetime, UUID])
-        given = {name: value for name, value in values.items() if value is not None}
-        query = self._query(_parts(sight, club), frozenset(given), limit + 1)
+        given = {name: value for name, value in values.items() if value is not None} | self._order.values(after)
+        query = self._query(_parts(sight, club), frozenset(given), limit)
         found = [Listed(**row._mapping) for row in connection.execute(query, given)]
-        more = len(found) > limit
-        last = found[:limit][-1] if more else None
-        return tuple(found[:limit]), cursor_of(last.opened_at, last.match) if last else None
+        return self._order.page(found, limit)
 
-    def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], rows: int) -> Select[Any]:
-        """A page of these parts of so many rows, for the values that are given by these names: put together once,
-        since that takes longer than to answer it. How many rows it says itself: PostgreSQL keeps its plan only then.
+    def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], limit: int) -> Select[Any]:
+        """A page of these parts, for the values that are given by these names.
 
         Each part is found by an index in its order, and of each no more than a page is read: where it stands, and all
         of a match only of those that are on the page.
@@ -298,11 +290,10 @@ class Matches:
             "member": self._plays("member"),
             "opened_from": entries.opened_at >= bindparam("opened_from"),
             "opened_to": entries.opened_at < bindparam("opened_to"),
-            "after_at": tuple_(entries.opened_at, entries.match)
-            > tuple_(bindparam("after_at", type_=Utc), bindparam("after_match", type_=Uuid)),
+            "after_match": self._order.beyond,
         }
         wanted = [condition for name, condition in filters.items() if name in given]
-        order, most = (entries.opened_at, entries.match), literal_column(str(rows), Integer)
+        order, most = self._order.columns, rows_of(limit)
         pages = [select(*order).where(seen[part], *wanted).order_by(*order).limit(most) for part in parts]
         if len(pages) == 1:
             return pages[0].with_only_columns(*entries)

@@ -186,7 +186,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
     with used(store_url) as answered:
         before = dict(answered)
         said = run(shell, *blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
-        assert "2 matches and 1 clubs: " in said
+        assert "2 matches and 1 club: " in said
         assert "it is whole" in said
     (file,) = (tmp_path / "kept").iterdir()
     assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
@@ -501,7 +501,7 @@ def test_a_restore_that_is_killed_has_restored_all_or_nothing(
         for _ in range(line):
             assert process.stdout.readline()
         process.kill()
-    if knacka("verify", KNACKA_DATABASE_URL=other_url).stdout.startswith("1 matches and 1 clubs: "):
+    if knacka("verify", KNACKA_DATABASE_URL=other_url).stdout.startswith("1 match and 1 club: "):
         return  # all of it was there already
     if isinstance(place, SqliteFile):
         folder = Path(place.path).parent

@@ -23,16 +23,23 @@ LONGEST = 60
 """Characters of a value that are told."""
 
 
-class Difference(NamedTuple):
-    """What is not as it should be, of which aggregate, and at which event, or with 0 of the whole."""
+MATCH, UNKNOWN = "match", "id"
+KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
+"""Of which kind of aggregate a topic is: ``match``, ``club``, ``log``."""
 
+
+class Difference(NamedTuple):
+    """What is not as it should be, of which aggregate, and at which event, or with 0 of the whole. ``kind``: one of
+    :data:`KIND_OF`; ``id``: nobody knows."""
+
+    kind: str
     aggregate: str
     event: int
     what: str
 
     def __str__(self) -> str:
         """In a line."""
-        return f"match {self.aggregate}: {f'event {self.event}: ' if self.event else ''}{self.what}"
+        return f"{self.kind} {self.aggregate}: {f'event {self.event}: ' if self.event else ''}{self.what}"
 
 
 class _Kept(NamedTuple):
@@ -48,13 +55,14 @@ class History:
 
     def __init__(self, aggregate_id: UUID, snapshots: Sequence[tuple[int, bytes]]) -> None:
         self.id = aggregate_id
-        self.found: list[Difference] = []
         self.events = 0
         """How many rows there are."""
         self.readable = 0
         """Up to this event the rows can be read, and none is missing."""
         self.of_no_use = 0
         """Snapshots of another release."""
+        self._found: list[tuple[int, str]] = []
+        self._kind: str | None = None
         self._snapshots = dict(snapshots)
         self._number, self._prev = 0, FIRST
         self._aggregate: Aggregate | None = None
@@ -66,13 +74,25 @@ class History:
 
     def say(self, number: int, what: str) -> None:
         """There is a difference at this event, or with 0 of the whole."""
-        self.found.append(Difference(str(self.id), number, what))
+        self._found.append((number, what))
+
+    @property
+    def kind(self) -> str:
+        """What it is, by the first of its rows that tells. What there are no rows of has a snapshot, an attempt or a
+        place in a book, as matches have."""
+        return self._kind or (UNKNOWN if self.events else MATCH)
+
+    @property
+    def found(self) -> tuple[Difference, ...]:
+        """What is wrong with it."""
+        return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._found)
 
     def take(self, rows: Sequence[Row]) -> dict[int, Recorded]:
         """Takes in more rows; the recorded events of those that can be read."""
         found: dict[int, Recorded] = {}
         for row in rows:
             self.events += 1
+            self._kind = self._kind or KIND_OF.get(row.topic)
             kept = self._read(row)
             if kept is None:
                 self._broken_off()

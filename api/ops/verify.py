@@ -16,7 +16,8 @@ as well; and which cards the house drew for the first deal or for the lead in a 
 
 import heapq
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import NamedTuple
 from uuid import UUID
@@ -25,25 +26,24 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.ops.ledger import of_the_ledger
 from api.ops.named import compare_names, exchanged
-from api.ops.proof import Difference, History
+from api.ops.proof import MATCH, UNKNOWN, Difference, History
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
 from api.ops.tree import of_the_tree
 from api.ops.tried import Tried
-from referee.store.club import Club
 
 PROGRESS_SECONDS = 5.0
 """Between two lines that tell how far it has come."""
 
 
 class Found(NamedTuple):
-    """What was read of an aggregate, and what is wrong with it. ``of_no_use``: snapshots of another release;
-    ``of_club``: it is no match."""
+    """What was read of an aggregate, which is of this ``kind``, and what is wrong with it. ``of_no_use``: snapshots
+    of another release."""
 
+    kind: str
     events: int
     of_no_use: int
     differences: tuple[Difference, ...]
-    of_club: bool = False
 
 
 def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
@@ -53,7 +53,8 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
     except ValueError:
         own = None
     if own is None or own.hex != aggregate_id:
-        return Found(0, 0, (Difference(repr(aggregate_id), 0, "there are rows under this id, which is none"),))
+        none = Difference(UNKNOWN, repr(aggregate_id), 0, "there are rows under it, and it is none")
+        return Found(UNKNOWN, 0, 0, (none,))
     history = History(own, ())
     try:
         # What is compared with the rows is read before them: they only grow.
@@ -71,7 +72,7 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         compare_names(stored, history)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
-    return Found(history.events, history.of_no_use, tuple(history.found), isinstance(history.aggregate, Club))
+    return Found(history.kind, history.events, history.of_no_use, history.found)
 
 
 def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
@@ -83,10 +84,11 @@ def ids(stored: Stored, shelves: Shelves) -> Iterator[str]:
 
 
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Verifies a match, or without one all that is stored: says each difference, and at the end what was read.
+    """Verifies a match, or another aggregate by its id, or without one all that is stored: says each difference, and
+    at the end what was read.
 
-    The exit code: 0 where all holds, 1 where something does not, 2 where there is no such match. Raises what the
-    databases raise.
+    The exit code: 0 where all holds, 1 where something does not, 2 where there is nothing under this id. Raises what
+    the databases raise.
     """
     stored = Stored(url)
     try:
@@ -102,7 +104,8 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
 def _verify(
     stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
 ) -> int:
-    matches = clubs = events = wrong = of_no_use = 0
+    events = wrong = of_no_use = 0
+    kinds = Counter[str]()
     began = told = time.monotonic()
     whole = (exchanged(stored), of_the_tree(stored), of_the_ledger(stored)) if match is None else ()
     for difference in chain(_of_the_log(stored, shelves), *whole):
@@ -111,9 +114,9 @@ def _verify(
     for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:
         found = verified(stored, shelves, aggregate_id)
         if match is not None and not found.events and not found.differences:
-            progress(f"there is no match {match}")
+            progress(f"there is no match or club {match}")
             return 2
-        matches, clubs = matches + (not found.of_club), clubs + found.of_club
+        kinds[found.kind] += 1
         events, of_no_use = events + found.events, of_no_use + found.of_no_use
         wrong += len(found.differences)
         for one in found.differences:
@@ -121,9 +124,8 @@ def _verify(
         if (now := time.monotonic()) - told >= PROGRESS_SECONDS:
             told = now
             pace = events / (now - began)
-            progress(f"{_counted(matches, clubs)}, {events} events, {pace:.0f} a second: {wrong} differences")
-    kind = "club" if clubs else "match"
-    what = f"{kind} {UUID(match)}" if match is not None else _counted(matches, clubs)
+            progress(f"{_counted(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
+    what = _counted(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
     if of_no_use:
         say(f"{of_no_use} snapshots are of another release and of no use to this one")
     if wrong:
@@ -133,8 +135,17 @@ def _verify(
     return 0
 
 
-def _counted(matches: int, clubs: int) -> str:
-    return f"{matches} matches and {clubs} clubs" if clubs else f"{matches} matches"
+def _counted(kinds: Mapping[str, int]) -> str:
+    """How many there are of each kind; matches also where there are none, and of a log there is one."""
+    matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
+    parts = [
+        "1 match" if matches == 1 else f"{matches} matches",
+        *(["1 club" if clubs == 1 else f"{clubs} clubs"] if clubs else []),
+        *(["the log"] if "log" in kinds else []),
+        *([f"{unknown} of no known kind"] if unknown else []),
+    ]
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _of_the_log(stored: Stored, shelves: Shelves) -> Iterator[str]:

@@ -94,7 +94,7 @@ class TestClubs:
 
     def test_in_a_store_that_is_made_by_it(self, operator: Operator) -> None:
         operator.done("club", "found", *FOUNDING)
-        assert "0 matches and 1 clubs: 3 events" in operator.done("verify")
+        assert "0 matches and 1 club: 3 events" in operator.done("verify")
 
     def test_what_it_may_not_have(self, operator: Operator) -> None:
         for zone in ("Europe/Stockhol", "localtime"):
@@ -250,7 +250,7 @@ class TestProof:
         club = ClubTable(service)
         sql(operator.url, "DELETE FROM names")
         ran = knacka("verify", club.id, KNACKA_DATABASE_URL=operator.url)
-        assert (ran.returncode, "member 1: a name is missing" in ran.stdout) == (1, True)
+        assert (ran.returncode, f"club {club.id}: member 1: a name is missing" in ran.stdout) == (1, True)
 
 
 @pytest.mark.parametrize(

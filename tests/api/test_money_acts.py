@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from referee.clubs.asked import AMOUNT_MAX
+from referee.told import EXACT_MAX
+from referee.value import VERSION_MAX
 from tests.api.club import ClubTable
 
 
@@ -38,9 +41,15 @@ SENT = {"member": 2, "amount": 500, "via": "bank"}
 
 
 class TestBadInput:
-    @pytest.mark.parametrize("amount", [0, -1, 10**12 + 1, 10**18, 1.5, "5"])
+    @pytest.mark.parametrize("amount", [0, -1, AMOUNT_MAX + 1, 10**18, 1.5, "5"])
     def test_an_amount(self, club: ClubTable, amount: Any):
         assert told(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
+
+    def test_what_acts_come_to_is_the_same_to_every_reader_of_json(self, club: ClubTable):
+        """Even if a club had no other events than the highest deposits of one member."""
+        club.done("deposit", **{**SENT, "amount": AMOUNT_MAX})
+        (stood,) = (-amount for account, amount in balances(club).items() if account == "member:2")
+        assert VERSION_MAX * stood <= EXACT_MAX
 
     @pytest.mark.parametrize("currency", ["EUR", "JPY", "KWD", "XYZ"])
     def test_a_currency_that_the_club_does_not_keep(self, club: ClubTable, currency: str):

@@ -13,8 +13,12 @@ from api.cli import main
 from api.ops import verify as verification
 from api.ops.stored import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
+from referee.store.log import LOG_ID
 from referee.store.store import construct
+from tests.api.club import ClubTable
+from tests.api.conftest import client_of
 from tests.edited import Editor, Matches, differences, fill, said
+from tests.log.proving import KEY, sign
 from tests.played import play_out
 
 
@@ -241,7 +245,8 @@ class TestRows:
     def test_rows_under_what_is_no_id(self, sqlite_editor: Editor, name: str) -> None:
         sqlite_editor.run("INSERT INTO {events} VALUES (?, 1, 'match/opened', x'00')", name)
         code, lines = said(sqlite_editor.url)
-        assert (code, lines[0]) == (1, f"match {name!r}: there are rows under this id, which is none")
+        assert (code, lines[0]) == (1, f"id {name!r}: there are rows under it, and it is none")
+        assert "2 matches and 1 of no known kind: " in lines[-1]
 
 
 class TestSnapshots:
@@ -370,6 +375,47 @@ class TestBooks:
         code, lines = said(editor.url)
         assert code == 1
         assert "book cases has come to position 1000000, and the log ends at " in lines[0]
+
+
+class TestKinds:
+    """Matches, clubs and the log go by what they are, also where they cannot be read."""
+
+    @pytest.fixture
+    def club(self, sqlite_editor: Editor) -> str:
+        """Of a store in which the log is signed as well."""
+        with client_of(sqlite_editor.url, log_key=KEY.written, log_seconds=3600) as client:
+            club = ClubTable(client)
+            club.join("Berit")
+            sign(client)
+        return str(club.id)
+
+    def test_each_is_counted(self, sqlite_editor: Editor, club: str, match_id: UUID) -> None:
+        code, lines = said(sqlite_editor.url)
+        assert (code, lines[-1].partition(": ")[0]) == (0, "2 matches, 1 club and the log"), lines
+        for one in (f"club {club}", f"log {LOG_ID}", f"match {match_id}"):
+            assert said(sqlite_editor.url, one.split()[1])[1][-1].startswith(f"{one}: ")
+
+    @pytest.mark.parametrize("kind", ["club", "log"])
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_a_row_that_cannot_be_read(self, sqlite_editor: Editor, club: str, kind: str, number: int) -> None:
+        """Whether it is the first one, or another."""
+        whose = UUID(club) if kind == "club" else LOG_ID
+        sqlite_editor.edit(whose, number, lambda row: row[:-1])
+        code, lines = said(sqlite_editor.url)
+        assert code == 1
+        assert [line for line in lines if line.startswith(f"{kind} {whose}: event {number}: its row cannot be read")]
+        assert lines[-1].startswith("2 matches, 1 club and the log: ")
+        assert not [line for line in lines if line.startswith("match ")]
+
+    def test_rows_of_which_the_first_is_gone(self, sqlite_editor: Editor, club: str) -> None:
+        sqlite_editor.delete(UUID(club), 1, 1)
+        assert f"club {club}: event 2: the history begins with it: event 1 is not there" in said(sqlite_editor.url)[1]
+
+    def test_rows_that_nobody_knows(self, sqlite_editor: Editor, club: str) -> None:
+        sqlite_editor.run("UPDATE {events} SET topic = 'guild/founded' WHERE originator_id = ?", UUID(club))
+        lines = said(sqlite_editor.url)[1]
+        assert f"id {club}: event 1: its row cannot be read: there is no topic guild/founded" in lines
+        assert lines[-1].startswith("2 matches, the log and 1 of no known kind: ")
 
 
 class TestCommand:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
@@ -104,6 +105,16 @@ def fill(url: str, rows: Iterator[Kept]) -> None:
         connection.execute("ANALYZE referee_events")
     connection.commit()
     connection.close()
+
+
+def built(url: str) -> None:
+    """All books of a store: a service that is asked for pages has none left to build."""
+    with construct(url) as referee, closing(Books(referee, url)) as books:
+        books.prepare()
+        books.rebuild(*books.by_name)
+        if books.engine.dialect.name == "postgresql":
+            with books.engine.begin() as connection:
+                connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
 
 
 def read(url: str) -> Iterator[Sequence[Any]]:

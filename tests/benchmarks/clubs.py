@@ -23,16 +23,14 @@ import msgspec
 from msgspec.structs import replace
 
 from api.access.keys import written
-from api.bookkeeping import Books
 from api.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import Event, MatchOpened, Recorded, Visibility
 from referee.store.rows import FIRST, row_hash, to_row
-from referee.store.store import construct
 from tests.api.clubs import hashed
 from tests.api.serving import running
-from tests.benchmarks.books import Kept, fill
-from tests.benchmarks.measure import floor, side_by_side, table
+from tests.benchmarks.books import Kept, built, fill
+from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
 from tests.played import opening
 from tests.stores import empty_database, running_postgres
@@ -43,8 +41,6 @@ NOT_PLAYING = PLAYERS + 1
 VISIBLE: tuple[Visibility, ...] = ("club", "private", "club", "public")
 """In turn, who may see a club's matches."""
 LIMIT = 50
-TURN_SECONDS, TURNS = 0.001, 500
-"""A page or two each in turn: what slows the machine down meets both."""
 LEAST = 0.667
 """At most 1.5 times as long as without clubs."""
 
@@ -124,12 +120,7 @@ def stored(url: str, many: int, *, in_clubs: bool) -> None:
         refs = names.put(club_id(0), None, [f"Member {one}" for one in range(1, NOT_PLAYING + 1)], kind="name")
     of_clubs = clubs(dict(enumerate(refs, 1))) if in_clubs else iter(())
     fill(url, chain(of_clubs, matches(many, in_clubs)))
-    with construct(url) as referee, closing(Books(referee, url)) as books:
-        books.prepare()
-        books.rebuild(*books.by_name)
-        if books.engine.dialect.name == "postgresql":
-            with books.engine.begin() as connection:
-                connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
+    built(url)
 
 
 PAGES = {
@@ -176,7 +167,7 @@ def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]
             assert len(found) == LIMIT, (name, len(found))
             assert key in ("", "k3") or any(one["club"] == str(club_id(0)) for one in found), name
             works = {"with": partial(pages, here, shown, asked), "without": partial(pages, there, "", "")}
-            rates = side_by_side(works, TURN_SECONDS, TURNS)
+            rates = side_by_side(works, *SHORT)
             yield name, rates["with"], rates["without"]
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from statistics import median
 
 ROUNDS = 5
+SHORT = 0.001, 500
+"""Seconds and rounds for pages: one or two of each in turn, so what slows the machine down meets them all."""
 
 
 def rate(work: Callable[[], int], seconds: float = 1.0) -> float:

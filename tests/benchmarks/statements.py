@@ -18,14 +18,12 @@ from msgspec.structs import replace
 
 from api.access.keys import written
 from api.app import create_app
-from api.bookkeeping import Books
 from api.settings import Settings
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import Event, MatchWon, Stakes
 from referee.store.desk import utc_now
-from referee.store.store import construct
 from tests.api.clubs import YEAR, hashed, ref
-from tests.benchmarks.books import Kept, fill
+from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.clubs import rows_of
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
@@ -108,14 +106,7 @@ def main(postings: int = POSTINGS) -> bool:
         for where, url in (("SQLite", f"sqlite:///{place}/knacka.db"), ("PostgreSQL", postgres)):
             made = {many: club_of(many) for many in (FEW, postings)}
             fill(url, chain.from_iterable(rows for _, rows in made.values()))
-            with construct(url) as referee:
-                books = Books(referee, url)
-                books.prepare()
-                books.rebuild(*books.by_name)
-                if books.engine.dialect.name == "postgresql":
-                    with books.engine.begin() as connection:
-                        connection.exec_driver_sql("ANALYZE")  # as the database does by itself before long
-                books.close()
+            built(url)
             rates = measured(url, {many: club for many, (club, _) in made.items()})
             names = dict.fromkeys(name for name, _ in rates)
             few = {name: rates[name, FEW] for name in names}

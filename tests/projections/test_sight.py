@@ -1,5 +1,6 @@
 """Who is told of which matches and cases in lists: each list beside a look at every match by itself."""
 
+import itertools
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -23,7 +24,7 @@ from referee.events import (
     MatchWon,
     Recorded,
 )
-from referee.proceedings.cases import CaseOpened, CaseRuled, CaseWithdrawn
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.proceedings.corrections import Ended, ProtocolCorrected
 from tests.played import opening
 from tests.projections.filled import page_of
@@ -173,6 +174,102 @@ def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log)
     assert found(Sight(club=ONE, whole_club=True)) == found(NOBODY) == []
     named = log.add(uuid4(), replace(opening(players=3), official="c" * 64), knocked(0, 1, True))
     assert found(Sight(held="c" * 64)) == [named]
+
+
+OFFICIALS = ("c" * 64, "d" * 64)
+RULESETS = ("rodskagg-alga", "rodskagg-kortoxen")
+JUDGES = (
+    *(Sight(held=held) for held in OFFICIALS),
+    Sight(club=ONE, officiates=True),
+    Sight(club=ONE, officiates=True, sits=5),
+    Sight(club=OTHER, officiates=True, sits=12),
+    Sight(club=ONE, whole_club=True),
+    NOBODY,
+)
+
+
+def officiates(sight: Sight, opened: MatchOpened) -> bool:
+    """As the rule says it, match by match."""
+    if sight.club is None:
+        return opened.official == sight.held
+    return sight.officiates and opened.club == sight.club and sight.sits not in opened.members
+
+
+def stands(last: Event, at: datetime) -> str:
+    """How a case stands after its last event."""
+    match last:
+        case CaseOpened():
+            return "pending"
+        case CaseWithdrawn():
+            return "withdrawn"
+        case CaseAppealed():
+            return "appealed"
+        case CaseRuled(appeal_until=datetime() as until) if at < until:
+            return "ruled"
+    return "final"
+
+
+@pytest.mark.rule("J1", "J7")
+@pytest.mark.parametrize("seed", range(3))
+def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: int):
+    """Each list beside a look at every case, by what is asked and when."""
+    chance = random.Random(seed)
+    opened: dict[UUID, MatchOpened] = {}
+    cases: dict[tuple[UUID, int], Event] = {}
+    said: dict[str, Any] = {"by": 0, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 1, "payer": 1}
+    for _ in range(30):
+        match = uuid4()
+        official, ruleset = chance.choice(OFFICIALS), chance.choice(RULESETS)
+        first = replace(opening(players=3), official=official)
+        if chance.random() < 0.6:
+            first = of_club(club=chance.choice((ONE, OTHER)), members=tuple(chance.sample(range(1, 13), 3)))
+        opened[match] = replace(first, ruleset=ruleset)
+        log.add(match, opened[match])
+    for _ in range(90):
+        match = chance.choice(list(opened))
+        number = sum(one == match for one, _ in cases) + 1
+        cases[match, number] = CaseOpened(case=number, **said)
+        log.add(match, cases[match, number])
+    for match, number in cases:
+        until = NOON + timedelta(minutes=chance.randint(3, 9))
+        rule = chance.choice(("B11", "B42"))
+        ruling = CaseRuled(
+            case=number, verdict="upheld", standard="agreed_facts", rule=rule, instance=1, appeal_until=until
+        )
+        ends = (), (CaseWithdrawn(case=number),), (ruling,), (ruling, CaseAppealed(case=number, seat=1))
+        for event in chance.choice(ends):
+            log.add(match, event)
+            cases[match, number] = event
+    rules = {place: event.rule for place, event in cases.items() if isinstance(event, CaseRuled)}
+    every: tuple[dict[str, Any], ...] = (
+        {},
+        *({"status": status} for status in ("pending", "ruled", "appealed", "withdrawn", "final")),
+        *({"ruleset": ruleset} for ruleset in RULESETS),
+        *({"rule": "B11", "status": status} for status in ("ruled", "final")),
+        {"ruleset": RULESETS[0], "status": "final"},
+    )
+    met: set[str | None] = set()
+    for sight, filters in itertools.product(JUDGES, every):
+        for at in (NOON + timedelta(minutes=minutes) for minutes in (4, 7)):
+            wanted = [
+                place
+                for place, last in cases.items()
+                if officiates(sight, opened[place[0]])
+                and filters.get("status") in (None, stands(last, at))
+                and filters.get("ruleset") in (None, opened[place[0]].ruleset)
+                and filters.get("rule") in (None, rules.get(place))
+            ]
+            found: list[tuple[UUID, int]] = []
+            cursor, limit = None, chance.randint(2, 9)
+            while True:
+                page, cursor = log.cases.page(log.connection, sight, at, limit=limit, after=cursor, **filters)
+                assert len(page) <= limit
+                found += [(one.match, one.case) for one in page]
+                if cursor is None or len(found) > len(wanted):
+                    break
+            assert found == wanted, (sight, filters, at)
+            met |= {filters.get("status")} if wanted else set()
+    assert met == {None, "pending", "ruled", "appealed", "withdrawn", "final"}
 
 
 class TestStandings:

@@ -1,0 +1,82 @@
+"""How the events of a case become rows: of each event one, and one that tells how the case stands."""
+
+from typing import Any
+
+import msgspec
+
+from referee.events import Event, KnockDismissed, KnockUpheld, Recorded
+from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
+from referee.proceedings.takeback import ActTakenBack
+
+
+def begins(event: Event) -> bool:
+    """Whether a case begins with this event; an act may also be taken back by a ruling, in a case that is open."""
+    if isinstance(event, ActTakenBack):
+        return event.seat is not None
+    return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
+
+
+def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
+    """The row of an event of the case with this number."""
+    return {
+        "match": recorded.originator_id,
+        "event": recorded.originator_version,
+        "case": number,
+        "at": recorded.at,
+        "topic": recorded.event.TOPIC,
+        "fact": msgspec.json.encode(recorded.event).decode(),
+    }
+
+
+def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
+    """The row of a case that begins with this event."""
+    event: Any = recorded.event
+    return {
+        "match": recorded.originator_id,
+        "case": event.case,
+        "event": recorded.originator_version,
+        "opened_at": recorded.at,
+        "ruleset": ruleset,
+        "rule": None,
+        "appeal_until": None,
+        "verdict": None,
+        "official": None,
+        **_opening(event),
+    }
+
+
+def _opening(event: Any) -> dict[str, Any]:
+    """What was asked with the first event of a case."""
+    if isinstance(event, CaseOpened):
+        opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
+        return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
+    if isinstance(event, ActTakenBack):
+        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (event.seat, "")}
+    opening, about = (event.seat, event.note), {"deal": None, "offence": event.offence or event.named}
+    return {"kind": "offence", "accused": event.accused, **about, "opening": opening}
+
+
+def changes_of(event: Any) -> dict[str, Any]:
+    """What an event changes of how a case stands."""
+    match event:
+        case CaseOpened():
+            return {"status": "pending"}
+        case CaseRuled() | KnockUpheld() | KnockDismissed():
+            until = event.appeal_until
+            status = "ruled" if until else "final"
+            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling(event)}
+        case CaseAppealed():
+            return {"status": "appealed"}
+        case CaseWithdrawn():
+            return {"status": "withdrawn"}
+        case ActTakenBack(seat=seat) if seat is not None:
+            return {"status": "final", "rule": "J11", "verdict": "upheld"}
+    return {}
+
+
+def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
+    """What a ruling found, and who gave it."""
+    if not isinstance(event, CaseRuled):
+        return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
+    found = {"verdict": event.verdict, "official": event.official}
+    return found if event.offence is None else found | {"offence": event.offence}
