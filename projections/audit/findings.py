@@ -31,7 +31,8 @@ Check = Annotated[
         "match add up to what it has said. `closings`: each closing has the digest and the balances of its entries. "
         "`chain`: each row names the hash of the row before, and none is missing. `log`: the rows are the leaves of "
         "the log that is signed. `names`: each name and text is the one that was put. `two_persons`: what needs two "
-        "members was confirmed by another than who asked. `pot_not_negative`: no pot has given more than it had.",
+        "members was confirmed by another than who asked, as it was proposed. "
+        "`pot_not_negative`: no pot has given more than it had.",
     ),
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])

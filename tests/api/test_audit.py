@@ -16,6 +16,7 @@ from tests.api.audited import Copy, Kept, Played, filled, found, not_found
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT
+from tests.conformance.described import Description
 from tests.edited import Editor
 from tests.log.proving import KEY
 
@@ -50,7 +51,7 @@ def test_an_honest_club(copy: Copy) -> None:
         ("k3", 3, None),
         ("k4", None, "auditor"),
     ]
-    assert (audit.entry, audit.closed_through, audit.after_closing) == (12, 11, 1)
+    assert (audit.entry, audit.closed_through, audit.after_closing) == (13, 11, 2)
     assert {one.currency: 0 for one in audit.trial} == {"SEK": sum(one.books for one in audit.trial)}
     assert all(one.books == one.rows for one in audit.trial)
 
@@ -60,28 +61,28 @@ def test_an_honest_club(copy: Copy) -> None:
 POSTINGS, ENTRIES = "book_ledger_2_postings", "book_ledger_2_entries"
 IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "an amount": (
-        f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 12 AND account = 'cash'",
+        f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 13 AND account = 'cash'",
         {
-            "entries_balance": {"entry": 12, "stands": "0.01", "should": "0.00"},
-            "running_balances": {"entry": 12, "account": "cash"},
-            "settlements": {"entry": 12, "stands": "cash 5.01 SEK, member:3 -5.00 SEK"},
+            "entries_balance": {"entry": 13, "stands": "0.01", "should": "0.00"},
+            "running_balances": {"entry": 13, "account": "cash"},
+            "settlements": {"entry": 13, "stands": "cash 5.01 SEK, member:3 -5.00 SEK"},
         },
     ),
     "both amounts": (
-        f"UPDATE {POSTINGS} SET amount = 2 * amount WHERE number = 12",
-        {"running_balances": {"entry": 12}, "settlements": {"entry": 12}},
+        f"UPDATE {POSTINGS} SET amount = 2 * amount WHERE number = 13",
+        {"running_balances": {"entry": 13}, "settlements": {"entry": 13}},
     ),
     "the currency of a posting": (
-        f"UPDATE {POSTINGS} SET currency = 'EUR' WHERE number = 12 AND account = 'cash'",
+        f"UPDATE {POSTINGS} SET currency = 'EUR' WHERE number = 13 AND account = 'cash'",
         {
-            "entries_balance": {"entry": 12, "stands": "EUR", "should": "SEK"},
-            "running_balances": {"entry": 12},
-            "settlements": {"entry": 12},
+            "entries_balance": {"entry": 13, "stands": "EUR", "should": "SEK"},
+            "running_balances": {"entry": 13},
+            "settlements": {"entry": 13},
         },
     ),
     "what an entry is": (
-        f"UPDATE {ENTRIES} SET kind = 'fee' WHERE number = 12",
-        {"settlements": {"entry": 12}},
+        f"UPDATE {ENTRIES} SET kind = 'fee' WHERE number = 13",
+        {"settlements": {"entry": 13}},
     ),
     "whose it was": (
         f'UPDATE {ENTRIES} SET "by" = \'"operator"\' WHERE number = 2',
@@ -97,20 +98,20 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"numbers": {"entry": 5}},
     ),
     "a number": (
-        f"UPDATE {ENTRIES} SET number = 14 WHERE number = 12",
-        {"numbers": {"entry": 14, "stands": "14", "should": "12"}, "settlements": {"entry": 14}},
+        f"UPDATE {ENTRIES} SET number = 15 WHERE number = 13",
+        {"numbers": {"entry": 15, "stands": "15", "should": "13"}, "settlements": {"entry": 15}},
     ),
     "the last entry is gone": (
-        f"DELETE FROM {ENTRIES} WHERE number = 12",
-        {"numbers": {"entry": 12}},
+        f"DELETE FROM {ENTRIES} WHERE number = 13",
+        {"numbers": {"entry": 13}},
     ),
     "an entry is gone": (
         f"DELETE FROM {ENTRIES} WHERE number = 4",
         {"numbers": {"entry": 5, "should": "4"}, "running_balances": {}},
     ),
     "a running balance": (
-        f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 12 AND account = 'cash'",
-        {"running_balances": {"entry": 12, "account": "cash", "stands": "0.07"}},
+        f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 13 AND account = 'cash'",
+        {"running_balances": {"entry": 13, "account": "cash", "stands": "0.07"}},
     ),
     "what stands on an account": (
         "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
@@ -254,6 +255,27 @@ def test_what_somebody_else_had_proposed(copy: Copy) -> None:
     assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
 
 
+def test_more_than_was_proposed(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 3)
+    postings = [{"account": "cash", "amount": -9000}, {"account": "member:2", "amount": 9000}]
+    copy.rewritten(copy.kept.club, number, postings=postings)
+    (one,) = found(copy.audit())["two_persons"]
+    assert (one.code, one.event) == ("proposed_otherwise", number)
+    assert one.stands == "payout, cash -90.00 SEK, member:2 90.00 SEK"
+
+
+def test_a_payment_that_the_other_has_not_confirmed(copy: Copy) -> None:
+    """He who told it cannot, nor can a stranger, nor is it posted without a proposal."""
+    number = copy.number_of(copy.kept.club, "money/posted", -2)
+    for by, code in (("key:k2", "one_person"), ("key:k4", "no_treasurer"), ("official", "no_treasurer")):
+        copy.rewritten(copy.kept.club, number, at="", actor=by)
+        assert [one.code for one in found(copy.audit())["two_persons"]] == [code]
+    copy.rewritten(copy.kept.club, number, at="", actor="key:k1")
+    assert found(copy.audit()).keys() == {"log"}, "a treasurer who is neither may"
+    copy.rewritten(copy.kept.club, number, proposal=None)
+    assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
+
+
 def test_a_row_between_two_others_is_gone(copy: Copy) -> None:
     copy.delete(copy.kept.won, 2, 2)
     told = found(copy.audit())
@@ -324,6 +346,7 @@ def test_it_is_told_to_who_may_see_the_books(own_client: Any) -> None:
     assert told.status_code == 200, told.text
     assert told.json()["ok"] is True, told.json()
     assert told.headers["content-language"] == "en"
+    Description().answered("GET", f"{club.path}/audit", 200, dict(told.headers), told.content)
     assert [(one["name"], one["app"]) for one in told.json()["keys"]] == [
         ("Anna Åkesson-Ödmårk", None),
         ("Berit <b>Borg</b>", None),
