@@ -1,7 +1,7 @@
 """How a club's books are audited, and what comes of it."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID
@@ -17,13 +17,14 @@ from projections.audit.persons import KeyHeld, Waiting
 from projections.audit.reading import Rows
 from projections.audit.settled import Reckoning
 from projections.audit.tree import Signed, compare
+from projections.follow.page import Row
 from referee import told
 from referee.actors import Actor
 from referee.clubs.facts import TRIAL_MAX, Account, Ref
 from referee.clubs.money import PROPOSALS_MAX
 from referee.events import MatchOpened
 from referee.games import RULESETS
-from referee.value import EventNumber, Value
+from referee.value import VERSION_MAX, EventNumber, Value
 
 LISTED_MAX = 1000
 """Matches and reversals that are told one by one, of however many there are."""
@@ -151,10 +152,13 @@ def audited(
     def stored(aggregate: UUID, number: int) -> bool:
         return any(row[2] == number for row in books.rows(aggregate, after=number - 1, limit=1).rows)
 
+    def since(version: int) -> Sequence[Row]:
+        return books.rows(club, after=version, limit=VERSION_MAX).rows
+
     def called(key: KeyHeld) -> Ref | None:
         return None if key.member is None else members.get(key.member)
 
-    with Rows(club, decoded, how_settled, texts, findings) as rows:
+    with Rows(club, decoded, how_settled, texts, since, findings) as rows:
         rows.read(books.log_after, to)
         with books.engine.connect() as kept:
             compared = Compared(rows, kept, books.ledger, stored, findings)

@@ -80,22 +80,13 @@ class People:
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
         """An event of the club; ``kind_of``: what kind of entry has a number."""
+        self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
                 self.name = name
             case ClubSet(name=name, payout_limit=limit):
                 self.name = self.name if name is None else name
                 self._limit = self._limit if limit is None else limit
-            case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
-                self.names.setdefault(member, []).append(ref)
-            case PayeeSet(member=whose, swish=swish, iban=iban):
-                numbers = {ref for ref in (swish, iban) if ref is not None}
-                self.replaced |= self._paid_by.get(whose, set()) - numbers
-                self._paid_by[whose] = numbers
-                if whose is not None:
-                    self.names.setdefault(whose, []).extend(sorted(numbers))
-            case MemberErased(member=member):
-                self.erased[member] = recorded.at
             case KeyIssued() as issued:
                 self.keys[issued.key] = KeyHeld(
                     key=issued.key,
@@ -116,6 +107,20 @@ class People:
                 self._paid = {}
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
+
+    def take_names(self, recorded: Recorded) -> None:
+        """The same, as far as names and numbers come or go by it."""
+        match recorded.event:
+            case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
+                self.names.setdefault(member, []).append(ref)
+            case PayeeSet(member=whose, swish=swish, iban=iban):
+                numbers = {ref for ref in (swish, iban) if ref is not None}
+                self.replaced |= self._paid_by.get(whose, set()) - numbers
+                self._paid_by[whose] = numbers
+                if whose is not None:
+                    self.names.setdefault(whose, []).extend(sorted(numbers))
+            case MemberErased(member=member):
+                self.erased[member] = recorded.at
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """A payment between members the other party confirms, or a treasurer who is neither; what else needs two,

@@ -11,6 +11,8 @@ import msgspec
 import pytest
 
 from api.money.audit_page import WORDS
+from api.money.auditing import audited
+from api.service import Service
 from projections.audit.findings import CHECKS
 from tests.api.audited import Copy, Kept, Played, filled, found, not_found
 from tests.api.club import ClubTable
@@ -18,7 +20,7 @@ from tests.api.conftest import client_of
 from tests.api.serving import ROOT
 from tests.conformance.described import Description
 from tests.edited import Editor
-from tests.log.proving import KEY
+from tests.log.proving import KEY, followed
 
 Place = tuple[Path, Kept]
 
@@ -439,6 +441,22 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
         going.set()
         payer.join()
     assert versions == sorted(versions)
+
+
+def test_what_went_while_it_was_made_is_not_missed(own_client: Any) -> None:
+    """A number that was replaced, and somebody erased, behind the rows that are read."""
+    club = ClubTable(own_client)
+    for name in ("Berit", "Cesar"):
+        club.join(name)
+    club.done("set_payee", member=2, swish="0701740605")
+    club.done("leave", member=3)
+    service: Service = own_client.app.state.service
+    to = service.books.head()
+    club.done("set_payee", member=2, swish="0701740606")
+    club.done("erase", member=3)
+    followed(own_client)
+    told = audited(service.books, service.names, UUID(club.id), to, None, str, {})
+    assert (told.ok, told.version) == (True, 7), found(told)
 
 
 def test_of_a_row_of_others_only_the_place_in_the_log_is_told(own_client: Any, store_url: str) -> None:
