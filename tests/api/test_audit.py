@@ -132,6 +132,14 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
         {"settlements": {"code": "books_keep"}},
     ),
+    "which entry is the last": (
+        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":99')",
+        {"settlements": {"code": "books_keep"}},
+    ),
+    "matches are gone": (
+        "DELETE FROM book_ledger_2_matches",
+        {"settlements": {"code": "books_at", "stands": "0"}},
+    ),
     "a leaf of the log": (
         "UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))",
         {"log": {"leaf": 0, "event": 1}},
@@ -255,6 +263,48 @@ def test_what_somebody_else_had_proposed(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "money/posted", 3)
     copy.rewritten(copy.kept.club, number, by="key:k2")
     assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
+
+
+@pytest.mark.parametrize("cause", ["at the end", "nonsense"])
+def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
+    """With all that goes by it: what comes later than the rows that were read has an event that came later."""
+    cause = f"{copy.kept.club}/{copy.kept.ends[copy.kept.club]}" if cause == "at the end" else cause
+    copy.ledger(
+        f'INSERT INTO {ENTRIES} SELECT club, 14, date, kind, currency, ?, evening, reverses, reversed_by, "by" '
+        f"FROM {ENTRIES} WHERE number = 13",
+        cause,
+    )
+    copy.ledger(
+        f"INSERT INTO {POSTINGS} SELECT club, 14, account, currency, amount, balance + amount "
+        f"FROM {POSTINGS} WHERE number = 13"
+    )
+    copy.ledger("UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":14')")
+    told = found(copy.audit())
+    assert [(one.code, one.entry, one.stands) for one in told["numbers"]] == [("entry_extra", 14, cause)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        f"UPDATE {POSTINGS} SET account = '<b>' WHERE account = 'cash'",
+        f"UPDATE {POSTINGS} SET balance = 'x'",
+        f"UPDATE {ENTRIES} SET number = 0 WHERE number = 1",
+        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":99')",
+    ],
+)
+def test_whatever_is_found_is_told_as_it_is_described(copy: Copy, change: str) -> None:
+    copy.ledger(change)
+    audit = copy.audit()
+    assert not audit.ok
+    Description().shape("Audit", msgspec.json.decode(msgspec.json.encode(audit)))
+
+
+def test_an_end_that_is_gone_is_told_as_it_is_described(copy: Copy) -> None:
+    """The closing is there, and what it closed is not."""
+    for number in (0, 1):
+        event = copy.number_of(copy.kept.club, "money/posted", number)
+        copy.edit(copy.kept.club, event, lambda state: b"{}")
+    Description().shape("Audit", msgspec.json.decode(msgspec.json.encode(copy.audit())))
 
 
 def test_more_than_was_proposed(copy: Copy) -> None:
