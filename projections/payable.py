@@ -13,6 +13,8 @@ import segno
 from projections.journal import decimal
 from projections.lettering import in_line, spelled
 
+SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212./()]")
+"""What people write between the figures of a number: blanks, hyphens and dashes, dots, slashes, brackets."""
 SWISH_TEXT_MAX = 50
 SWISH_MAX = 10**14 - 1
 """Minor units: 999999999999.99."""
@@ -52,17 +54,17 @@ class WrongCheckDigits(ValueError):
 
 
 def swish_number(text: str) -> str:
-    """The Swish number that is meant, as its ten figures: +46 70 123 45 67 is 0701234567."""
-    number = re.sub(r"[\s\-()/]", "", text)
-    number = re.sub(r"^(\+|00)?46(?=7)", "0", number)
+    """The Swish number that is meant, as its ten figures: +46 (0)70-123 45 67 is 0701234567."""
+    number = SEPARATORS.sub("", text)
+    number = re.sub(r"^(\+|00)?460?(?=7)", "0", number)
     if not SWISH_NUMBER.fullmatch(number):
         raise ValueError("a Swish number is 123 and seven figures, or a mobile number: 0701234567")
     return number
 
 
 def iban(text: str) -> str:
-    """The account that is meant, as SEPA writes it: without blanks, in capitals, its check digits right."""
-    number = re.sub(r"\s", "", text).upper()
+    """The account that is meant, as SEPA writes it: in capitals with nothing between, its check digits right."""
+    number = SEPARATORS.sub("", text).upper()
     if not re.fullmatch(r"[A-Z]{2}[0-9]{2}[0-9A-Z]+", number):
         raise ValueError("an IBAN is two letters for the country, two check digits, and letters and digits")
     country = number[:2]
@@ -102,7 +104,7 @@ def svg(payload: str, title: str) -> str:
     """The payload as a QR code in black on white, with error correction M and the quiet zone that readers want."""
     file = BytesIO()
     code = segno.make_qr(payload, error="m", boost_error=False, encoding="utf-8", eci=False)
-    code.save(file, kind="svg", scale=4, border=4, light="white", title=title, xmldecl=False, nl=False)
+    code.save(file, kind="svg", scale=4, border=4, light="white", title=in_line(title), xmldecl=False, nl=False)
     return file.getvalue().decode()
 
 

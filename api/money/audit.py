@@ -36,6 +36,7 @@ from projections.audit.tree import Signed
     operation_class=described(
         gives=Audit,
         others={HTML: Text("A page.", begins="<!doctype html>")},
+        headers=("Content-Language",),
         takes=(in_header("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 503),
     ),

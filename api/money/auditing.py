@@ -1,7 +1,7 @@
 """How a club's books are audited, and what comes of it."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 from uuid import UUID
@@ -12,18 +12,19 @@ from api.bookkeeping import Books, decoded
 from api.money.asking import Day
 from api.names import Names
 from projections.audit.books import Compared, written
-from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings
+from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings, is_account
 from projections.audit.persons import KeyHeld, Waiting
 from projections.audit.reading import Rows
 from projections.audit.settled import Reckoning
 from projections.audit.tree import Signed, compare
+from projections.follow.page import Row
 from referee import told
 from referee.actors import Actor
 from referee.clubs.facts import TRIAL_MAX, Account, Ref
 from referee.clubs.money import PROPOSALS_MAX
 from referee.events import MatchOpened
 from referee.games import RULESETS
-from referee.value import EventNumber, Value
+from referee.value import VERSION_MAX, EventNumber, Value
 
 LISTED_MAX = 1000
 """Matches and reversals that are told one by one, of however many there are."""
@@ -148,16 +149,20 @@ def audited(
             return None if own is None else (own, number)
         return None
 
-    def stored(aggregate: UUID, number: int) -> bool:
-        return any(row[2] == number for row in books.rows(aggregate, after=number - 1, limit=1).rows)
+    def stored(aggregate: UUID, number: int) -> int | None:
+        found = books.rows(aggregate, after=number - 1, limit=1).rows
+        return next((row[0] for row in found if row[2] == number), None)
+
+    def since(version: int) -> Sequence[Row]:
+        return books.rows(club, after=version, limit=VERSION_MAX).rows
 
     def called(key: KeyHeld) -> Ref | None:
         return None if key.member is None else members.get(key.member)
 
-    with Rows(club, decoded, how_settled, texts, findings) as rows:
+    with Rows(club, decoded, how_settled, texts, since, findings) as rows:
         rows.read(books.log_after, to)
         with books.engine.connect() as kept:
-            compared = Compared(rows, kept, books.ledger, stored, findings)
+            compared = Compared(rows, kept, books.ledger, stored, to, findings)
             compared.compare()
             compare(rows, kept, books.tree, to, signed, whose, findings)
             trial = _trial(compared)
@@ -181,7 +186,7 @@ def audited(
             ),
             keys=tuple(KeyAudited(**asdict(key), name=called(key)) for key in rows.people.keys.values()),
             closed_through=0 if keeping is None else keeping.through,
-            after_closing=0 if keeping is None else compared.last - keeping.through,
+            after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
         )
 
 
@@ -190,6 +195,7 @@ def _trial(compared: Compared) -> tuple[TrialLine, ...]:
     return tuple(
         TrialLine(account=key[1], currency=key[0], books=theirs.get(key, 0), rows=ours.get(key, 0))
         for key in sorted({*theirs, *ours})
+        if is_account(key[1])
     )
 
 

@@ -2,15 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import msgspec
 from sqlalchemy import Column, Connection, func, select
 
 from projections.audit.findings import Check, Findings
-from projections.audit.reading import Rows
+from projections.audit.reading import UNREADABLE, Rows
 from projections.journal import decimal
 from projections.ledger import Ledger
 from projections.ledger.tables import READ_AT_ONCE, Tables
@@ -19,6 +19,10 @@ from referee.clubs.facts import Balance
 
 AHEAD = 3
 """Entries that one looks ahead for where the two go on alike."""
+
+
+Stored = Callable[[UUID, int], int | None]
+"""At which position an event is stored by now; ``None``: there is none."""
 
 
 class Written(NamedTuple):
@@ -66,10 +70,10 @@ class Compared:
     """The books of a club beside what its rows come to."""
 
     def __init__(
-        self, rows: Rows, kept: Connection, book: Ledger, stored: Callable[[UUID, int], bool], findings: Findings
+        self, rows: Rows, kept: Connection, book: Ledger, stored: Stored, to: int, findings: Findings
     ) -> None:
-        """``stored``: whether there is an event now, after the rows were read."""
-        self.rows, self.kept, self.book, self.stored, self.findings = rows, kept, book, stored, findings
+        """``to``: the position up to which the rows were read."""
+        self.rows, self.kept, self.book, self.stored, self.to, self.findings = rows, kept, book, stored, to, findings
         self.club = rows.club
         self.last = 0 if rows.keeping is None else rows.keeping.last
         self._standing: dict[tuple[str, str], int] = defaultdict(int)
@@ -87,7 +91,7 @@ class Compared:
         for check, part in parts:
             try:
                 part()
-            except (msgspec.MsgspecError, ValueError, TypeError, AttributeError) as error:  # as somebody wrote it
+            except UNREADABLE as error:  # as somebody wrote it
                 self.findings.say(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
 
     # Entries
@@ -100,9 +104,8 @@ class Compared:
         while (ours := made.next(0)) is not None or kept.next(0) is not None:
             theirs = kept.next(0)
             if ours is None and theirs is not None:
-                if theirs.number > self.last and self._has_moved_on(theirs.number):
-                    return
-                self.findings.say("numbers", "entry_extra", entry=theirs.number, stands=theirs.cause)
+                if theirs.number <= self.last or not self._came_since(theirs.cause):
+                    self.findings.say("numbers", "entry_extra", entry=theirs.number, stands=theirs.cause)
                 kept.drop()
                 continue
             assert ours is not None, "there is one of the two"
@@ -129,11 +132,14 @@ class Compared:
         last: int | None = self.kept.scalar(query)
         return last
 
-    def _has_moved_on(self, number: int) -> bool:
-        """Whether the books have come to more since the rows were read."""
-        clubs = self.book.clubs.c
-        keeping = self.kept.scalar(select(clubs.keeping).where(clubs.club == self.club))
-        return keeping is not None and keeping.last >= number
+    def _came_since(self, cause: str) -> bool:
+        """Whether an event is stored behind the rows that were read."""
+        aggregate, _, number = cause.rpartition("/")
+        try:
+            position = self.stored(UUID(aggregate), int(number))
+        except ValueError:  # as somebody wrote it
+            return False
+        return position is not None and position > self.to
 
     def _checked(self, last: int | None) -> Iterator[Written]:
         """The entries as they are kept, each looked at by itself and beside the one before."""
@@ -200,7 +206,9 @@ class Compared:
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
         """What stands on each account after the last entry: by the postings of the books, and by the rows."""
-        theirs = self.book.balances_at(self.kept, self.club, self.last)
+        theirs: tuple[Balance, ...] = ()
+        with suppress(*UNREADABLE):  # as has been said
+            theirs = self.book.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _pot(self) -> None:
@@ -245,18 +253,24 @@ class Compared:
         matches, clubs = self.book.matches.c, self.book.clubs.c
         row = self.kept.execute(select(clubs.version, clubs.keeping).where(clubs.club == self.club)).one_or_none()
         if row is not None:
-            changed = row.keeping != self.rows.keeping and row.keeping.last <= self.last
+            last = row.keeping.last
+            moved_on = self.last < last <= (self._last_kept() or 0)
+            changed = row.keeping != self.rows.keeping and not moved_on
             self._version(self.club, row.version, row.keeping if changed else self.rows.keeping, self.rows.keeping)
         query = select(matches.match, matches.version, matches.money)
+        missing = {match for match, money in self.rows.money.items() if money is not None and money.club == self.club}
         for one in self.kept.execute(query, execution_options={"yield_per": READ_AT_ONCE}):
             if one.match in self.rows.own or (one.money is not None and one.money.club == self.club):
                 self._version(one.match, one.version, one.money, self.rows.money.get(one.match))
+                missing.discard(one.match)
+        for match in sorted(missing):
+            self._version(match, 0, None, self.rows.money[match])
 
     def _version(self, aggregate: UUID, version: int, told: Any, real: Any) -> None:
         own = self.rows.own.get(aggregate)
         now = 0 if own is None else own.version
         place = {"aggregate": str(aggregate), "event": version}
-        if version > now and not self.stored(aggregate, version):
+        if version > now and self.stored(aggregate, version) is None:
             self.findings.say("chain", "rows_end", **place, stands=now, should=version)
         elif version < now:
             self.findings.say("settlements", "books_at", **place, stands=version, should=now)

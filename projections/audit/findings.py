@@ -1,11 +1,12 @@
 """What an audit finds, and where."""
 
+import re
 from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Meta
 
 from referee import told
-from referee.clubs.facts import Account
+from referee.clubs.facts import ACCOUNT, Account
 from referee.value import EventNumber, Value
 
 Check = Annotated[
@@ -31,7 +32,8 @@ Check = Annotated[
         "match add up to what it has said. `closings`: each closing has the digest and the balances of its entries. "
         "`chain`: each row names the hash of the row before, and none is missing. `log`: the rows are the leaves of "
         "the log that is signed. `names`: each name and text is the one that was put. `two_persons`: what needs two "
-        "members was confirmed by another than who asked. `pot_not_negative`: no pot has given more than it had.",
+        "members was confirmed by another than who asked, as it was proposed. "
+        "`pot_not_negative`: no pot has given more than it had.",
     ),
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
@@ -78,8 +80,21 @@ class Findings:
     def say(self, check: Check, code: str, *, stands: Any = "", should: Any = "", **place: Any) -> None:
         """There is a difference; ``place``: fields of :class:`Difference`."""
         self.counts[check] += 1
+        place = {name: value for name, value in place.items() if _is_place(name, value)}
         if len(self.told[check]) < TOLD_MAX:
             self.told[check].append(Difference(code=code, stands=_short(stands), should=_short(should), **place))
+
+
+def _is_place(name: str, value: Any) -> bool:
+    """Whether it is one: somebody may have written anything."""
+    if name in ("aggregate", "account"):
+        return isinstance(value, str) and (name == "aggregate" or is_account(value))
+    return isinstance(value, int) and value >= (name != "leaf")
+
+
+def is_account(name: str) -> bool:
+    """Whether there is such an account."""
+    return re.fullmatch(ACCOUNT, name) is not None
 
 
 def _short(what: Any) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.audit.findings import Findings
+from projections.journal import decimal
 from referee.actors import Actor
 from referee.clubs.facts import (
     AppName,
@@ -79,22 +80,13 @@ class People:
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
         """An event of the club; ``kind_of``: what kind of entry has a number."""
+        self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
                 self.name = name
             case ClubSet(name=name, payout_limit=limit):
                 self.name = self.name if name is None else name
                 self._limit = self._limit if limit is None else limit
-            case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
-                self.names.setdefault(member, []).append(ref)
-            case PayeeSet(member=whose, swish=swish, iban=iban):
-                numbers = {ref for ref in (swish, iban) if ref is not None}
-                self.replaced |= self._paid_by.get(whose, set()) - numbers
-                self._paid_by[whose] = numbers
-                if whose is not None:
-                    self.names.setdefault(whose, []).extend(sorted(numbers))
-            case MemberErased(member=member):
-                self.erased[member] = recorded.at
             case KeyIssued() as issued:
                 self.keys[issued.key] = KeyHeld(
                     key=issued.key,
@@ -116,26 +108,73 @@ class People:
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
 
+    def take_names(self, recorded: Recorded) -> None:
+        """The same, as far as names and numbers come or go by it."""
+        match recorded.event:
+            case MemberJoined(member=member, name=ref) | MemberNamed(member=member, name=ref):
+                self.names.setdefault(member, []).append(ref)
+            case PayeeSet(member=whose, swish=swish, iban=iban):
+                numbers = {ref for ref in (swish, iban) if ref is not None}
+                self.replaced |= self._paid_by.get(whose, set()) - numbers
+                self._paid_by[whose] = numbers
+                if whose is not None:
+                    self.names.setdefault(whose, []).extend(sorted(numbers))
+            case MemberErased(member=member):
+                self.erased[member] = recorded.at
+
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
+        """A payment between members the other party confirms, or a treasurer who is neither; what else needs two,
+        another member's treasurer."""
         proposal = None if posted.proposal is None else self.proposals.pop(posted.proposal, None)
-        needs = posted.reverses is not None and kind_of(posted.reverses) == "match"
+        pay = posted.kind == "pay"
+        needs = pay or (posted.reverses is not None and kind_of(posted.reverses) == "match")
         if posted.kind == "payout":
             for one in posted.postings:
                 if member_of(one.account) is not None:
                     whose = one.account, posted.currency
                     self._paid[whose] = self._paid.get(whose, 0) + one.amount
                     needs = needs or (self._limit is not None and self._paid[whose] > self._limit)
-        if not needs:
+        if not needs and proposal is None:
             return
-        asked, confirmed = self._key(posted.by), self._key(recorded.actor)
+        parties = {member_of(one.account) for one in posted.postings} if pay else set()
+        asked, confirmed = self._member(posted.by), self._member(recorded.actor)
         where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
         who = {"stands": f"{posted.by}, {recorded.actor}", "should": "treasury"}
         if proposal is None or proposal.by != posted.by:
             self.findings.say("two_persons", "not_proposed", **where, **who)
-        elif confirmed is None or "treasury" not in confirmed.scopes:
+        elif (draft := _draft(posted)) != proposal.draft:
+            said = {"stands": _told(draft), "should": _told(proposal.draft)}
+            self.findings.say("two_persons", "proposed_otherwise", **where, **said)
+        elif confirmed not in parties - {None} and not self._is_treasurer(recorded.actor, operator=pay):
             self.findings.say("two_persons", "no_treasurer", **where, **who)
-        elif None in (asked and asked.member, confirmed.member) or (asked and asked.member) == confirmed.member:
+        elif asked is None or asked == confirmed or (confirmed is None and not pay):
             self.findings.say("two_persons", "one_person", **where, **who)
+
+    def _member(self, actor: Actor) -> int | None:
+        """Whose key it is; ``None``: a program's, or no key."""
+        key = self._key(actor)
+        return None if key is None else key.member
+
+    def _is_treasurer(self, actor: Actor, *, operator: bool) -> bool:
+        key = self._key(actor)
+        return (operator and actor == "operator") or (key is not None and "treasury" in key.scopes)
 
     def _key(self, actor: Actor) -> KeyHeld | None:
         return self.keys.get(actor.removeprefix("key:")) if isinstance(actor, str) else None
+
+
+def _draft(posted: MoneyPosted) -> MoneyDraft:
+    """The entry that was asked for, going by what was posted."""
+    return MoneyDraft(
+        kind=posted.kind,
+        currency=posted.currency,
+        postings=posted.postings,
+        evening=posted.evening,
+        reverses=posted.reverses,
+        plan=posted.plan,
+    )
+
+
+def _told(draft: MoneyDraft) -> str:
+    parts = [f"{one.account} {decimal(one.amount)} {draft.currency}" for one in draft.postings]
+    return ", ".join([draft.kind, *parts])

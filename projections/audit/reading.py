@@ -7,6 +7,7 @@ number of matches and members, not of rows.
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any, Self
 from uuid import UUID
@@ -74,6 +75,8 @@ How = Callable[[MatchOpened], Reckoning | None]
 """How a match that was so opened is settled; ``None``: it is not for money."""
 Texts = Callable[[Collection[str]], Mapping[str, bool]]
 """Of refs those whose text there is, and whether it is the one that was put."""
+Since = Callable[[int], Sequence[Row]]
+"""The rows of the club that are stored by now after an event of it."""
 
 
 class _Own:
@@ -90,10 +93,10 @@ class _Own:
 class Rows:
     """What the rows up to a position come to."""
 
-    def __init__(self, club: UUID, decode: Decode, how: How, texts: Texts, findings: Findings) -> None:
+    def __init__(self, club: UUID, decode: Decode, how: How, texts: Texts, since: Since, findings: Findings) -> None:
         self.club, self.findings, self.people = club, findings, People(findings)
         self.ledger, self.tree = LEDGER, TREE
-        self._decode, self._how, self._texts = decode, how, texts
+        self._decode, self._how, self._texts, self._since = decode, how, texts, since
         self.own: dict[UUID, _Own] = {club: _Own(club)}
         self._by_text: dict[Any, _Own] = {str(club): self.own[club], club.hex: self.own[club]}
         self._mark = str(club).encode()
@@ -145,7 +148,8 @@ class Rows:
             at = rows[-1][0]
         self._flush()
         self._settle()
-        self._name()
+        self._name_left()
+        self._name_missing()
 
     # Rows
 
@@ -310,9 +314,13 @@ class Rows:
                 where = {"aggregate": str(aggregate), "event": number}
                 self.findings.say("names", "text_exchanged", **where, stands=ref)
 
-    def _name(self) -> None:
+    def _name_missing(self) -> None:
         """A name is missing of who is erased and of nobody else, a number also where it was replaced, and other texts
-        only where somebody was erased."""
+        only where somebody was erased: in rows that have been read, or that have come since."""
+        if self._missing:
+            for _, _, number, topic, state in self._since(self.version):
+                with suppress(*UNREADABLE):
+                    self.people.take_names(self._decode(self.club, number, topic, state))
         whose = {ref: member for member, names in self.people.names.items() for ref in names}
         for ref, (aggregate, number) in self._missing.items():
             member = whose.get(ref)
@@ -322,8 +330,11 @@ class Rows:
                 continue
             where = {"aggregate": str(aggregate), "event": number}
             self.findings.say("names", "text_missing", **where, member=member, should=ref)
+
+    def _name_left(self) -> None:
+        """Nothing is left of who is erased."""
         gone = [ref for member in self.people.erased for ref in self.people.names.get(member, ())]
         left = self._texts(gone) if gone else {}
-        for ref in gone:
-            if ref in left:
-                self.findings.say("names", "name_left", member=whose[ref], stands=ref)
+        for member in self.people.erased:
+            for ref in left.keys() & self.people.names.get(member, ()):
+                self.findings.say("names", "name_left", member=member, stands=ref)

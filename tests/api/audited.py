@@ -111,6 +111,8 @@ def filled(client: Any) -> Kept:
     club.done("close_books", label="2027")
     club.done("leave", member=4)
     club.done("erase", member=4)
+    waits = club.done("pay", "berit", payer=2, payee=3, amount=200)["proposal"]
+    club.done("confirm", "cesar", proposal=waits)
     club.done("deposit", member=3, amount=500, via="cash")
     club.done("pay", "berit", payer=2, payee=3, amount=300)
     under_way = Played(club)

@@ -11,13 +11,16 @@ import msgspec
 import pytest
 
 from api.money.audit_page import WORDS
+from api.money.auditing import audited
+from api.service import Service
 from projections.audit.findings import CHECKS
 from tests.api.audited import Copy, Kept, Played, filled, found, not_found
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import ROOT
+from tests.conformance.described import Description
 from tests.edited import Editor
-from tests.log.proving import KEY
+from tests.log.proving import KEY, followed
 
 Place = tuple[Path, Kept]
 
@@ -50,7 +53,7 @@ def test_an_honest_club(copy: Copy) -> None:
         ("k3", 3, None),
         ("k4", None, "auditor"),
     ]
-    assert (audit.entry, audit.closed_through, audit.after_closing) == (12, 11, 1)
+    assert (audit.entry, audit.closed_through, audit.after_closing) == (13, 11, 2)
     assert {one.currency: 0 for one in audit.trial} == {"SEK": sum(one.books for one in audit.trial)}
     assert all(one.books == one.rows for one in audit.trial)
 
@@ -60,28 +63,28 @@ def test_an_honest_club(copy: Copy) -> None:
 POSTINGS, ENTRIES = "book_ledger_2_postings", "book_ledger_2_entries"
 IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "an amount": (
-        f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 12 AND account = 'cash'",
+        f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 13 AND account = 'cash'",
         {
-            "entries_balance": {"entry": 12, "stands": "0.01", "should": "0.00"},
-            "running_balances": {"entry": 12, "account": "cash"},
-            "settlements": {"entry": 12, "stands": "cash 5.01 SEK, member:3 -5.00 SEK"},
+            "entries_balance": {"entry": 13, "stands": "0.01", "should": "0.00"},
+            "running_balances": {"entry": 13, "account": "cash"},
+            "settlements": {"entry": 13, "stands": "cash 5.01 SEK, member:3 -5.00 SEK"},
         },
     ),
     "both amounts": (
-        f"UPDATE {POSTINGS} SET amount = 2 * amount WHERE number = 12",
-        {"running_balances": {"entry": 12}, "settlements": {"entry": 12}},
+        f"UPDATE {POSTINGS} SET amount = 2 * amount WHERE number = 13",
+        {"running_balances": {"entry": 13}, "settlements": {"entry": 13}},
     ),
     "the currency of a posting": (
-        f"UPDATE {POSTINGS} SET currency = 'EUR' WHERE number = 12 AND account = 'cash'",
+        f"UPDATE {POSTINGS} SET currency = 'EUR' WHERE number = 13 AND account = 'cash'",
         {
-            "entries_balance": {"entry": 12, "stands": "EUR", "should": "SEK"},
-            "running_balances": {"entry": 12},
-            "settlements": {"entry": 12},
+            "entries_balance": {"entry": 13, "stands": "EUR", "should": "SEK"},
+            "running_balances": {"entry": 13},
+            "settlements": {"entry": 13},
         },
     ),
     "what an entry is": (
-        f"UPDATE {ENTRIES} SET kind = 'fee' WHERE number = 12",
-        {"settlements": {"entry": 12}},
+        f"UPDATE {ENTRIES} SET kind = 'fee' WHERE number = 13",
+        {"settlements": {"entry": 13}},
     ),
     "whose it was": (
         f'UPDATE {ENTRIES} SET "by" = \'"operator"\' WHERE number = 2',
@@ -97,20 +100,20 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"numbers": {"entry": 5}},
     ),
     "a number": (
-        f"UPDATE {ENTRIES} SET number = 14 WHERE number = 12",
-        {"numbers": {"entry": 14, "stands": "14", "should": "12"}, "settlements": {"entry": 14}},
+        f"UPDATE {ENTRIES} SET number = 15 WHERE number = 13",
+        {"numbers": {"entry": 15, "stands": "15", "should": "13"}, "settlements": {"entry": 15}},
     ),
     "the last entry is gone": (
-        f"DELETE FROM {ENTRIES} WHERE number = 12",
-        {"numbers": {"entry": 12}},
+        f"DELETE FROM {ENTRIES} WHERE number = 13",
+        {"numbers": {"entry": 13}},
     ),
     "an entry is gone": (
         f"DELETE FROM {ENTRIES} WHERE number = 4",
         {"numbers": {"entry": 5, "should": "4"}, "running_balances": {}},
     ),
     "a running balance": (
-        f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 12 AND account = 'cash'",
-        {"running_balances": {"entry": 12, "account": "cash", "stands": "0.07"}},
+        f"UPDATE {POSTINGS} SET balance = 7 WHERE number = 13 AND account = 'cash'",
+        {"running_balances": {"entry": 13, "account": "cash", "stands": "0.07"}},
     ),
     "what stands on an account": (
         "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
@@ -128,6 +131,14 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "how far the books are": (
         "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
         {"settlements": {"code": "books_keep"}},
+    ),
+    "which entry is the last": (
+        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":99')",
+        {"settlements": {"code": "books_keep"}},
+    ),
+    "matches are gone": (
+        "DELETE FROM book_ledger_2_matches",
+        {"settlements": {"code": "books_at", "stands": "0"}},
     ),
     "a leaf of the log": (
         "UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))",
@@ -254,6 +265,69 @@ def test_what_somebody_else_had_proposed(copy: Copy) -> None:
     assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
 
 
+@pytest.mark.parametrize("cause", ["at the end", "nonsense"])
+def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
+    """With all that goes by it: what comes later than the rows that were read has an event that came later."""
+    cause = f"{copy.kept.club}/{copy.kept.ends[copy.kept.club]}" if cause == "at the end" else cause
+    copy.ledger(
+        f'INSERT INTO {ENTRIES} SELECT club, 14, date, kind, currency, ?, evening, reverses, reversed_by, "by" '
+        f"FROM {ENTRIES} WHERE number = 13",
+        cause,
+    )
+    copy.ledger(
+        f"INSERT INTO {POSTINGS} SELECT club, 14, account, currency, amount, balance + amount "
+        f"FROM {POSTINGS} WHERE number = 13"
+    )
+    copy.ledger("UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":14')")
+    told = found(copy.audit())
+    assert [(one.code, one.entry, one.stands) for one in told["numbers"]] == [("entry_extra", 14, cause)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        f"UPDATE {POSTINGS} SET account = '<b>' WHERE account = 'cash'",
+        f"UPDATE {POSTINGS} SET balance = 'x'",
+        f"UPDATE {ENTRIES} SET number = 0 WHERE number = 1",
+        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":99')",
+    ],
+)
+def test_whatever_is_found_is_told_as_it_is_described(copy: Copy, change: str) -> None:
+    copy.ledger(change)
+    audit = copy.audit()
+    assert not audit.ok
+    Description().shape("Audit", msgspec.json.decode(msgspec.json.encode(audit)))
+
+
+def test_an_end_that_is_gone_is_told_as_it_is_described(copy: Copy) -> None:
+    """The closing is there, and what it closed is not."""
+    for number in (0, 1):
+        event = copy.number_of(copy.kept.club, "money/posted", number)
+        copy.edit(copy.kept.club, event, lambda state: b"{}")
+    Description().shape("Audit", msgspec.json.decode(msgspec.json.encode(copy.audit())))
+
+
+def test_more_than_was_proposed(copy: Copy) -> None:
+    number = copy.number_of(copy.kept.club, "money/posted", 3)
+    postings = [{"account": "cash", "amount": -9000}, {"account": "member:2", "amount": 9000}]
+    copy.rewritten(copy.kept.club, number, postings=postings)
+    (one,) = found(copy.audit())["two_persons"]
+    assert (one.code, one.event) == ("proposed_otherwise", number)
+    assert one.stands == "payout, cash -90.00 SEK, member:2 90.00 SEK"
+
+
+def test_a_payment_that_the_other_has_not_confirmed(copy: Copy) -> None:
+    """He who told it cannot, nor can a stranger, nor is it posted without a proposal."""
+    number = copy.number_of(copy.kept.club, "money/posted", -2)
+    for by, code in (("key:k2", "one_person"), ("key:k4", "no_treasurer"), ("official", "no_treasurer")):
+        copy.rewritten(copy.kept.club, number, at="", actor=by)
+        assert [one.code for one in found(copy.audit())["two_persons"]] == [code]
+    copy.rewritten(copy.kept.club, number, at="", actor="key:k1")
+    assert found(copy.audit()).keys() == {"log"}, "a treasurer who is neither may"
+    copy.rewritten(copy.kept.club, number, proposal=None)
+    assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
+
+
 def test_a_row_between_two_others_is_gone(copy: Copy) -> None:
     copy.delete(copy.kept.won, 2, 2)
     told = found(copy.audit())
@@ -324,6 +398,7 @@ def test_it_is_told_to_who_may_see_the_books(own_client: Any) -> None:
     assert told.status_code == 200, told.text
     assert told.json()["ok"] is True, told.json()
     assert told.headers["content-language"] == "en"
+    Description().answered("GET", f"{club.path}/audit", 200, dict(told.headers), told.content)
     assert [(one["name"], one["app"]) for one in told.json()["keys"]] == [
         ("Anna Åkesson-Ödmårk", None),
         ("Berit <b>Borg</b>", None),
@@ -416,6 +491,22 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
         going.set()
         payer.join()
     assert versions == sorted(versions)
+
+
+def test_what_went_while_it_was_made_is_not_missed(own_client: Any) -> None:
+    """A number that was replaced, and somebody erased, behind the rows that are read."""
+    club = ClubTable(own_client)
+    for name in ("Berit", "Cesar"):
+        club.join(name)
+    club.done("set_payee", member=2, swish="0701740605")
+    club.done("leave", member=3)
+    service: Service = own_client.app.state.service
+    to = service.books.head()
+    club.done("set_payee", member=2, swish="0701740606")
+    club.done("erase", member=3)
+    followed(own_client)
+    told = audited(service.books, service.names, UUID(club.id), to, None, str, {})
+    assert (told.ok, told.version) == (True, 7), found(told)
 
 
 def test_of_a_row_of_others_only_the_place_in_the_log_is_told(own_client: Any, store_url: str) -> None:

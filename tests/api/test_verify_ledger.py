@@ -7,10 +7,13 @@ import pytest
 from sqlalchemy import Engine, text
 
 from projections.follow.engine import engine_for, writer
+from projections.follow.keeping import LIVE
+from projections.ledger import Ledger
 from tests.api.club import ClubTable
 from tests.edited import said
 
 WHOLE = "books agree with it"
+TABLES = LIVE + Ledger.key
 
 
 @pytest.fixture
@@ -36,11 +39,11 @@ def test_a_ledger_as_it_was_kept(books: Engine, store_url: str) -> None:
 def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> None:
     """Of each table it is told, and what to do about it."""
     changes = {
-        "balances": "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
-        "closings": "UPDATE book_ledger_2_closings SET holds = (1 = 0)",
-        "clubs": "DELETE FROM book_ledger_2_clubs",
-        "entries": "UPDATE book_ledger_2_entries SET cause = 'another' WHERE number = 1",
-        "postings": "UPDATE book_ledger_2_postings SET balance = balance + 1 WHERE number = 2",
+        "balances": f"UPDATE {TABLES}_balances SET balance = 7 WHERE account = 'cash'",
+        "closings": f"UPDATE {TABLES}_closings SET holds = (1 = 0)",
+        "clubs": f"DELETE FROM {TABLES}_clubs",
+        "entries": f"UPDATE {TABLES}_entries SET cause = 'another' WHERE number = 1",
+        "postings": f"UPDATE {TABLES}_postings SET balance = balance + 1 WHERE number = 2",
     }
     with writer(books).begin() as connection:
         for change in changes.values():
@@ -49,7 +52,7 @@ def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> No
     told = sorted(line for line in lines if "book ledger" in line)
     assert code == 1
     assert [line.partition(" is not what the rows make of ")[0] for line in told] == [
-        f"book ledger: book_ledger_2_{table}" for table in changes
+        f"book ledger: {TABLES}_{table}" for table in changes
     ]
     assert all(line.endswith("`knacka rebuild ledger`") for line in told)
 
@@ -57,6 +60,6 @@ def test_a_ledger_that_somebody_has_been_at(books: Engine, store_url: str) -> No
 def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:
     with writer(books).begin() as connection:
         for table in ("entries", "postings"):
-            connection.execute(text(f"DELETE FROM book_ledger_2_{table} WHERE number = 3"))
+            connection.execute(text(f"DELETE FROM {TABLES}_{table} WHERE number = 3"))
     code, lines = said(store_url)
     assert (code, sum("book ledger" in line for line in lines)) == (1, 2), lines

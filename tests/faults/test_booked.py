@@ -8,6 +8,8 @@ from litestar.testing import TestClient
 
 from api.app import create_app
 from api.settings import Settings
+from projections.follow.keeping import LIVE
+from projections.ledger import Ledger
 from referee.log.notes import Checkpoint, signed
 from tests.api.club import ClubTable
 from tests.edited import Editor
@@ -51,7 +53,7 @@ def editor(store: Store) -> Editor:
 
 
 def test_an_entry_that_is_not_there(store: Store, editor: Editor) -> None:
-    editor.run("DELETE FROM book_ledger_2_postings WHERE number = 2", books=True)
+    editor.run(f"DELETE FROM {LIVE}{Ledger.key}_postings WHERE number = 2", books=True)
     assert store.found() == ["books: the ledger is not what its events make"]
 
 

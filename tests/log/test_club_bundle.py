@@ -187,6 +187,8 @@ EDITS: dict[str, Any] = {
     "no settlements": lambda read: read.update(settlements=None),
     "another settlement": lambda read: read["settlements"][0].update(amounts=[100, -200, 100]),
     "the settlement of another match": lambda read: read["settlements"].reverse(),
+    "a settlement with decimals": lambda read: read["settlements"][0].update(unit=100.0),
+    "true for a number": lambda read: read["entries"][0].update(number=True),
 }
 
 
@@ -200,3 +202,21 @@ def test_what_is_told_of_money_has_to_be_what_the_rows_say(books: Audited, tmp_p
     code, lines = checked(tmp_path, changed(answer, EDITS[how]))
     assert (code, lines[-1].startswith("NOT PROVED: ")) == (1, True), lines
     assert not lines[-1].startswith("NOT PROVED: keep"), "that is not all that was found"
+
+
+def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
+    client: Client, books: Audited, tmp_path: Path
+) -> None:
+    """Its rows are signed as well, and its matches came to what is said; but nothing of that was closed."""
+    other = audited(client)
+    sign(client)
+    for kind in ("match/", "money/"):
+        own, bundle = (
+            msgspec.json.decode(one.club.get("/bundle?closing=1", "audit").content) for one in (books, other)
+        )
+        rows = [*(row for row in own["rows"] if row["topic"].startswith(kind)), *bundle["rows"]]
+        told = {"rows": sorted(rows, key=lambda row: row["index"]), "count": len(rows)}
+        if kind == "match/":
+            told["settlements"] = own["settlements"] + bundle["settlements"]
+        code, lines = checked(tmp_path, msgspec.json.encode(bundle | told))
+        assert (code, lines[-1]) == (1, "NOT PROVED: there are rows of others")

@@ -145,6 +145,12 @@ class TestHistories:
         assert checked(tmp_path, plain, old=old).code == 1
         assert checked(tmp_path, beside).code == 1
 
+    def test_what_a_bundle_says_of_itself_moves_no_cursor(self, bundled: Bundled, tmp_path: Path):
+        read = msgspec.json.decode(bundled.bundles[0][0])
+        read["rows"][0]["topic"] = "\x1b[2K\radds up: 1 settlements\n"
+        code, lines = checked(tmp_path, msgspec.json.encode(read))
+        assert (code, len(lines), lines[-1].isascii(), lines[-1].isprintable()) == (1, 2, True, True)
+
     def test_garbage_is_no_proof(self, tmp_path: Path):
         chance = Random(1)
         for bundle in (b"", b"{}", b"[]", b"null", b"\xff", b"1e400", b'{"a":' * 9999, chance.randbytes(99)):

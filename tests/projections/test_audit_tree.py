@@ -22,7 +22,10 @@ BOOK = Log()
 def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list[Difference]:
     """What an audit of a club that has no rows finds in the log."""
     findings, to = Findings(), head(referee)
-    with Rows(uuid4(), decoded, lambda _: None, lambda _: {}, findings) as rows, engine.connect() as kept:
+    with (
+        Rows(uuid4(), decoded, lambda _: None, lambda _: {}, lambda _: (), findings) as rows,
+        engine.connect() as kept,
+    ):
         rows.read(reader(referee), to)
         compare(rows, kept, BOOK, to, signed, lambda _: None, findings)
     return findings.told["log"]
