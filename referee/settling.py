@@ -13,6 +13,7 @@ from msgspec import Meta, field
 from referee import told
 from referee.events import (
     DealScored,
+    Event,
     MatchAbandoned,
     MatchClosed,
     MatchOpened,
@@ -22,7 +23,7 @@ from referee.events import (
     in_points,
 )
 from referee.proceedings.corrections import Ended, Line, ProtocolCorrected, as_they_count
-from referee.proceedings.takeback import that_stands
+from referee.proceedings.takeback import ActTakenBack, that_stands
 from referee.value import Points, RuleId, Seat, Value
 
 Basis = Annotated[
@@ -253,3 +254,17 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
             if seat != end.seat
         ]
     )
+
+
+def comes_to(event: Event, ended_by: int) -> tuple[int, ...] | None:
+    """By seat, what a match for money comes to from an event on, as the event itself says, in minor units: empty
+    where nothing is owed, or nothing yet; ``None``: it says nothing of that. ``ended_by``: the event that said so
+    last, which may be taken back; 0: there was none."""
+    match event:
+        case MatchWon() | MatchClosed() | MatchAbandoned():
+            return event.settlement or ()
+        case ProtocolCorrected(won=won):
+            return () if won is None else won.settlement or ()
+        case ActTakenBack() if event.undoes(ended_by):
+            return ()
+    return None

@@ -5,7 +5,7 @@ the journal.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -24,8 +24,9 @@ from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened,
 from referee.log.facts import LogSigned, LogSize, Note
 from referee.log.notes import base64
 from referee.log.tree import Tree
-from referee.proceedings.corrections import Ended, ProtocolCorrected
+from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.settling import comes_to
 from referee.store.rows import from_row
 from referee.told import EVENT_BYTES_MAX, EXACT_MAX
 from referee.value import EventNumber, Value
@@ -192,12 +193,9 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
     """What a match for money came to by those rows of it; ``None``: nothing."""
     found: BundleSettlement | None = None
     for recorded in map(recorded_in, rows):
-        end: Any = recorded.event
-        if isinstance(end, ActTakenBack) and (found is None or not end.undoes(found.event)):
+        amounts = comes_to(recorded.event, 0 if found is None else found.event)
+        if amounts is None:
             continue
-        if isinstance(end, ProtocolCorrected):
-            end = end.won
-        amounts = end.settlement if isinstance(end, MatchWon | MatchClosed | MatchAbandoned | Ended) else None
         found = None
         if amounts and opened.stakes is not None:
             found = BundleSettlement(

@@ -15,7 +15,7 @@ from referee.events import (
 )
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.proceedings.takeback import ActTakenBack, that_stands
-from referee.settling import Basis, settlement
+from referee.settling import Basis, comes_to, settlement
 
 OF_MONEY = (
     *(MatchOpened, DealScored, DealVoided, MatchWon, MatchClosed, MatchAbandoned),
@@ -40,26 +40,20 @@ class Owed(NamedTuple):
 
 def owed(history: Sequence[Recorded], how: Reckoning, findings: Findings) -> Iterator[Owed]:
     """What a match comes to after each event that says it; says where the lines do not add up to what was said."""
+    ended_by = 0
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
-        said: tuple[int, ...] = ()
-        match event:
-            case MatchWon() | MatchClosed() | MatchAbandoned():
-                said = event.settlement or ()
-            case ProtocolCorrected(won=won):
-                said = () if won is None else won.settlement or ()
-            case ActTakenBack():
-                pass
-            case _:
-                continue
+        if (told := comes_to(event, ended_by)) is None:
+            continue
+        ended_by = number
         where = {"aggregate": str(recorded.originator_id), "event": number}
         past = history[:place]
         found = settlement(past, how.basis, balances=how.has_pot)
         amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
         if not any(amounts):
             amounts = ()
-        if amounts != (said if any(said) else ()):
-            findings.say("derivations", "settlement_said", **where, stands=list(said), should=list(amounts))
+        if amounts != (told if any(told) else ()):
+            findings.say("derivations", "settlement_said", **where, stands=list(told), should=list(amounts))
         if found.payments:
             between = [0] * len(found.seats)
             for paid in found.payments:

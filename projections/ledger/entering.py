@@ -17,9 +17,8 @@ from projections.closings import digest
 from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
-from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
-from referee.proceedings.corrections import ProtocolCorrected
-from referee.proceedings.takeback import ActTakenBack
+from referee.events import MatchOpened, Recorded
+from referee.settling import comes_to
 
 
 class Writing:
@@ -61,15 +60,9 @@ class Writing:
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
         """What a match came to is entered; where it comes to something else now, what was entered is reversed."""
-        event, amounts = recorded.event, tuple[int, ...]()
-        match event:
-            case MatchWon() | MatchClosed() | MatchAbandoned():
-                amounts = event.settlement or ()
-            case ProtocolCorrected(won=won):
-                amounts = () if won is None else won.settlement or ()
-            case ActTakenBack() if not event.undoes(money.ended_by):
-                return
-        entry = money.entry
+        amounts, entry = comes_to(recorded.event, money.ended_by), money.entry
+        if amounts is None:
+            return
         if amounts != money.amounts:
             if entry is not None:
                 self._reverse(recorded, money.club, entry, recorded.actor)
