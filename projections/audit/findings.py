@@ -41,7 +41,7 @@ TOLD_MAX = 100
 """Differences of one check that are told, of however many there are."""
 SHORT = 200
 """Characters that are told of what stands somewhere."""
-Said = Annotated[str, Meta(extra_json_schema={"maxLength": SHORT})]
+Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": told.EXACT_MAX})]
 
 

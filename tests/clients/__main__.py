@@ -69,7 +69,15 @@ def make_python() -> None:
     """openapi-python-client, and mypy over what uses it."""
     path = {"PATH": f"{VENV}{os.pathsep}{os.environ['PATH']}"}  # it formats with the ruff that it finds
     out = BUILD / "python" / PACKAGE
-    options = ("--output-path", out, "--meta", "none", "--fail-on-warning")
+    options = (
+        "--output-path",
+        out,
+        "--meta",
+        "none",
+        "--fail-on-warning",
+        "--config",
+        HERE / "openapi-python-client.yaml",
+    )
     run(VENV / "openapi-python-client", "generate", "--path", DESCRIPTION, *options, env=path)
     expect_all("openapi-python-client", {file.stem for file in out.glob("api/*/*.py")})
     checked = ("--strict", "--follow-imports=silent", "--cache-dir", BUILD / "mypy", "python/play.py")
