@@ -9,8 +9,8 @@ from asyncio import AbstractEventLoop
 from collections import OrderedDict
 from collections.abc import Callable
 
-SLOW_SECONDS = 0.005
-"""From one such answer of this process to the next: 200 in a second."""
+SLOW_SECONDS = 0.01
+"""From one such answer of this process to the next: 100 in a second."""
 
 
 class Slowed:
