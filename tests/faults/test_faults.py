@@ -11,7 +11,7 @@ from tests.faults.play import Enough
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 3, 2, 50, 2, 7.0
-ONE_STEP_IN = 50
+ONE_STEP_IN = 25
 THINKS_SECONDS = 0.05
 """There are other tests."""
 
