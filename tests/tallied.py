@@ -149,7 +149,7 @@ def sheet_of(deal: Sequence[Event], rules: Ruleset, *, counts: bool = False) -> 
             case KnockUpheld() | KnockDismissed():
                 before = place < dealt or not (told["bids"] or duel)
                 told["knocks"].append(_knock_told(event, None if before else done, rules))
-    seats = len(deal[-1].tricks)  # type: ignore[attr-defined]
+    seats = len(deal[-1].tricks)
     fields: dict[str, Any] = {name: tuple(value) for name, value in told.items() if value}
     if len(told["tricks"]) > 3 and not asked:
         fields["asked"] = False
@@ -191,7 +191,7 @@ def acts_of(deal: Sequence[Event], rules: Ruleset) -> Iterator[Request]:
             case KnockUpheld() | KnockDismissed():
                 told = _knock_told(event, 0, rules)
                 if told.upheld and told.offence not in SHOWN and not (reported and told.offence == "misdeal"):
-                    yield Report(seat=told.seat, accused=told.accused, fault=told.offence)  # type: ignore[arg-type]
+                    yield Report(seat=told.seat, accused=told.accused, fault=told.offence)
                 yield Knock(seat=told.seat, accused=told.accused, offence=told.offence)
 
 

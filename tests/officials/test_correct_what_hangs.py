@@ -194,7 +194,7 @@ class TestRams:
         event = corrected(t, self.fault(t, 1))
         assert sum(event.points) + (event.pot or 0) == 0
         assert all(sum(line.points) + (line.pot or 0) == 0 for line in event.lines)
-        assert any(entry.rule == "D70" and entry.seat == P2 for entry in event.lines[0].score.entries)  # type: ignore[union-attr]
+        assert any(entry.rule == "D70" and entry.seat == P2 for entry in event.lines[0].score.entries)
 
     def test_a_session_that_was_closed_is_closed_with_the_new_numbers(self):
         t = self.played()

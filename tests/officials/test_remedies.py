@@ -4,6 +4,7 @@ import pytest
 
 from referee.acts import Act, Appeal, Close, Deal, OpenCase, RemedySent, Score, Void
 from referee.proceedings.cases import CaseRuled
+from referee.refusals import Refused
 from tests.given import NOON
 from tests.officials.hearing import Hearing
 from tests.officials.remedied import (
@@ -83,9 +84,9 @@ class TestAWrongLine:
         hearing = entered(ruleset, sheets.wrong)
         cannot_be = result(sheets.cannot_be)
         by_act = tally(ruleset)
-        with pytest.raises(Exception) as caught:  # noqa: PT011
+        with pytest.raises(Refused) as caught:
             by_act.ask(cannot_be, "official")
-        code, rule = caught.value.code, caught.value.rule  # type: ignore[attr-defined]
+        code, rule = caught.value.code, caught.value.rule
         opening = OpenCase(kind="entry", seat=0, deal=1, result=cannot_be)
         assert hearing.refused(opening, code, rule).facts["at"] == sheets.at
         wrong(hearing, sheets.right)
@@ -321,7 +322,7 @@ class TestCards:
         hearing.ask(Deal(seat=1))
         for _ in range(100):
             acts: list[Act] = [act for seat in (0, 1) for act in hearing.match.rules.legal(hearing.match.state, seat)]
-            if "deal/scored" in {event.TOPIC for event in hearing.ask(acts[0])}:  # type: ignore[arg-type]
+            if "deal/scored" in {event.TOPIC for event in hearing.ask(acts[0])}:
                 break
         wrong(hearing, SHEETS["kalabrias"].right)
         all_agree(hearing)

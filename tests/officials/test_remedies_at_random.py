@@ -39,7 +39,7 @@ def of_the_sisters(key: str) -> Played:
 def of_others(key: str) -> Played:
     kind, writes = OTHERS[key]
 
-    class Written(kind):  # type: ignore[misc]
+    class Written(kind):
         """Its score sheets are kept."""
 
         def write(self, line: DealScored) -> None:

@@ -186,8 +186,8 @@ class TestTheCommitment:
     def test_nobody_sees_the_seed_until_the_deal_is_over(self) -> None:
         made = ShuffleCommitted(commitment=COMMITMENT, seed=SEED)
         for viewer in (0, 1, "spectator", "official"):
-            assert seen(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")  # type: ignore[arg-type]
-            assert seen(made, viewer, public=True) is made  # type: ignore[arg-type]
+            assert seen(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")
+            assert seen(made, viewer, public=True) is made
 
 
 class TestWhatASeatAdds:

@@ -30,7 +30,7 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
     events = [event for _, event in deal]
     line = next(event for event in events if isinstance(event, DealScored))
     if line.kind != "scored":
-        return Result(kind=line.kind)  # type: ignore[arg-type]
+        return Result(kind=line.kind)
     hands, taken, points = ([0 for _ in opened.players] for _ in range(3))
     trick: set[str] = set()
     for event in events:
@@ -46,7 +46,7 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
     declared = [seat for seat, worth in enumerate(line.detail["bella_points"]) if worth]
     return Result(
         declarer=line.declarer,
-        trumps=line.contract,  # type: ignore[arg-type]
+        trumps=line.contract,
         taken=tuple(taken),
         card_points=tuple(points),
         sequences=sequences(opened, line, said, hands) or None,

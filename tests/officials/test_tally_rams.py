@@ -34,7 +34,7 @@ TRICKS = (P1, P2, P1, P3, P3)
 
 
 def fault(seat: int, fault: str = "exposed_card") -> FaultTold:
-    return FaultTold(seat=seat, fault=fault)  # type: ignore[arg-type]
+    return FaultTold(seat=seat, fault=fault)
 
 
 class TestWorkedExamples:
@@ -172,7 +172,7 @@ class TestSecondBest:
     @pytest.mark.rule("D71", "D40")
     def test_nor_act_by_act(self) -> None:
         t = table(pot=5)
-        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))  # type: ignore[arg-type]
+        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))
         t.wrong(Trick(seat=P1, second=P2), rule="D40", code="not_in_play")
         t.wrong(Trick(seat=P1, second=P1), rule="D71", code="second_is_first")
         t.wrong(Trick(seat=P2), rule="D40", code="not_in_play")
@@ -181,7 +181,7 @@ class TestSecondBest:
     def test_told_after_the_play(self) -> None:
         """A fault may come to light when its trick has been written down."""
         t = table()
-        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=JOIN) for seat in range(4)))  # type: ignore[arg-type]
+        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=JOIN) for seat in range(4)))
         t.do(*(Trick(seat=seat) for seat in TRICKS), Report(seat=P1, accused=P3, fault="led_out_of_turn"))
         t.wrong(Score(seat=P1), rule="D71", code="second_needed")
         assert t.legal(P1) == ()
@@ -373,7 +373,7 @@ class TestActByAct:
         whole, by_act = table(), table()
         faults, second = (fault(P3, "revoke"),), (None, None, None, P2, P2)
         said = words(JOIN, WIDOW, JOIN, JOIN)
-        events = whole.do(Result(bids=said, tricks=TRICKS, second=second, exchanged=True, faults=faults))  # type: ignore[arg-type]
+        events = whole.do(Result(bids=said, tricks=TRICKS, second=second, exchanged=True, faults=faults))
         assert isinstance(events[0], ResultEntered)
         assert [type(one) for one in events[1:]] == [type(one) for one in by_act.do(*self.ACTS)]
         assert whole.events[3:-1] == by_act.events[2:-1]
@@ -386,7 +386,7 @@ class TestActByAct:
         assert t.do(Deal(seat=P4, counts=counts))[-1] == Dealt(deal=1, dealer=P4, counts=counts, face_up=True)
         t.do(*self.ACTS[1:5])
         for viewer in (P1, "official"):
-            seen = t.seen(viewer)  # type: ignore[arg-type]
+            seen = t.seen(viewer)
             assert (seen.hand, seen.hands, seen.cards_left) == (None, None, counts)
             assert "turn_up" not in (seen.more or {})
             assert "widow_cards" not in (seen.more or {})
@@ -411,7 +411,7 @@ class TestActByAct:
     @pytest.mark.rule("D-O29")
     def test_what_is_awaited(self) -> None:
         t = table(pot=5)
-        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))  # type: ignore[arg-type]
+        t.do(Deal(seat=P4), *(Bid(seat=seat, bid=word) for seat, word in words(JOIN, LIE, JOIN, JOIN)))
         assert t.to_act == (P1, P3, P4)
         assert t.legal(P1) == (Trick(seat=P1),)
         assert t.legal(P2) == ()

@@ -44,10 +44,10 @@ def written_down(opened: MatchOpened, deal: list[tuple[int, Event]]) -> Result:
     taken = [number for number, event in deal if isinstance(event, TrickTaken)]
     shares = {entry.events[0]: entry.seat for entry in line.entries if entry.rule == "D71"}
     breaches = [breach for _, event in deal for breach in getattr(event, "breaches", ()) if breach.points]
-    faults = tuple(FaultTold(seat=breach.seat, fault=breach.offence) for breach in breaches)  # type: ignore[arg-type]
+    faults = tuple(FaultTold(seat=breach.seat, fault=breach.offence) for breach in breaches)
     return Result(
         bids=bids,
-        tricks=tuple(numbered[number].seat for number in taken),  # type: ignore[attr-defined]
+        tricks=tuple(numbered[number].seat for number in taken),
         second=tuple(shares.get(number) for number in taken) if shares else None,
         exchanged=any(isinstance(event, TurnUpTaken) for event in numbered.values()),
         faults=faults or None,
