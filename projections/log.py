@@ -29,7 +29,7 @@ from sqlalchemy import (
 
 from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, Row
-from referee.log.tree import HASH_BYTES, TILE_WIDTH, Tree, leaf_hashes, rolled_up
+from referee.log.tree import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH, Tree, leaf_hashes, rolled_up
 
 POSITION_BYTES = 8
 TILES_AT_ONCE = 100
@@ -68,9 +68,12 @@ class Log:
         )
         this = self.tiles.c
         Index(own_name("ix_log_tiles"), this.level, this.first)
-        other = self.tiles.alias()
-        last = select(func.max(other.c.number)).where(other.c.level == this.level).scalar_subquery()
-        self._edge = select(this.level, this.number, this.hashes, this.positions).where(this.number == last)
+        self._last = (
+            select(this.number, this.hashes, this.positions)
+            .where(this.level == 0)
+            .order_by(this.number.desc())
+            .limit(1)
+        )
         self._tile = select(this.hashes).where(this.level == bindparam("level"), this.number == bindparam("number"))
         self._size = (
             select(this.number, func.length(this.hashes)).where(this.level == 0).order_by(this.number.desc()).limit(1)
@@ -121,12 +124,16 @@ class Log:
 
     def edge(self, connection: Connection) -> Edge:
         """Where it goes on."""
-        hashes, size, positions = {}, 0, b""
-        for level, number, theirs, at in connection.execute(self._edge):
-            hashes[level] = bytes(theirs)
-            if level == 0:
-                size, positions = number * TILE_WIDTH + len(theirs) // HASH_BYTES, bytes(at)
-        return Edge(size, hashes, positions)
+        found = connection.execute(self._last).one_or_none()
+        if found is None:
+            return Edge(0, {}, b"")
+        hashes, level = {0: bytes(found.hashes)}, 1
+        size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
+        while size >> TILE_HEIGHT * level:
+            tile = connection.execute(self._tile, {"level": level, "number": _last(size, level)})
+            hashes[level] = bytes(tile.scalar_one())
+            level += 1
+        return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
         """How many leaves there are."""
@@ -180,9 +187,7 @@ class Log:
 
 def _last(size: int, level: int) -> int:
     """The number of the last tile of a level, where there are so many leaves."""
-    for _ in range(level):
-        size //= TILE_WIDTH
-    return (size - 1) // TILE_WIDTH
+    return ((size >> TILE_HEIGHT * level) - 1) // TILE_WIDTH
 
 
 def _positions(packed: bytes) -> "array[int]":

@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from eventsourcing.persistence import IntegrityError, StoredEvent
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, event, select
 
 from api.bookkeeping import log_of
 from projections.follow.follow import engine_for, prepare, rebuild
@@ -56,6 +57,20 @@ class TestTree:
                 assert tree.root() == mth(leaves[:size])
                 assert list(tree.inclusion(index)) == path(index, leaves[:size])
                 assert list(tree.consistency(older)) == subproof(older, leaves[:size], True)
+
+    @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)  # PostgreSQL reads so few rows without a key
+    def test_where_it_goes_on_is_found_by_key_however_long_the_log_is(self, engine: Engine, whole_log: Said):
+        book, asked = Log(), list[tuple[str, Any]]()
+        with engine.connect() as connection:
+            event.listen(connection, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+            assert book.edge(connection).size > TILE_WIDTH
+            plans = [
+                row.detail
+                for statement, parameters in list(asked)
+                for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            ]
+        assert plans
+        assert [plan for plan in plans if not plan.startswith("SEARCH")] == []
 
     def test_a_row_is_found_by_its_position(self, referee: Referee, engine: Engine, whole_log: Said):
         positions = [row[0] for row in reader(referee)(0, 100_000).rows]
