@@ -211,7 +211,7 @@ def leaves_of(rows: Sequence[Row]) -> bytes:
     written = _Written()
     try:
         return leaf_hashes(rows, written)
-    except (TypeError, ValueError):  # SQLite takes any text for a number, and for what is stored
+    except TypeError:  # SQLite takes any text for what is stored
         return b"".join([_leaf(row, written) for row in rows])
 
 

@@ -47,7 +47,6 @@ from referee.proceedings.takeback import ActTakenBack
 ROWS = 2000
 """Rows that are read at a time."""
 REF = re.compile(rb"hmac:[0-9a-f]{64}")
-HASH_DIGITS = 2 * HASH_BYTES
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
@@ -139,7 +138,9 @@ class Rows:
         at = 0
         while at < to:
             page = read(at, ROWS)
-            rows = [row for row in page.rows if row[0] <= to]
+            rows = page.rows
+            if page and page.position > to:
+                rows = [row for row in rows if row[0] <= to]
             if not rows:
                 break
             leaves = leaves_of(rows)
@@ -156,13 +157,14 @@ class Rows:
     def _take(self, rows: Sequence[Row], leaves: bytes) -> None:
         refs: dict[str, tuple[UUID, int]] = {}
         scores: list[dict[str, Any]] = []
-        hashes, own_by_text, decode, entered = leaves.hex(), self._by_text, self._decode, LEDGER.takes
-        for place, row in enumerate(rows):
+        own_by_text, decode, entered = self._by_text, self._decode, LEDGER.takes
+        hashes = leaves.hex("\n", HASH_BYTES).split("\n")
+        for row, head in zip(rows, hashes, strict=True):
             _, text, number, topic, state = row
             own = own_by_text.get(text)
             if own is None and (own := self._begun(row)) is None:
                 continue
-            prev, own.head = own.head, hashes[place * HASH_DIGITS : (place + 1) * HASH_DIGITS]
+            prev, own.head = own.head, head
             if number != own.version + 1:
                 self._say(own, number, "row_gap", stands=number, should=own.version + 1)
                 number = number if isinstance(number, int) else own.version + 1

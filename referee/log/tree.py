@@ -36,11 +36,11 @@ def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mappi
     """The hashes of rows of the log, end to end. ``written``: how the id of each aggregate is written, by how it
     stands in the rows.
 
-    Raises ``TypeError`` or ``ValueError`` where a number is none, or what is stored is no bytes.
+    Raises ``TypeError`` where what is stored is no bytes.
     """
     return b"".join(
         [
-            sha256(f"\0{written[aggregate_id]}\n{version:d}\n{topic}\n".encode() + state).digest()
+            sha256(f"\0{written[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()
             for _, aggregate_id, version, topic, state in rows
         ]
     )
