@@ -7,6 +7,8 @@ import gc
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from statistics import median
@@ -20,8 +22,9 @@ from api.bookkeeping import Books, all_books, every_book, log_of
 from api.log.signer import Signer
 from api.settings import Settings
 from projections.follow.engine import engine_for
-from projections.follow.follow import Follower
+from projections.follow.follow import Book, Follower
 from projections.follow.keeping import REBUILD_PAGE
+from projections.follow.page import Log
 from referee.log.notes import SigningKey
 from referee.store.desk import Desk
 from referee.store.store import construct
@@ -34,7 +37,8 @@ from tests.played import opened, play_out
 from tests.stores import empty_database, running_postgres
 
 EVENTS, ROUNDS = 300_000, 3
-MATCHES = 12
+MATCHES, TURNS = 12, 40
+"""Matches that are played in a turn."""
 READING_LEAST = 0.5
 """A rebuild takes at most twice as long."""
 CLUB = UUID(int=12, version=4)
@@ -42,7 +46,8 @@ KEY = SigningKey("bench.example/log", bytes(32))
 
 
 def rebuilt(url: str, events: int, where: str) -> list[bool]:
-    """Both books, beside reading the same rows as a follower reads them."""
+    """Both books, beside reading the same rows as the store gives them to everybody; the table also has what a
+    follower needs for them, who makes no object of each row, and the bare driver."""
     with construct(url) as referee:
         books, log = Books(referee, url), log_of(referee)
 
@@ -51,9 +56,15 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
             while page:
                 page = log.read(page.position, REBUILD_PAGE)
 
+        def from_the_store() -> None:
+            begin = 1
+            while found := referee.recorder.select_notifications(begin, REBUILD_PAGE):
+                begin = found[-1].id + 1
+
         works = {
-            "reading with the driver": lambda: sum(map(len, read(url))),
+            "reading from the store": from_the_store,
             "reading by pages": by_pages,
+            "reading with the driver": lambda: sum(map(len, read(url))),
             "reading and decoding": lambda: decode(url),
             "the ledger": lambda: books.rebuild("ledger"),
             "the log": lambda: books.rebuild("log"),
@@ -69,7 +80,7 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
             entries = books.ledger.last(connection, CLUB)
         books.close()
     best = {name: min(times) for name, times in seconds.items()}
-    beside = best["reading by pages"]
+    beside = best["reading from the store"]
     rows = [(name, spent, spent / beside, f"{events / spent:,.0f}") for name, spent in best.items()]
     table(f"Books of {events:,} events that make {entries:,} entries, {where}", ("", "s", "times", "events/s"), rows)
     return [
@@ -78,29 +89,43 @@ def rebuilt(url: str, events: int, where: str) -> list[bool]:
     ]
 
 
-def acts(url: str, where: str) -> list[bool]:
-    """Acts a second, decided and stored one after the other, while books are followed: with both and without."""
+def acts(urls: Sequence[str], where: str) -> list[bool]:
+    """Acts a second, decided and stored one after the other, while books are followed: with both and without, each
+    in a store of its own. They take turns, and the next one waits until the books have come to the end."""
+    with ExitStack() as stack:
+        tables = {
+            name: stack.enter_context(followed(url, books))
+            for url, (name, books) in zip(urls, (("without", all_books()), ("with both", every_book())), strict=True)
+        }
+        rates: dict[str, list[float]] = {name: [] for name in tables}
+        for turn in range(TURNS + 1):
+            for name, (desk, follower, log) in tables.items():
+                begin, done = time.perf_counter(), 0
+                for seed in range(MATCHES):
+                    done += sum(len(one.events) for one in play_out(desk, opened(desk, deal_ritual=False), 150, seed))
+                if turn:
+                    rates[name].append(done / (time.perf_counter() - begin))
+                while follower.lag(log.head()):
+                    time.sleep(0.01)
+    found = {name: median(some) for name, some in rates.items()}
+    table(f"Events a second while books follow, {where}", ("", "events/s"), [*found.items()])
+    ratio = median(both / without for without, both in zip(*rates.values(), strict=True))
+    return [floor(f"acts with ledger and log beside without, {where}", ratio, 0.95)]
+
+
+@contextmanager
+def followed(url: str, books: Sequence[Book]) -> Iterator[tuple[Desk, Follower, Log]]:
+    """A desk over a store, which these books follow."""
     engine = engine_for(url)
     with construct(url) as referee:
-        rates: dict[bool, list[float]] = {True: [], False: []}
-        for number in range(2 * ROUNDS + 2):
-            with_both = number % 2 == 0
-            books = every_book() if with_both else all_books()
-            follower = Follower(log_of(referee), engine, books, listen=url)
-            follower.start()
-            desk = Desk(referee, committed=lambda _, follower=follower: follower.wake())
-            begin, done = time.perf_counter(), 0
-            for seed in range(MATCHES):
-                done += sum(len(one.events) for one in play_out(desk, opened(desk, deal_ritual=False), 150, seed))
-            spent = time.perf_counter() - begin
-            if number > 1:
-                rates[with_both].append(done / spent)
-            desk.close()
-            follower.close()
-    engine.dispose()
-    found = {name: median(rates[with_both]) for name, with_both in (("without", False), ("with both", True))}
-    table(f"Events a second while books follow, {where}", ("", "events/s"), [*found.items()])
-    return [floor(f"acts with ledger and log beside without, {where}", found["with both"] / found["without"], 0.95)]
+        log = log_of(referee)
+        follower = Follower(log, engine, books, listen=url)
+        follower.start()
+        desk = Desk(referee, committed=lambda _: follower.wake())
+        yield desk, follower, log
+        desk.close()
+        follower.close()
+        engine.dispose()
 
 
 def proofs(url: str, place: Path, where: str) -> list[bool]:
@@ -143,8 +168,9 @@ def main(events: int = EVENTS) -> bool:
             fill(url, islice(chain(founded, rows_of(events, CLUB)), events))
             reached += rebuilt(url, events, where)
             reached += proofs(url, Path(name), where)
-        with empty_database(server) as other:
-            reached += acts(f"sqlite:///{name}/acts.db", "SQLite") + acts(other, "PostgreSQL")
+        reached += acts([f"sqlite:///{name}/{one}.db" for one in ("without", "with")], "SQLite")
+        with empty_database(server) as one, empty_database(server) as other:
+            reached += acts((one, other), "PostgreSQL")
     return all(reached)
 
 
