@@ -1,5 +1,6 @@
 """Fixtures for all tests. A store test asks for `store_url` and runs on SQLite and on PostgreSQL."""
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -30,6 +31,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if lacking and not NEEDED:
         config.hook.pytest_deselected(items=lacking)
         items[:] = [item for item in items if item not in lacking]
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()  # what has been imported stays, and need not be looked through again and again
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

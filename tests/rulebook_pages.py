@@ -6,6 +6,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def marks(source: str) -> Iterator[tuple[str, str]]:
                     yield from ((ast.literal_eval(argument), node.name) for argument in decorator.args)
 
 
+@cache
 def shown_by() -> dict[str, list[str]]:
     """By rule id, where it is shown: file and name."""
     found: dict[str, list[str]] = defaultdict(list)
