@@ -72,7 +72,8 @@ def iban(text: str) -> str:
         raise ValueError(f"no account in {country} can be reached by SEPA")
     if len(number) != IBAN_LENGTH[country]:
         raise ValueError(f"an IBAN of {country} has {IBAN_LENGTH[country]} characters, and this has {len(number)}")
-    if int("".join(str(int(figure, 36)) for figure in number[4:] + number[:4])) % 97 != 1:
+    remainder = int("".join(str(int(figure, 36)) for figure in number[4:] + number[:4])) % 97
+    if remainder != 1 or not 2 <= int(number[2:4]) <= 98:  # 00, 01 and 99 leave what 97, 98 and 02 leave
         raise WrongCheckDigits("the check digits of this IBAN are wrong: a character was mistaken or misplaced")
     return number
 
