@@ -1,9 +1,15 @@
-"""The service in memory, with a store of its own."""
+"""The service in memory: one for all tests, or with a store of its own.
 
+What is about a store runs on SQLite and on PostgreSQL (``store_url``, ``own_client``). What only goes through one
+runs on either, half of the tests on each; ``STORES=both`` has it run on both, as ``make soak`` does.
+"""
+
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import httpx
 import psycopg
@@ -16,10 +22,12 @@ from api.settings import Settings
 from tests.api.serving import served
 from tests.api.table import Table
 from tests.edited import Editor, Matches, fill, played
-from tests.stores import Postgres
+from tests.stores import Postgres, empty_database
 
 WAIT_SECONDS = 0.3
 """Long enough for what happens anyway, short enough to wait for what does not."""
+
+STORES = ["sqlite", "postgresql"]
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +35,42 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lite
     """One service for all tests that need none to themselves: their matches do not know of each other."""
     path: Path = tmp_path_factory.mktemp("service")
     with client_of(f"sqlite:///{path}/knacka.db") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def postgres_client(postgres: Postgres) -> Iterator[TestClient[Litestar]]:
+    """The same on PostgreSQL."""
+    with empty_database(postgres) as url, client_of(url) as client:
+        yield client
+
+
+@pytest.fixture(params=STORES if os.environ.get("STORES") == "both" else None)
+def either_store(request: pytest.FixtureRequest) -> str:
+    """One of the two databases, as the name of the test has it."""
+    store: str = getattr(request, "param", STORES[crc32(request.node.name.encode()) % len(STORES)])
+    return store
+
+
+@pytest.fixture
+def either_client(request: pytest.FixtureRequest, either_store: str) -> TestClient[Litestar]:
+    """The service for all tests on one of the two databases."""
+    name = {"sqlite": "client", "postgresql": "postgres_client"}[either_store]
+    client: TestClient[Litestar] = request.getfixturevalue(name)
+    return client
+
+
+@pytest.fixture
+def either_url(request: pytest.FixtureRequest, either_store: str) -> str:
+    """The URL of a store with nothing in it, on one of the two databases."""
+    url: str = request.getfixturevalue({"sqlite": "sqlite_url", "postgresql": "postgres_url"}[either_store])
+    return url
+
+
+@pytest.fixture
+def lone_client(either_url: str) -> Iterator[TestClient[Litestar]]:
+    """A service over such a store."""
+    with client_of(either_url) as client:
         yield client
 
 

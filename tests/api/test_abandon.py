@@ -77,11 +77,11 @@ def test_only_the_official_may(client: Client) -> None:
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/unreadable")
 
 
-def test_in_rams_the_pot_is_shared_and_settled(own_client: Client) -> None:
-    """On both stores."""
+def test_in_rams_the_pot_is_shared_and_settled(either_client: Client) -> None:
+    """On either store."""
     opening = {"points": [-1000, 0, 0], "pot": 1000}
     table = Table(
-        own_client,
+        either_client,
         ruleset="rams-english",
         options={},
         dealing="house",

@@ -22,12 +22,16 @@ def attempts(table: Table, query: str = "", who: str = "official") -> list[dict[
     return found
 
 
-@pytest.fixture
-def house(own_client: TestClient[Litestar]) -> Table:
-    """The cards are dealt; seat 1 is to bid."""
-    table = Table(own_client, **HOUSE)
+def dealt_on(client: Any) -> Table:
+    table = Table(client, **HOUSE)
     table.done("deal", 0)
     return table
+
+
+@pytest.fixture
+def house(either_client: TestClient[Litestar]) -> Table:
+    """The cards are dealt; seat 1 is to bid."""
+    return dealt_on(either_client)
 
 
 def test_what_is_kept(house: Table) -> None:
@@ -53,7 +57,7 @@ def test_what_is_kept(house: Table) -> None:
     assert house.version() == 2, "no version counts them"
 
 
-def test_neither_bodies_nor_tokens_are_kept(house: Table, store_url: str) -> None:
+def test_neither_bodies_nor_tokens_are_kept(house: Table) -> None:
     house.post("/knocks", {"seat": 0, "accused": 0, "note": "Secretly written"}, 0, **{"Idempotency-Key": "my-key"})
     house.send("bid", 2, bid=5)
     assert len(attempts(house)) == 2
@@ -105,7 +109,8 @@ def test_pages(house: Table) -> None:
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 200
 
 
-def test_who_tries_without_end_leaves_few_rows(house: Table) -> None:
+def test_who_tries_without_end_leaves_few_rows(lone_client: TestClient[Litestar]) -> None:
+    house = dealt_on(lone_client)
     for _ in range(100):
         house.send("bid", 2, bid=1)
     assert [one["count"] for one in attempts(house)] == [*range(1, 21), 40, 80]
@@ -140,9 +145,9 @@ def test_two_services_count_in_one_stream(postgres_url: str) -> None:
         assert len(kept) <= 22
 
 
-def test_what_is_tried_in_a_case_is_kept_too(own_client: TestClient[Litestar]) -> None:
+def test_what_is_tried_in_a_case_is_kept_too(either_client: TestClient[Litestar]) -> None:
     officials = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
-    table = Table(own_client, adjudication=officials)
+    table = Table(either_client, adjudication=officials)
     table.done("deal", 0, counts=[6, 6, 6])
     case = table.post("/knocks", {"seat": 0, "accused": 1, "offence": "led_out_of_turn"}, 0)
     assert (case.status_code, case.json()["verdict"]) == (201, "pending")

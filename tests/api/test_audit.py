@@ -392,8 +392,8 @@ def test_all_that_can_be_found_has_a_sentence() -> None:
 # Over HTTP
 
 
-def test_it_is_told_to_who_may_see_the_books(own_client: Any) -> None:
-    club, _ = filled_on(own_client)
+def test_it_is_told_to_who_may_see_the_books(lone_client: Any) -> None:
+    club, _ = filled_on(lone_client)
     told = club.get("/audit", "auditor")
     assert told.status_code == 200, told.text
     assert told.json()["ok"] is True, told.json()
@@ -406,7 +406,7 @@ def test_it_is_told_to_who_may_see_the_books(own_client: Any) -> None:
     ]
     assert club.get("/audit", "auditor", **{"If-None-Match": told.headers["etag"]}).status_code == 304
     assert club.get("/audit", "berit").json()["type"] == "/problems/scope-missing"
-    assert ClubTable(own_client).get("/audit", club.keys["auditor"]).status_code == 404
+    assert ClubTable(lone_client).get("/audit", club.keys["auditor"]).status_code == 404
 
 
 def filled_on(client: Any) -> tuple[ClubTable, str]:
@@ -456,9 +456,9 @@ def test_the_page(own_client: Any, store_url: str) -> None:
         assert not [tag for tag in ("<b>", "<i>", "<script") if tag in page.text]
 
 
-def test_a_pot_that_gave_what_it_had_not(own_client: Any) -> None:
+def test_a_pot_that_gave_what_it_had_not(lone_client: Any) -> None:
     """A match that began with a pot from before the books: what lay in it is to be entered first."""
-    club, _ = filled_on(own_client)
+    club, _ = filled_on(lone_client)
     opening = {"points": [0, 0, 0], "pot": 300}
     rams: dict[str, Any] = {"ruleset": "rams-english", "opening": opening, "adjudication": None}
     Played(club, **rams).done("close", None)
@@ -493,18 +493,18 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
     assert versions == sorted(versions)
 
 
-def test_what_went_while_it_was_made_is_not_missed(own_client: Any) -> None:
+def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
     """A number that was replaced, and somebody erased, behind the rows that are read."""
-    club = ClubTable(own_client)
+    club = ClubTable(lone_client)
     for name in ("Berit", "Cesar"):
         club.join(name)
     club.done("set_payee", member=2, swish="0701740605")
     club.done("leave", member=3)
-    service: Service = own_client.app.state.service
+    service: Service = lone_client.app.state.service
     to = service.books.head()
     club.done("set_payee", member=2, swish="0701740606")
     club.done("erase", member=3)
-    followed(own_client)
+    followed(lone_client)
     told = audited(service.books, service.names, UUID(club.id), to, None, str, {})
     assert (told.ok, told.version) == (True, 7), found(told)
 

@@ -20,9 +20,9 @@ FILES = {
 
 
 @pytest.fixture
-def club(own_client: Any) -> ClubTable:
+def club(either_client: Any) -> ClubTable:
     """Berit has paid 800 in and 300 back to Cesar; the books were closed before that."""
-    table = ClubTable(own_client)
+    table = ClubTable(either_client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         table.join(name)
     table.issue("berit", "play", member=2)

@@ -135,16 +135,16 @@ class TestRules:
                 read = heard.client.get(rule["href"], headers={"Accept-Language": language}).json()
                 assert read == {name: value for name, value in rule.items() if name != "href"}
 
-    def test_earlier_rulings_on_the_same_rule_are_of_the_official_s_matches(self, own_client: Client) -> None:
-        """On both stores."""
-        tables = [attended(own_client, NILS) for _ in range(3)]
+    def test_earlier_rulings_on_the_same_rule_are_of_the_official_s_matches(self, lone_client: Client) -> None:
+        """On either store."""
+        tables = [attended(lone_client, NILS) for _ in range(3)]
         for place, table in enumerate(tables):
             table.tokens["Nils"] = MINE
             ask(table, "", ANNA, REVOKE)
             if place < 2:
                 reason = {"reason": f"Seen in match {place}"}
                 ask(table, "/1/ruling", "official", RULING | reason)
-        stranger = attended(own_client, TWO)
+        stranger = attended(lone_client, TWO)
         ask(stranger, "", ANNA, REVOKE)
         ask(stranger, "/1/ruling", "official", RULING)
         ask(tables[0], "", ANNA, REVOKE)
@@ -161,7 +161,7 @@ class TestRules:
         assert earlier(tables[1], "Nils") == [both[1]], "without itself"
         assert earlier(tables[2], ANNA) == []
         for one in file(tables[2], 1, "Nils")["precedents"]:
-            assert own_client.get(one["href"], headers=tables[0].bearer("Nils")).status_code == 200
+            assert lone_client.get(one["href"], headers=tables[0].bearer("Nils")).status_code == 200
 
     def test_a_party_has_those_of_its_match_as_it_may_see_them(self, heard: Table) -> None:
         ask(heard, "/1/ruling", "official", RULING)

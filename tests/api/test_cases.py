@@ -168,9 +168,9 @@ class TestOpening:
 
 class TestACase:
     @pytest.mark.rule("J1", "J2", "J3", "J7")
-    def test_from_the_knock_to_the_last_word(self, own_client: TestClient[Litestar]) -> None:
-        """On both stores: knock, statements, ruling, appeal, another ruling."""
-        table = attended(own_client)
+    def test_from_the_knock_to_the_last_word(self, either_client: TestClient[Litestar]) -> None:
+        """On either store: knock, statements, ruling, appeal, another ruling."""
+        table = attended(either_client)
         opened = ask(table, "", ANNA, REVOKE)
         assert (opened["verdict"], opened["status"], opened["rule"]) == ("pending", "pending", "J1")
         assert (opened["by"], opened["seat"], opened["payer"], opened["penalty"]) == (ANNA, ANNA, BERIT, 0)

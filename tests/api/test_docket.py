@@ -34,15 +34,15 @@ def places(told: dict[str, Any]) -> list[tuple[str, int]]:
 
 class TestWhose:
     @pytest.mark.rule("J1")
-    def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, own_client: Client) -> None:
-        """On both stores."""
-        tables = [attended(own_client, NILS) for _ in range(2)]
-        others = attended(own_client, TWO)
+    def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, lone_client: Client) -> None:
+        """On either store."""
+        tables = [attended(lone_client, NILS) for _ in range(2)]
+        others = attended(lone_client, TWO)
         for table in (*tables, others, tables[0]):
             ask(table, "", ANNA, REVOKE)
-        assert places(listed(own_client)) == [(tables[0].id, 1), (tables[1].id, 1), (tables[0].id, 2)]
+        assert places(listed(lone_client)) == [(tables[0].id, 1), (tables[1].id, 1), (tables[0].id, 2)]
         for table, many in zip((*tables, others), (2, 1, 1), strict=True):
-            told = listed(own_client, table.tokens["official"])
+            told = listed(lone_client, table.tokens["official"])
             assert places(told) == [(table.id, number) for number in range(1, many + 1)]
 
     def test_no_other_token_has_any(self, client: Client) -> None:
@@ -69,9 +69,9 @@ class TestWhose:
 
 class TestWhat:
     @pytest.mark.rule("J2", "J3", "J7")
-    def test_how_a_case_stands_is_told_as_its_file_tells_it(self, own_client: Client) -> None:
-        """On both stores, after each step."""
-        table = attended(own_client, NILS)
+    def test_how_a_case_stands_is_told_as_its_file_tells_it(self, lone_client: Client) -> None:
+        """On either store, after each step."""
+        table = attended(lone_client, NILS)
         table.tokens["Nils"] = MINE
         steps: tuple[tuple[str, int | str, Any], ...] = (
             ("", ANNA, REVOKE),
@@ -88,7 +88,7 @@ class TestWhat:
         for call, who, body in steps:
             ask(table, call, who, body)
             files = table.get("/knocks", "Nils").json()
-            told = listed(own_client)["cases"]
+            told = listed(lone_client)["cases"]
             for one, file in zip(told, files, strict=True):
                 same = ("case", "event", "status", "kind", "deal", "by", "accused", "note", "verdict", "appeal_until")
                 assert {name: one[name] for name in same} == {name: file[name] for name in same}

@@ -11,9 +11,9 @@ from tests.api.club import ClubTable
 
 
 @pytest.fixture
-def club(own_client: Any) -> ClubTable:
+def club(either_client: Any) -> ClubTable:
     """Of four members, with a key for each; 1 and 4 are treasurers."""
-    table = ClubTable(own_client)
+    table = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         table.join(name)
     table.issue("berit", "play", member=2)

@@ -71,9 +71,9 @@ def bare(entries: Any) -> Any:
 class TestAWrongLine:
     @pytest.mark.rule("J2", "J9")
     @pytest.mark.parametrize("ruleset", GAMES)
-    def test_all_agree(self, own_client: Client, store_url: str, ruleset: str) -> None:
-        """On both stores: the line counts as if it had been written so, and all of it is proved."""
-        table, right = wrong(own_client, ruleset), tally(own_client, ruleset)
+    def test_all_agree(self, lone_client: Client, either_url: str, ruleset: str) -> None:
+        """On either store: the line counts as if it had been written so, and all of it is proved."""
+        table, right = wrong(lone_client, ruleset), tally(lone_client, ruleset)
         enter(right, SHEETS[ruleset].right)
         was = protocol(table)["lines"][0]
         case = all_agree(table)
@@ -88,7 +88,7 @@ class TestAWrongLine:
         assert (once["case"], once["rule"], once["reason"]) == (1, "J2", "")
         assert once["line"]["points"] == was["points"]
         assert table.get().json()["points"] == told["points"]
-        listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
+        listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
         assert {one["id"]: one["version"] for one in listed}[table.id] == table.version()
         if ruleset == "rams-english":
             assert table.get("/pot").json()["contents"] == right.get("/pot").json()["contents"]
@@ -97,13 +97,13 @@ class TestAWrongLine:
             assert entry["events"] == [once["event"]], "the correction, which tells all of the deal"
         topics = [one["topic"] for one in table.get("/events").json()["events"]]
         assert topics[-3:] == ["case/stated", "case/ruled", "protocol/corrected"]
-        code, lines = said(store_url)
+        code, lines = said(either_url)
         assert code == 0, lines
 
     @pytest.mark.rule("J2", "J9")
-    def test_it_waits_for_the_deal_under_way(self, own_client: Client, store_url: str) -> None:
-        """On both stores: it is ruled with the act that ends the deal, whoever does it."""
-        table = wrong(own_client)
+    def test_it_waits_for_the_deal_under_way(self, lone_client: Client, either_url: str) -> None:
+        """On either store: it is ruled with the act that ends the deal, whoever does it."""
+        table = wrong(lone_client)
         table.done("deal", 0)
         assert all_agree(table)["status"] == "pending"
         refused = ask(table, "/1/ruling", "official", ruling(), 409)
@@ -111,7 +111,7 @@ class TestAWrongLine:
         done = table.done("void", None)
         assert [one["topic"] for one in done["events"]] == ["deal/voided", "case/ruled", "protocol/corrected"]
         assert protocol(table)["points"] == list(SHEETS[KORTOXEN].points)
-        code, lines = said(store_url)
+        code, lines = said(either_url)
         assert code == 0, lines
 
     @pytest.mark.rule("J9")
@@ -161,9 +161,9 @@ class TestAWrongLine:
 
 class TestPreview:
     @pytest.mark.rule("J9")
-    def test_it_is_what_then_happens(self, own_client: Client) -> None:
-        """On both stores: lines, struck, points and the winner; nothing is stored."""
-        table = wrong(own_client)
+    def test_it_is_what_then_happens(self, lone_client: Client) -> None:
+        """On either store: lines, struck, points and the winner; nothing is stored."""
+        table = wrong(lone_client)
         before, was = table.version(), protocol(table)
         sent = ruling(reason="Counted again", remedy={"result": X1})
         answer = table.post("/knocks/1/ruling?preview=true", sent, "official")
@@ -194,8 +194,8 @@ class TestPreview:
         assert foreseen["points"] == was["points"]
 
     @pytest.mark.rule("J8", "J9")
-    def test_of_a_match_that_is_not_won_any_more(self, own_client: Client) -> None:
-        table = tally(own_client, opening={"points": [12, 12, 4, 12]})
+    def test_of_a_match_that_is_not_won_any_more(self, lone_client: Client) -> None:
+        table = tally(lone_client, opening={"points": [12, 12, 4, 12]})
         enter(table, {**X1, "exits": [[2, 6]]})
         assert (protocol(table)["over"], protocol(table)["winner"]) == (True, 2)
         right = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
@@ -206,7 +206,7 @@ class TestPreview:
         assert protocol(table) == told
         state = table.get().json()
         assert (state["phase"], state["deal"], state["provisional"]) == ("undealt", 2, False)
-        listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
+        listed = lone_client.get("/v1/matches?fresh=true").json()["matches"]
         assert {one["id"]: one["status"] for one in listed}[table.id] == "open"
         enter(table, {**X1, "bids": [*X1["bids"][1:], [0, "pass"]]})
 

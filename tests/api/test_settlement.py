@@ -140,8 +140,8 @@ class TestSettlement:
         assert told["status"] == "final"
         assert [seat["amount"] for seat in told["seats"]] == [0, 0, 0]
 
-    def test_on_both_stores(self, own_client: Client) -> None:
-        table = won(own_client)
+    def test_on_either_store(self, either_client: Client) -> None:
+        table = won(either_client)
         assert table.get(f"/settlement?min_version={table.version()}").json()["seats"][1]["amount"] == 200
 
 

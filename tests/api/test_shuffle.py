@@ -385,9 +385,9 @@ def everything(table: Table, who: int | str | None) -> Iterator[str]:
 
 
 class TestTheSeed:
-    def test_is_told_to_nobody_until_the_deal_is_over(self, own_client: Client) -> None:
-        table = Shuffled(own_client, entropy_seconds=60)
-        (seed,) = seeds_of(own_client, table.id)
+    def test_is_told_to_nobody_until_the_deal_is_over(self, either_client: Client) -> None:
+        table = Shuffled(either_client, entropy_seconds=60)
+        (seed,) = seeds_of(either_client, table.id)
         answers = [table.entropy(1).text, table.send("deal", 0).text, table.entropy(0).text]
         answers += [page for who in (None, 0, 1, "official") for page in everything(table, who)]
         answers.append(table.send("deal", 0).text)
@@ -395,7 +395,7 @@ class TestTheSeed:
         assert sum('"seed":""' in page for page in answers) == 16, "each time by pages and by lines, to each of four"
         assert not [answer for answer in answers if seed in answer]
         voided = table.done("void", None)
-        seed, later = seeds_of(own_client, table.id)
+        seed, later = seeds_of(either_client, table.id)
         again = [page for who in (None, 0, 1, "official") for page in everything(table, who)]
         assert sum(seed in page for page in again) == 8, "by pages and by lines, to each of four"
         assert not [page for page in (*again, json.dumps(voided)) if later in page]

@@ -15,9 +15,9 @@ BACK = "take_back"
 
 
 @pytest.fixture
-def house(own_client: TestClient[Litestar]) -> Table:
+def house(either_client: TestClient[Litestar]) -> Table:
     """The cards are dealt; seat 1 has bid two."""
-    table = Table(own_client, **OPENING)
+    table = Table(either_client, **OPENING)
     table.done("deal", 0)
     table.bid(2)
     return table

@@ -50,9 +50,9 @@ def entered(table: Table, body: dict[str, Any], who: int | str = 0, **headers: s
 
 @pytest.mark.rule("B58", "B-O40")
 @pytest.mark.parametrize("who", [0, 3, "official"])
-def test_a_whole_deal_from_its_score_sheet(own_client: Client, store_url: str, who: int | str) -> None:
-    """On both stores: the line, the audit trail, the record of the deal and its text; and the store proves it."""
-    table = tally(own_client)
+def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str, who: int | str) -> None:
+    """On either store: the line, the audit trail, the record of the deal and its text; and the store proves it."""
+    table = tally(lone_client)
     assert entered(table, X1, who) == AFTER
     version = table.version()
     protocol = table.get(f"/protocol?min_version={version}").json()
@@ -71,14 +71,14 @@ def test_a_whole_deal_from_its_score_sheet(own_client: Client, store_url: str, w
     told = notation.parse(text)
     assert notation.write(told) == text
     assert [done.actor for done in told.acts] == [who]
-    code, lines = said(store_url)
+    code, lines = said(either_url)
     assert code == 0, lines
 
 
 @pytest.mark.rule("B44", "B47", "B52", "B54")
-def test_act_by_act_one_token_writes_for_all(own_client: Client) -> None:
-    """On both stores: what the acts make is as with cards, and the actor is who wrote it down."""
-    table = tally(own_client)
+def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
+    """On either store: what the acts make is as with cards, and the actor is who wrote it down."""
+    table = tally(either_client)
 
     def write(act: str, seat: int, **fields: Any) -> dict[str, Any]:
         answer = table.post("/acts", {"act": act, "seat": seat, **fields}, 1)
@@ -108,9 +108,9 @@ def test_act_by_act_one_token_writes_for_all(own_client: Client) -> None:
     assert notation.write(notation.parse(text)) == text
 
 
-def test_what_is_repeated_is_answered_as_before(own_client: Client) -> None:
-    """On both stores."""
-    table = tally(own_client)
+def test_what_is_repeated_is_answered_as_before(either_client: Client) -> None:
+    """On either store."""
+    table = tally(either_client)
     key = {"Idempotency-Key": "the-first-deal"}
     first, again = (table.post("/acts", X1, 0, **key) for _ in range(2))
     assert (first.status_code, again.status_code) == (201, 201)
