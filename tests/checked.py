@@ -1,12 +1,15 @@
-"""A match whose house commits to its shuffle, and what ``openapi/shuffle.py`` says of it: in a process of its own, as
-anybody would run it."""
+"""A match whose house commits to its shuffle, and what ``openapi/shuffle.py`` says of it."""
 
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from hashlib import sha256
+from io import StringIO
 from random import Random
+from types import CodeType
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +30,7 @@ from tests.played import opening
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
+PROGRAM = ROOT / "openapi" / "shuffle.py"
 FAIR, NOT_SHOWN = "fair", "not shown fair"
 
 
@@ -37,12 +41,32 @@ def hashed(text: str) -> str:
 
 def checked(match_id: object, lines: Iterable[str], *deals: int) -> dict[int, str]:
     """By deal what is said of it. It exits with 1 unless all of them are fair, and there is one."""
-    command = [sys.executable, str(ROOT / "openapi" / "shuffle.py"), str(match_id), *map(str, deals)]
+    said = StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said):
+        patch.setattr(sys, "argv", [str(PROGRAM), str(match_id), *map(str, deals)])
+        patch.setattr(sys, "stdin", StringIO("\n".join(lines)))
+        with pytest.raises(SystemExit) as ended:
+            exec(_program(), {})
+    return _told(ended.value.code, said.getvalue())
+
+
+def checked_by_anybody(match_id: object, lines: Iterable[str]) -> dict[int, str]:
+    """The same in a process of its own, with nothing of ours."""
+    command = [sys.executable, "-I", str(PROGRAM), str(match_id)]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
-    told = dict(line.removeprefix("deal ").split(": ") for line in done.stdout.splitlines() if line)
-    assert done.returncode == (0 if told and set(told.values()) == {"fair"} else 1)
-    return {int(deal): said for deal, said in told.items()}
+    return _told(done.returncode, done.stdout)
+
+
+@cache
+def _program() -> CodeType:
+    return compile(PROGRAM.read_text("utf-8"), PROGRAM, "exec")
+
+
+def _told(code: Any, said: str) -> dict[int, str]:
+    told = dict(line.removeprefix("deal ").split(": ") for line in said.splitlines() if line)
+    assert code == (0 if told and set(told.values()) == {"fair"} else 1)
+    return {int(deal): fair for deal, fair in told.items()}
 
 
 class Played:
