@@ -461,12 +461,12 @@ def permuted(history: list[Recorded], watcher: int | str) -> list[Recorded]:
 @pytest.mark.parametrize("ruleset", SEATS)
 def test_what_is_hidden_changes_nothing(sqlite_url: str, ruleset: str) -> None:
     """Whatever seed lies behind the commitment, every call answers with the same bytes until the deal is over."""
+    points = (10,) * 4 if ruleset not in (KALABRIAS, RAMS) else None
+    viewers: tuple[int | str, ...] = (0, "official")
     pairs = []
     with construct(sqlite_url) as referee:
-        for who, moment in product((0, "official"), ("committed", "added", "dealt")):
-            played = Played(
-                ruleset=ruleset, players=4, points=(10,) * 4 if ruleset not in (KALABRIAS, RAMS) else None
-            )
+        for who, moment in product(viewers, ("committed", "added", "dealt")):
+            played = Played(ruleset=ruleset, players=4, points=points)
             if moment != "committed":
                 played.do(Entropy(seat=1, hex="0" * 32))
             if moment == "dealt":
