@@ -5,6 +5,7 @@ deals that led to it. Where it is a worked example of the rules its source says 
 """
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -34,8 +35,8 @@ HERE = Path(__file__).parent / "golden"
 FILES = sorted(HERE.glob("*/*.txt"))
 DEALS_MIN = 15
 """Golden deals of each ruleset."""
-PLAYOUTS = 12
-"""Random matches of each ruleset."""
+PLAYOUTS = int(os.environ.get("PLAYOUTS", "6"))
+"""Random matches of each ruleset; more with ``make soak``."""
 
 
 def given(header: notation.Header) -> dict[str, Any]:

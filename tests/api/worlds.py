@@ -4,6 +4,7 @@ Two of three pairs are a club's, of every visibility. Of some the two worlds are
 have other names and write other texts: those are for who may read neither.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,7 +25,8 @@ from tests.api.clubs import Club, hashed
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair
 
-PAIRS, PARTS = 240, 4
+PAIRS, PARTS = int(os.environ.get("WORLDS", "120")), 4
+"""In all, and so many stores that they lie in; more with ``make soak``."""
 HIDING = [combination for combination in COMBINATIONS if combination not in NOTHING_HIDDEN]
 FIRST_MEMBER, SEATS_MAX = 2, 8
 NOT_PLAYING = FIRST_MEMBER + SEATS_MAX

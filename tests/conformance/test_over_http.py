@@ -199,7 +199,7 @@ def share(one_in: int) -> list[dict[str, Any]]:
     return GIVEN[:: int(os.environ.get("READ_EVERY", one_in))]
 
 
-@pytest.mark.parametrize("given", share(4), ids=lambda given: f"{given['ruleset']}-{given['seed']}")
+@pytest.mark.parametrize("given", share(8), ids=lambda given: f"{given['ruleset']}-{given['seed']}")
 def test_every_step_agrees(client: Client, given: dict[str, Any]) -> None:
     assert play(OverHttp(client, given), given) == []
 
