@@ -19,6 +19,9 @@ settings.load_profile("knacka")
 # A shell that starts tests in the background has them ignore it, and with them the services that they interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Nothing is asked over TLS, for which each client of httpx would read all certificates there are: that takes 30 ms.
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = os.devnull
 
 NEEDED = os.environ.get("PROGRAMS") == "needed"
 """Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
