@@ -479,9 +479,9 @@ def test_a_refusal_links_to_its_rule(heard: Table) -> None:
     assert '</v1/rulesets/adjudication/rules/J9>; rel="describedby"' in answer.headers["Link"]
 
 
-def test_what_officials_did_can_be_proved(store_url: str) -> None:
+def test_what_officials_did_can_be_proved(either_url: str) -> None:
     """Each request is decided again from its row, and the books are compared."""
-    with client_of(store_url) as client:
+    with client_of(either_url) as client:
         table = attended(client)
         ask(table, "", ANNA, REVOKE)
         ask(table, "", ANNA, REVOKE)
@@ -495,6 +495,6 @@ def test_what_officials_did_can_be_proved(store_url: str) -> None:
         ask(table, "", ANNA, {"seat": ANNA, "offence": "entry", "deal": 1, "result": sheet})
         ask(table, "/4/ruling", "official", RULING | {"verdict": "dismissed", "rule": "J4"})
         events = table.version()
-    code, lines = said(store_url)
+    code, lines = said(either_url)
     assert (code, len(lines)) == (0, 1), lines
     assert f"{events} events" in lines[0]

@@ -138,8 +138,8 @@ class TestOpening:
         assert again.headers["idempotency-replayed"] == "true"
         problem(home.client.post("/v1/matches", json=home.opening(table=2), headers=once), 422, "key-reused")
 
-    def test_as_many_open_matches_as_a_club_may_have(self, store_url: str) -> None:
-        with client_of(store_url, club_matches=1) as client:
+    def test_as_many_open_matches_as_a_club_may_have(self, either_url: str) -> None:
+        with client_of(either_url, club_matches=1) as client:
             home = Home(client)
             made = home.open().json()
             home.look(f"/v1/matches?club={home.id}&fresh=true")

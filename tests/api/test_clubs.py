@@ -113,8 +113,8 @@ class TestFounding:
     def test_a_key_that_could_be_guessed_founds_nothing(self, client: Client) -> None:
         problem(found(client, **{"Idempotency-Key": "founding-number"}), 400, "short-opening-key")
 
-    def test_where_not_anybody_may_only_the_operator_does(self, store_url: str) -> None:
-        with client_of(store_url, anybody_founds=False, **OPERATORS) as client:
+    def test_where_not_anybody_may_only_the_operator_does(self, either_url: str) -> None:
+        with client_of(either_url, anybody_founds=False, **OPERATORS) as client:
             for headers in ({}, {"Authorization": "Bearer of bad news"}, {"Authorization": "Basic eDp5"}):
                 answer = found(client, **headers)
                 problem(answer, 401, "founding-needs-key")
@@ -125,7 +125,7 @@ class TestFounding:
             assert client.get(path, headers=AS_OPERATOR).status_code == 200
             done = client.post(f"{path}/acts", json={"act": "join", "name": "Berit"}, headers=AS_OPERATOR)
             assert done.json()["events"][0]["actor"] == "operator"
-        assert sorted(names_kept(store_url)) == ["Anna Åkesson-Ödmårk", "Berit"], "nothing of what was refused"
+        assert sorted(names_kept(either_url)) == ["Anna Åkesson-Ödmårk", "Berit"], "nothing of what was refused"
 
     def test_who_sends_a_key_means_to_be_somebody(self, client: Client, club: ClubTable) -> None:
         problem(found(client, **club.bearer("founder")), 401, "founding-needs-key")
@@ -163,11 +163,11 @@ class TestFounding:
     def test_what_no_club_may_have(self, client: Client, changes: Any, status: int, code: str) -> None:
         problem(found(client, FOUNDING | changes), status, code)
 
-    def test_what_is_refused_keeps_no_name(self, store_url: str) -> None:
-        with client_of(store_url) as client:
+    def test_what_is_refused_keeps_no_name(self, either_url: str) -> None:
+        with client_of(either_url) as client:
             assert found(client, FOUNDING | {"currencies": ["SOL"]}).status_code == 422
             assert found(client, FOUNDING | {"timezone": "Mars"}).status_code == 422
-        assert names_kept(store_url) == []
+        assert names_kept(either_url) == []
 
     def test_a_clock_may_be_anywhere(self, client: Client) -> None:
         for zone in ("UTC", "America/Argentina/Buenos_Aires", "Asia/Kolkata"):
@@ -231,8 +231,8 @@ class TestActs:
         fields = {"app": "Board", "scopes": ["read"], "expires_at": in_days(3)}
         problem(club.act("issue_key", headers={"Idempotency-Key": "1"}, **fields), 400, "short-opening-key")
 
-    def test_a_name_that_is_refused_is_not_kept(self, store_url: str) -> None:
-        with client_of(store_url) as client:
+    def test_a_name_that_is_refused_is_not_kept(self, either_url: str) -> None:
+        with client_of(either_url) as client:
             club = ClubTable(client)
             assert club.act("rename", member=7, name="Nobody Nilsson").status_code == 422
             assert club.act("join", headers={"If-Match": '"1"'}, name="Late Larsson").status_code == 412
@@ -240,7 +240,7 @@ class TestActs:
             for name, status in (("Bo", 201), ("Bo", 201), ("Other Olsson", 422)):
                 assert club.act("join", headers=key, name=name).status_code == status
             assert club.names() == ["Anna Åkesson-Ödmårk", "Bo"]
-        assert sorted(names_kept(store_url)) == ["Anna Åkesson-Ödmårk", "Bo"]
+        assert sorted(names_kept(either_url)) == ["Anna Åkesson-Ödmårk", "Bo"]
 
     def test_if_match_holds_it_to_a_version(self, club: ClubTable) -> None:
         key = {"app": "Board", "scopes": ["read"], "expires_at": in_days(3)}
@@ -392,8 +392,8 @@ class TestReads:
             problem(acted, 404, "no-such-match")
         assert said[0] == said[1]
 
-    def test_the_operator_is_told_no_names(self, store_url: str) -> None:
-        with client_of(store_url, **OPERATORS) as client:
+    def test_the_operator_is_told_no_names(self, either_url: str) -> None:
+        with client_of(either_url, **OPERATORS) as client:
             club = ClubTable(client)
             (name,) = club.names(OPERATOR)
             assert name.startswith("hmac:")

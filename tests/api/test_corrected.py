@@ -18,14 +18,14 @@ from tests.store.test_corrections import correct, scored
 
 
 @pytest.fixture
-def corrected(store_url: str) -> Iterator[tuple[TestClient[Litestar], UUID, int]]:
+def corrected(either_url: str) -> Iterator[tuple[TestClient[Litestar], UUID, int]]:
     """A service over a match whose first deal of two was corrected, and the event that did."""
-    with construct(store_url) as referee:
+    with construct(either_url) as referee:
         desk = Desk(referee)
         match_id = scored(desk, 2)
         (event,) = correct(desk, match_id).events
         desk.close()
-    with client_of(store_url) as client:
+    with client_of(either_url) as client:
         yield client, match_id, event.originator_version
 
 

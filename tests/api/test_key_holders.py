@@ -1,5 +1,6 @@
 """Keys of a club in its matches, and tokens for a scribe and a watcher: what each sees and does, and when it ends."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -27,6 +28,7 @@ from tests.api.serving import served, sse
 from tests.api.table import HANDS
 from tests.api.test_problems import problem
 from tests.played import play_out
+from tests.stores import Postgres, empty_database
 
 Client = TestClient[Litestar]
 PATIENCE_SECONDS = 12
@@ -281,18 +283,22 @@ class TestEnds:
             assert next(sent)["event"] == "deal/dealt"
 
 
-@pytest.fixture
-def elsewhere(postgres_url: str) -> Iterator[Room]:
-    """A club and a match that another process keeps, and a service over the same store."""
-    with (
-        served(postgres_url) as address,
-        httpx.Client(base_url=address, timeout=30) as client,
-        construct(postgres_url) as referee,
-    ):
+@pytest.fixture(scope="module")
+def two_processes(postgres: Postgres) -> Iterator[tuple[str, Desk]]:
+    """The address of a service, and a desk over the same store as another process has it."""
+    with empty_database(postgres) as url, served(url) as address, construct(url) as referee:
         desk = Desk(referee)
-        club = Club(desk)
+        yield address, desk
+        desk.close()
+
+
+@pytest.fixture
+def elsewhere(two_processes: tuple[str, Desk]) -> Iterator[Room]:
+    """A club and a match that another process keeps, and a service over the same store."""
+    address, desk = two_processes
+    club = Club(desk)
+    with httpx.Client(base_url=address, timeout=30) as client:
         room = Room(client, club, Placed(desk, club.opened("club", players=3)))
         while client.get("/health/ready").json()["follower_lag"]:
-            pass  # or what opened the match would wake whoever waits for something to come
+            time.sleep(0.01)  # or what opened the match would wake whoever waits for something to come
         yield room
-        desk.close()

@@ -54,9 +54,9 @@ def unready(client: Client, en: str, sv: str, *codes: str) -> None:
 
 
 class TestHealth:
-    def test_it_is_up_and_ready(self, own_client: Client) -> None:
-        assert own_client.get("/health/live").json()["status"] == "up"
-        assert own_client.get("/health/ready").json() == {"status": "up", "follower_lag": 0}
+    def test_it_is_up_and_ready(self, lone_client: Client) -> None:
+        assert lone_client.get("/health/live").json()["status"] == "up"
+        assert lone_client.get("/health/ready").json() == {"status": "up", "follower_lag": 0}
 
     def test_it_is_not_ready_while_the_store_takes_nothing(
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch

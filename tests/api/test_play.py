@@ -89,9 +89,9 @@ class TestActing:
         assert dealt.get().json()["phase"] == "undealt"
         assert dealt.get("/events").json()["events"][1]["event"]["hands"] == HANDS
 
-    def test_a_match_can_be_played_to_its_end(self, own_client: Client) -> None:
+    def test_a_match_can_be_played_to_its_end(self, lone_client: Client) -> None:
         table = Table(
-            own_client, dealing="house", stakes={"currency": "SEK", "unit": 50}, opening={"points": [3, 4, 5]}
+            lone_client, dealing="house", stakes={"currency": "SEK", "unit": 50}, opening={"points": [3, 4, 5]}
         )
         table.finish(seed=1)
         state = table.get().json()
@@ -103,7 +103,7 @@ class TestActing:
         for line in protocol["lines"]:
             record = table.get(f"/deals/{line['deal']}").json()
             assert record["score"]["points"] == line["points"]
-        entry = own_client.get("/v1/matches?status=over&player=Berit&fresh=true").json()["matches"]
+        entry = lone_client.get("/v1/matches?status=over&player=Berit&fresh=true").json()["matches"]
         assert [(one["id"], one["winner"]) for one in entry] == [(table.id, state["winner"])]
 
 
@@ -319,16 +319,16 @@ class TestBooks:
         assert dealt.get("/deals/2").status_code == 404
         assert dealt.get("/deals/0").status_code == 404
 
-    def test_matches_are_listed_by_pages(self, own_client: Client) -> None:
-        made = [Table(own_client).id for _ in range(5)]
-        first = own_client.get("/v1/matches?limit=3&fresh=true").json()
-        rest = own_client.get("/v1/matches", params={"limit": 3, "cursor": first["next"]}).json()
+    def test_matches_are_listed_by_pages(self, lone_client: Client) -> None:
+        made = [Table(lone_client).id for _ in range(5)]
+        first = lone_client.get("/v1/matches?limit=3&fresh=true").json()
+        rest = lone_client.get("/v1/matches", params={"limit": 3, "cursor": first["next"]}).json()
         assert [one["id"] for one in first["matches"] + rest["matches"]] == made
         assert rest["next"] is None
-        assert own_client.get("/v1/matches?player=Anna&status=open").json()["matches"]
-        assert own_client.get("/v1/matches?player=Nobody").json()["matches"] == []
+        assert lone_client.get("/v1/matches?player=Anna&status=open").json()["matches"]
+        assert lone_client.get("/v1/matches?player=Nobody").json()["matches"] == []
         after = first["matches"][-1]["opened_at"]
-        later = own_client.get(
+        later = lone_client.get(
             "/v1/matches", params={"opened_from": after, "opened_to": "2999-01-01T00:00:00Z"}
         ).json()
         assert [one["id"] for one in later["matches"]] == made[2:]

@@ -100,9 +100,9 @@ class TestHead:
             assert told.headers == whole.headers, one
         assert own.head("/health/live").status_code == 200
 
-    def test_over_a_connection_that_goes_on(self, store_url: str) -> None:
+    def test_over_a_connection_that_goes_on(self, either_url: str) -> None:
         """No body is sent that would pass for the next answer, and a stream is none."""
-        with served(store_url) as address, httpx.Client(base_url=address) as client:
+        with served(either_url) as address, httpx.Client(base_url=address) as client:
             table = Table(client)
             for path in ("/v1/rulesets", table.path, "/nowhere", f"{table.path}/events/stream"):
                 told = client.head(path)
@@ -225,12 +225,12 @@ class TestIsDescribed:
         last = table.get(f"/events/stream?after={table.version()}")
         Description().answered("GET", f"{table.path}/events/stream", 204, last.headers, last.content)
 
-    def test_a_body_that_is_too_large_for_any_call(self, store_url: str) -> None:
+    def test_a_body_that_is_too_large_for_any_call(self, either_url: str) -> None:
         """Also for one that takes none: it is refused before anybody looks what is asked for."""
         described = Description()
-        with served(store_url) as address:
+        with served(either_url) as address, httpx.Client(base_url=address) as client:
             for method, path in described.calls():
-                answer = httpx.request(method, f"{address}{path}", content=b" " * 2_000_000)
+                answer = client.request(method, path, content=b" " * 2_000_000)
                 assert answer.status_code == 413, path
                 described.answered(method, path, 413, answer.headers, answer.content)
 

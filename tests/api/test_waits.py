@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -18,6 +19,7 @@ from api import hub
 from api.app import create_app
 from api.http.params import WAIT_MAX
 from api.settings import Settings
+from tests.api.conftest import client_of
 from tests.api.serving import ROOT, running, served
 from tests.api.table import Table
 from tests.api.test_problems import problem
@@ -50,16 +52,24 @@ async def waiting(url: str, table: Table) -> AsyncIterator[tuple[Litestar, Ask]]
 
 def stored(url: str) -> Table:
     """A match that lies in the store: seat 1 is to bid."""
-    with served(url) as address, httpx.Client(base_url=address) as client:
+    with client_of(url) as client:
         table = Table(client)
         table.deal()
         return table
 
 
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Table]:
+    """The folder of a store on SQLite, and such a match in it."""
+    place = tmp_path_factory.mktemp("dealt")
+    return place, stored(f"sqlite:///{place}/knacka.db")
+
+
 @pytest.fixture
-def dealt(sqlite_url: str) -> Table:
-    """A match that lies in the store on SQLite."""
-    return stored(sqlite_url)
+def dealt(original: tuple[Path, Table], tmp_path: Path) -> Table:
+    """This match, in a copy of that store."""
+    shutil.copytree(original[0], tmp_path, dirs_exist_ok=True)
+    return original[1]
 
 
 def asked(path: str, version: int) -> tuple[str, dict[str, str]]:
