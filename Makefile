@@ -66,7 +66,7 @@ bench: $(BENCH) ## measure, beside other referees where there are any
 
 soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset and 20,000 told once more, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs (JOURNALS=... RETOLD=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... for fewer)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
-	STORES=both BOUNDS_EVERY=1 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
+	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 EXAMPLES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
 	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
 	RETOLD=$(or $(RETOLD),20000) $(BIN)/pytest -q -n $(WORKERS) $(AGAIN)
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS))
