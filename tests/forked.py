@@ -8,6 +8,7 @@ import atexit
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import select
 import signal
@@ -15,26 +16,40 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 IMPORTED = ("api.cli", "uvicorn.lifespan.on", "uvicorn.loops.uvloop")
 """Before anything is asked: all that a service has imported when it answers."""
 ASKED_MAX = 1 << 17
 """Bytes of arguments and environment."""
+FORK = multiprocessing.get_context("fork")
 
 
 class Forked:
     """What :class:`subprocess.Popen` would be of the same command."""
 
     def __init__(
-        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], stdout: int, stderr: int, umask: int
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        stdout: int,
+        stderr: int,
+        umask: int,
+        origin: socket.socket | None = None,
     ) -> None:
+        """``origin``: the way to the process from which it is forked, if not our own."""
         ours, theirs = socket.socketpair()
         asked = json.dumps([[*arguments], str(cwd), dict(env), umask]).encode()
         with theirs:
-            socket.send_fds(_origin(), [asked], [stdout, stderr, theirs.fileno()])
+            socket.send_fds(origin or _origin(), [asked], [stdout, stderr, theirs.fileno()])
         self._wire, self._arguments = ours, arguments
         self.pid, self.returncode = self._told(), None
 
@@ -69,13 +84,22 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
+def program(file: Path) -> int:
+    """Makes ``file`` a program that is ``knacka``, for who has the root of the source in its ``PYTHONPATH`` and
+    inherits this file descriptor."""
+    wire = _origin().fileno()
+    file.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.forked {wire} knacka "$@"\n')
+    file.chmod(0o700)
+    return wire
+
+
 @cache
 def _origin() -> socket.socket:
     """The way to the process from which they are forked. It ends when nobody can ask it any more."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
+            [sys.executable, "-u", "-m", "tests.forked", str(theirs.fileno())],
             cwd=ROOT,
             env=os.environ | {"PYTHONFAULTHANDLER": "1"},  # a crash says where it was
             stdin=subprocess.DEVNULL,
@@ -90,48 +114,67 @@ def _origin() -> socket.socket:
     return ours
 
 
-def _fork(wire: socket.socket) -> list[str]:
-    """Forks whenever it is asked to; returns in what was forked, with its arguments."""
+def _fork(wire: socket.socket) -> NoReturn:
+    """Forks whenever it is asked to, and tells whoever asked the number of the process and, in the end, its code."""
+    running: dict[int, tuple[BaseProcess, socket.socket]] = {}
     while True:
-        asked, files, _, _ = socket.recv_fds(wire, ASKED_MAX, 3)
-        if not asked:
-            os._exit(0)
-        if os.fork() == 0:
-            break
-        for file in files:
-            os.close(file)
-        while _has_ended():
-            pass
-    wire.close()
-    stdout, stderr, told = files
-    if (pid := os.fork()) != 0:
-        os.write(told, pid.to_bytes(4, "little"))
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        os.write(told, code.to_bytes(4, "little", signed=True))
-        os._exit(0)
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
-    for file in files:
+        for ready in wait([wire, *running]):
+            if isinstance(ready, int):
+                process, asker = running.pop(ready)
+                process.join()
+                _tell(asker, process.exitcode)
+                asker.close()
+                continue
+            asked, files, _, _ = socket.recv_fds(wire, ASKED_MAX, 3)
+            if not asked:
+                os._exit(0)
+            stdout, stderr, asker = *files[:2], socket.socket(fileno=files[2])
+            ours = [wire, asker, *(other for _, other in running.values())]
+            process = FORK.Process(target=_run, args=(asked, stdout, stderr, ours))
+            process.start()
+            _tell(asker, process.pid)
+            running[process.sentinel] = process, asker
+            os.close(stdout)
+            os.close(stderr)
+
+
+def _tell(asker: socket.socket, number: int | None) -> None:
+    assert number is not None
+    with suppress(BrokenPipeError):  # it may have been killed itself
+        asker.sendall(number.to_bytes(4, "little", signed=True))
+
+
+def _run(asked: bytes, stdout: int, stderr: int, ours: Sequence[socket.socket]) -> NoReturn:
+    """In what was forked, which ends as :mod:`multiprocessing` ends it: threads are waited for, and what has been
+    imported is not taken apart, which would take longer than most commands."""
+    for one in ours:
+        one.close()
+    for file, number in ((stdout, 1), (stderr, 2)):
+        os.dup2(file, number)
         os.close(file)
     arguments, folder, environment, umask = json.loads(asked)
     os.chdir(folder)
     os.umask(umask)
     os.environ.clear()
     os.environ.update(environment)
-    return list(arguments)
+    sys.exit(sys.modules["api.cli"].main(arguments))
 
 
-def _has_ended() -> bool:
-    """Whether one of those that wait for a process has."""
-    try:
-        return os.waitpid(-1, os.WNOHANG)[0] != 0
-    except ChildProcessError:
-        return False
+def _ask(wire: socket.socket, arguments: Sequence[str]) -> NoReturn:
+    """``knacka`` as a program that a shell has started: ends as it does."""
+    umask = os.umask(0)
+    asked = Forked(arguments, cwd=Path.cwd(), env=os.environ, stdout=1, stderr=2, umask=umask, origin=wire)
+    if (code := asked.wait()) < 0:
+        os.kill(os.getpid(), -code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
+    given = socket.socket(fileno=int(sys.argv[1]))
+    if len(sys.argv) > 2:
+        _ask(given, sys.argv[3:])
     for name in IMPORTED:
         importlib.import_module(name)
     gc.collect()
-    gc.freeze()  # or each would look through all of it when it ends
-    sys.exit(sys.modules["api.cli"].main(_fork(socket.socket(fileno=int(sys.argv[1])))))
+    gc.freeze()  # or each would look through all of it
+    _fork(given)
