@@ -6,15 +6,14 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import cycle
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import httpx
@@ -27,19 +26,22 @@ from api.ops.archive import Archive, Damaged, Writer
 from api.ops.backup import at_one_moment
 from api.ops.stored import Stored
 from referee.clubs.asked import Erase, Set
-from referee.log.notes import checkpoint_in
 from referee.store.desk import Command, Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
 from tests.api.club import ClubTable
+from tests.api.conftest import client_of
 from tests.api.serving import ROOT, environment_of, knacka, running
 from tests.api.table import Table
 from tests.api.test_clubs import names_kept
-from tests.log.proving import KEY
+from tests.forked import Forked, program
+from tests.log.proving import KEY, followed, sign
 from tests.stores import Postgres, empty_database
 
 TEXT = (ROOT / "deploy" / "backup.md").read_text(encoding="utf-8")
 WAIT_SECONDS_MAX = 30
+THINKS_SECONDS = 0.02
+"""Whoever uses a store that is backed up, before an act: what is measured is not how much it bears."""
 NAME = "Bosse Brännström-Ödmårk"
 
 
@@ -51,23 +53,22 @@ def blocks(heading: str) -> list[str]:
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that finds ``knacka``."""
+def shell(tmp_path: Path) -> Callable[..., str]:
+    """A shell that finds ``knacka``: what it says to commands."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "knacka").write_text(f'#!/bin/sh\nexec {sys.executable} -m api.cli "$@"\n')
-    (programs / "knacka").chmod(0o700)
-    path = f"{programs}:{os.environ['PATH']}"
-    return {"PATH": path, "PYTHONPATH": str(ROOT), "BACKUPS": str(tmp_path / "kept")}
+    inherited = program(programs / "knacka")
+    found = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "BACKUPS": str(tmp_path / "kept")}
 
+    def run(*commands: str, **more: str) -> str:
+        script = ["bash", "-c", "set -eu\n" + "\n".join(commands)]
+        done = subprocess.run(
+            script, capture_output=True, text=True, env=found | more, timeout=120, check=False, pass_fds=[inherited]
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
-def run(shell: dict[str, str], *commands: str, **more: str) -> str:
-    script = "set -eu\n" + "\n".join(commands)
-    done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, env=shell | more, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return run
 
 
 @contextmanager
@@ -81,11 +82,15 @@ def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
         yield f"sqlite:///{tmp_path}/elsewhere/knacka.db"
 
 
+def other_than(url: str) -> str:
+    """The other kind of store."""
+    return "postgresql" if isinstance(place_of(url), SqliteFile) else "sqlite"
+
+
 @pytest.fixture
 def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
     """A store of the other kind."""
-    kind = "postgresql" if isinstance(place_of(store_url), SqliteFile) else "sqlite"
-    with nothing_in(kind, postgres, tmp_path) as url:
+    with nothing_in(other_than(store_url), postgres, tmp_path) as url:
         yield url
 
 
@@ -107,13 +112,13 @@ def used(url: str) -> Iterator[dict[str, int]]:
         with httpx.Client(base_url=address, timeout=WAIT_SECONDS_MAX) as client:
             table = Table(client, dealing="house")
             acts = cycle((("deal", 0), ("void", None)))
-            while not stop.is_set():
+            while not stop.wait(THINKS_SECONDS):
                 answered[table.id] = table.done(*next(acts))["version"]
 
     def join(address: str) -> None:
         with httpx.Client(base_url=address, timeout=WAIT_SECONDS_MAX) as client:
             club = ClubTable(client)
-            while not stop.is_set():
+            while not stop.wait(THINKS_SECONDS):
                 number = club.join(NAME)
                 club.done("rename", member=number, name=f"{NAME} {number}")
                 if number % 3 == 0:
@@ -156,16 +161,47 @@ def not_restored(file: Path, url: str, *options: str) -> str:
     return ran.stdout + ran.stderr
 
 
-@pytest.fixture
-def played(store_url: str) -> ClubTable:
-    """A club with a member who has left, a match, and the service has ended."""
-    with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+def play(url: str) -> ClubTable:
+    """A club with a member who has left, and a match."""
+    with client_of(url) as client:
         club = ClubTable(client)
         club.done("leave", member=club.join(NAME))
         table = Table(client, dealing="house")
         table.done("deal", 0)
         table.get("/protocol?min_version=2")
+        followed(client)
     return club
+
+
+@pytest.fixture
+def played(store_url: str) -> ClubTable:
+    """Of a store that is changed by a test."""
+    return play(store_url)
+
+
+class Kept(NamedTuple):
+    """A store, and its backup."""
+
+    url: str
+    file: Path
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def kept(
+    request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Kept]:
+    """What no test changes."""
+    folder = tmp_path_factory.mktemp("kept")
+    with nothing_in(request.param, postgres, folder) as url:
+        play(url)
+        yield Kept(url, backup(url, folder))
+
+
+@pytest.fixture
+def away(kept: Kept, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of the other kind."""
+    with nothing_in(other_than(kept.url), postgres, tmp_path) as url:
+        yield url
 
 
 def erased(url: str, club: ClubTable, number: int = 2) -> None:
@@ -180,18 +216,18 @@ def erased(url: str, club: ClubTable, number: int = 2) -> None:
 
 
 def test_one_taken_while_the_store_is_used_is_restored_whole(
-    store_url: str, other_url: str, shell: dict[str, str], tmp_path: Path
+    store_url: str, other_url: str, shell: Callable[..., str], tmp_path: Path
 ) -> None:
     """What was answered before it was taken is in it."""
     with used(store_url) as answered:
         before = dict(answered)
-        said = run(shell, *blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
+        said = shell(*blocks("Taking one"), KNACKA_DATABASE_URL=store_url)
         assert "2 matches and 1 club: " in said
         assert "it is whole" in said
     (file,) = (tmp_path / "kept").iterdir()
     assert re.fullmatch(r"knacka-\d{8}T\d{6}Z\.knacka", file.name)
     assert file.stat().st_mode & 0o777 == 0o600
-    said = run(shell, *blocks("Restoring one"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
+    said = shell(*blocks("Restoring one"), BACKUP=str(file), KNACKA_DATABASE_URL=other_url)
     assert said.splitlines()[-1] == "nothing wrong"
     assert "whoever was erased after 20" in said
     with construct(other_url) as referee:
@@ -206,7 +242,7 @@ def test_one_taken_while_the_store_is_used_is_restored_whole(
 def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_path: Path) -> None:
     """Whenever it is taken: a name that came later, or was deleted before, would show in one of these."""
     with used(store_url):
-        files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(4)]
+        files = [backup(store_url, tmp_path / f"{number}.knacka") for number in range(3)]
     for file in files:
         restored(file, store_url, "--check")
 
@@ -240,13 +276,13 @@ def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
 def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_url: str, tmp_path: Path) -> None:
     opening = {"Idempotency-Key": "e7c1f6f0-4b52-4d0b-9a52-0fd1e3a0b9aa"}
     body = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}]}
-    with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+    with client_of(store_url) as client:
         club, table = ClubTable(client), Table(client, dealing="house")
         table.done("deal", 0)
         opened = client.post("/v1/matches", json=body, headers=opening)
         assert opened.status_code == 201, opened.text
     restored(backup(store_url, tmp_path), either_url)
-    with running(either_url) as process, httpx.Client(base_url=process.address) as client:
+    with client_of(either_url) as client:
         again = client.post("/v1/matches", json=body, headers=opening)
         assert (again.status_code, again.json()) == (201, opened.json()), "its secret and its keyed acts are in it"
         club.client = table.client = client
@@ -260,14 +296,11 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_u
 # Where something is
 
 
-def test_nothing_is_restored_where_something_is(
-    played: ClubTable, store_url: str, other_url: str, tmp_path: Path
-) -> None:
-    file = backup(store_url, tmp_path)
-    assert "already" in not_restored(file, store_url)
-    restored(file, other_url)
-    assert "already" in not_restored(file, other_url)
-    for url in (store_url, other_url):
+def test_nothing_is_restored_where_something_is(kept: Kept, away: str) -> None:
+    assert "already" in not_restored(kept.file, kept.url)
+    restored(kept.file, away)
+    assert "already" in not_restored(kept.file, away)
+    for url in (kept.url, away):
         assert knacka("verify", KNACKA_DATABASE_URL=url).returncode == 0
 
 
@@ -275,28 +308,22 @@ def test_a_signed_log_is_restored_and_its_note_stays_where_it_is(
     store_url: str, other_url: str, tmp_path: Path
 ) -> None:
     """An older store beside the newest note is found out, and not signed."""
-    note = tmp_path / "log.note"
-    signs = {"KNACKA_LOG_KEY": KEY.written, "KNACKA_LOG_FILE": str(note), "KNACKA_LOG_SECONDS": "1"}
-
-    def signed(size: int) -> int:
-        until = time.monotonic() + WAIT_SECONDS_MAX
-        while not note.exists() or (now := checkpoint_in(note.read_text()).size) <= size:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        return now
-
-    with running(store_url, **signs) as process, httpx.Client(base_url=process.address) as client:
+    signing = {"log_key": KEY.written, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
+    signs = {f"KNACKA_{name.upper()}": str(value) for name, value in signing.items()}
+    with client_of(store_url, **signing) as client:
         Table(client)
-        before = signed(0)
+        sign(client)
+        followed(client)
     file = backup(store_url, tmp_path)
     with Archive(file) as archive:
         (tiles,) = [part for part in archive.manifest.parts if part.name.endswith("log_tiles")]
         assert tiles.rows
     restored(file, other_url)
     assert "does not extend" not in knacka("doctor", KNACKA_DATABASE_URL=other_url, **signs).stdout
-    with running(store_url, **signs) as process, httpx.Client(base_url=process.address) as client:
+    with client_of(store_url, **signing) as client:
         Table(client)
-        signed(before)
+        sign(client)
+        followed(client)
     assert "does not extend" in knacka("doctor", KNACKA_DATABASE_URL=other_url, **signs).stdout
     assert "does not extend" not in knacka("doctor", KNACKA_DATABASE_URL=store_url, **signs).stdout
     assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0
@@ -368,24 +395,24 @@ def test_who_was_erased_later_has_to_be_erased_again(
 # What is damaged
 
 
-def test_no_byte_can_be_another_unseen(played: ClubTable, store_url: str, tmp_path: Path) -> None:
-    file = backup(store_url, tmp_path)
-    whole, chance = file.read_bytes(), Random(1)
+def test_no_byte_can_be_another_unseen(kept: Kept, tmp_path: Path) -> None:
+    file = tmp_path / "damaged.knacka"
+    whole, chance = kept.file.read_bytes(), Random(1)
     places = {0, 10, len(whole) - 65, len(whole) - 64, len(whole) - 1, *chance.sample(range(len(whole)), 60)}
     for place in places:
         byte = whole[place] ^ (1 << chance.randrange(8))
         file.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
         with pytest.raises(Damaged):
             Archive(file)
-    assert "not as it was written" in not_restored(file, store_url, "--check")
+    assert "not as it was written" in not_restored(file, kept.url, "--check")
     for short in (whole[:-1], whole[: len(whole) // 2], b"", whole + b"\n"):
         file.write_bytes(short)
-        assert "no backup of Knacka" in not_restored(file, store_url, "--check")
+        assert "no backup of Knacka" in not_restored(file, kept.url, "--check")
 
 
-def rewritten(file: Path, part: str, change: Any) -> Path:
+def rewritten(file: Path, folder: Path, part: str, change: Any) -> Path:
     """The same backup, sealed anew by somebody who has changed the rows of a part."""
-    forged = file.with_suffix(".forged")
+    forged = folder / "forged.knacka"
     with Archive(file) as archive, forged.open("x+b") as out:
         writer = Writer(out)
         for held in archive.manifest.parts:
@@ -415,38 +442,37 @@ def _edited(old: bytes, new: bytes) -> Any:
     ],
 )
 def test_what_somebody_has_changed_and_sealed_anew_is_found(
-    played: ClubTable, store_url: str, tmp_path: Path, part: str, change: Any, said: str
+    kept: Kept, tmp_path: Path, part: str, change: Any, said: str
 ) -> None:
-    file = backup(store_url, tmp_path)
-    with Archive(file) as archive:
+    with Archive(kept.file) as archive:
         names = [held.name for held in archive.manifest.parts]
     part = next(name for name in names if name.startswith(part))
-    told = not_restored(rewritten(file, part, change), store_url, "--check")
+    told = not_restored(rewritten(kept.file, tmp_path, part, change), kept.url, "--check")
     assert re.search(said, told), told
     assert "it is not whole" in told
 
 
-def test_what_is_not_whole_is_not_restored(played: ClubTable, store_url: str, other_url: str, tmp_path: Path) -> None:
-    file = backup(store_url, tmp_path)
-    forged = rewritten(file, "events", _edited(b"Knackarna", b"Knackarne"))
-    assert "nothing is restored" in not_restored(forged, other_url)
-    restored(file, other_url)
+def test_what_is_not_whole_is_not_restored(kept: Kept, away: str, tmp_path: Path) -> None:
+    forged = rewritten(kept.file, tmp_path, "events", _edited(b"Knackarna", b"Knackarne"))
+    assert "nothing is restored" in not_restored(forged, away)
+    restored(kept.file, away)
 
 
-def test_a_backup_of_another_format_is_left_to_its_release(played: ClubTable, store_url: str, tmp_path: Path) -> None:
-    file = backup(store_url, tmp_path)
-    forged = file.with_suffix(".forged")
-    with Archive(file) as archive, forged.open("x+b") as out:
+def test_a_backup_of_another_format_is_left_to_its_release(kept: Kept, tmp_path: Path) -> None:
+    forged = tmp_path / "forged.knacka"
+    with Archive(kept.file) as archive, forged.open("x+b") as out:
         Writer(out).end(msgspec.structs.replace(archive.manifest, format=2, knacka="9.9"))
-    assert "by Knacka 9.9" in not_restored(forged, store_url, "--check")
+    assert "by Knacka 9.9" in not_restored(forged, kept.url, "--check")
 
 
 # What is broken off
 
+GROWN_ROWS, BEGUN_BYTES = 60_000, 100_000
+
 
 def grown(url: str) -> None:
     """A store whose backup takes a while."""
-    many = 200_000
+    many = GROWN_ROWS
     if isinstance(place := place_of(url), SqliteFile):
         with closing(sqlite3.connect(place.path)) as store, store:
             store.execute(
@@ -468,11 +494,11 @@ def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: s
     grown(store_url)
     folder = tmp_path / "kept"
     folder.mkdir()
-    command = [sys.executable, "-m", "api.cli", "backup", str(folder / "whole.knacka")]
-    process = subprocess.Popen(command, cwd=ROOT, env=environment_of(KNACKA_DATABASE_URL=store_url))
+    command, environment = ["backup", str(folder / "whole.knacka")], environment_of(KNACKA_DATABASE_URL=store_url)
+    process = Forked(command, cwd=ROOT, env=environment, stdout=1, stderr=2, umask=0o022)
     try:
         deadline = time.monotonic() + WAIT_SECONDS_MAX
-        while sum(file.stat().st_size for file in folder.iterdir()) < 1_000_000:
+        while sum(file.stat().st_size for file in folder.iterdir()) < BEGUN_BYTES:
             assert process.poll() is None, "it was done before it could be killed"
             assert time.monotonic() < deadline
             time.sleep(0.005)
@@ -485,23 +511,23 @@ def test_killed_in_the_middle_it_leaves_no_half_file_under_its_name(store_url: s
     assert "no backup of Knacka" in not_restored(left, store_url, "--check")
     left.unlink()
     with Archive(backup(store_url, folder / "whole.knacka")) as archive:
-        assert archive.manifest.head >= 200_000
+        assert archive.manifest.head >= GROWN_ROWS
 
 
 @pytest.mark.parametrize("line", [1, 2])
-def test_a_restore_that_is_killed_has_restored_all_or_nothing(
-    line: int, played: ClubTable, store_url: str, other_url: str, tmp_path: Path
-) -> None:
+def test_a_restore_that_is_killed_has_restored_all_or_nothing(line: int, kept: Kept, away: str) -> None:
     """While it makes a store of its own, or has proved it: another goes through when what is left is deleted."""
-    file, place = backup(store_url, tmp_path), place_of(other_url)
-    command = [sys.executable, "-u", "-m", "api.cli", "restore", str(file)]
-    environment = environment_of(KNACKA_DATABASE_URL=other_url)
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+    place = place_of(away)
+    environment = environment_of(KNACKA_DATABASE_URL=away)
+    said, out = os.pipe()
+    process = Forked(["restore", str(kept.file)], cwd=ROOT, env=environment, stdout=out, stderr=2, umask=0o022)
+    os.close(out)
+    with open(said) as lines:
         for _ in range(line):
-            assert process.stdout.readline()
+            assert lines.readline()
         process.kill()
-    if knacka("verify", KNACKA_DATABASE_URL=other_url).stdout.startswith("1 match and 1 club: "):
+        process.wait(WAIT_SECONDS_MAX)
+    if knacka("verify", KNACKA_DATABASE_URL=away).stdout.startswith("1 match and 1 club: "):
         return  # all of it was there already
     if isinstance(place, SqliteFile):
         folder = Path(place.path).parent
@@ -509,5 +535,5 @@ def test_a_restore_that_is_killed_has_restored_all_or_nothing(
         assert all(one.name.startswith("knacka-") for one in folder.iterdir())
         shutil.rmtree(folder)
         folder.mkdir()
-    restored(file, other_url)
-    assert knacka("verify", KNACKA_DATABASE_URL=other_url).returncode == 0
+    restored(kept.file, away)
+    assert knacka("verify", KNACKA_DATABASE_URL=away).returncode == 0
