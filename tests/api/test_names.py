@@ -23,7 +23,8 @@ from tests.stores import Postgres as Server
 
 CLUB, OTHER = UUID(int=1), UUID(int=2)
 ANNA, BO = "Anna Åkesson-Ödmårk", "Bo Brännström"
-SPAWN = multiprocessing.get_context("spawn")
+FORKED = multiprocessing.get_context("forkserver")
+FORKED.set_forkserver_preload([__name__])
 
 
 @contextmanager
@@ -135,8 +136,8 @@ def _puts(url: str, ready: Connection) -> None:
 
 def test_of_processes_that_put_the_same_act_at_once_all_have_the_same_refs(store_url: str):
     with opened(store_url):
-        pipes = [SPAWN.Pipe() for _ in range(4)]
-        processes = [SPAWN.Process(target=_puts, args=(store_url, child)) for _, child in pipes]
+        pipes = [FORKED.Pipe() for _ in range(4)]
+        processes = [FORKED.Process(target=_puts, args=(store_url, child)) for _, child in pipes]
         for process in processes:
             process.start()
         ends = [end for end, _ in pipes]
@@ -258,8 +259,8 @@ def test_who_is_killed_while_he_erases_leaves_nothing_that_is_not_erased_then(
     store_url: str, tmp_path: Path, members: int
 ):
     """What was erased before is gone as soon as anybody opens the store, the rest when it is erased again."""
-    end, child = SPAWN.Pipe()
-    process = SPAWN.Process(target=_erases, args=(store_url, child))
+    end, child = FORKED.Pipe()
+    process = FORKED.Process(target=_erases, args=(store_url, child))
     process.start()
     child.close()
     done = -1
