@@ -9,7 +9,6 @@ what is left. ``EVERY``: one step of so many. Prints at how many it was killed, 
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -26,7 +25,8 @@ from api.service import Service
 from api.settings import Settings
 from referee.log.notes import SigningKey
 from tests.api.club import FOUNDING, in_days
-from tests.faults.booked import CATCH_UP_SECONDS, Seen, look
+from tests.caught_up import caught_up
+from tests.faults.booked import Seen, look
 from tests.faults.treasurer import MATCH, SHEET
 
 KEY = SigningKey("steps.example/log", bytes(32))
@@ -100,7 +100,7 @@ class Turn:
         signer.sign_now()
         if signer.trouble is not None:
             self.wrong.append(f"books: nothing is signed any more: {signer.trouble}")
-        self._caught_up()
+        caught_up(self._service.books)
 
     def _act(self, key: str, *, of_all: bool = False, **sent: Any) -> None:
         self._done(f"/v1/clubs/{self.club}/acts", key, sent, self._secret, of_all=of_all)
@@ -117,15 +117,9 @@ class Turn:
             self.wrong.append(f"answers: {path} under {key}: {told}, and before {self._before[key]}")
         with self._place.answers.open("ab") as file:
             file.write(msgspec.json.encode((key, *told)) + b"\n")
-        self._caught_up()
+        caught_up(self._service.books)
         said: dict[str, Any] = answer.json()
         return said
-
-    def _caught_up(self) -> None:
-        deadline = time.monotonic() + CATCH_UP_SECONDS
-        while self._service.books.lag():
-            assert time.monotonic() < deadline, "the books do not follow"
-            time.sleep(0.002)
 
 
 def answers(place: Place) -> Answers:

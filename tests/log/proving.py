@@ -6,7 +6,6 @@ import re
 import runpy
 import subprocess
 import sys
-import time
 from contextlib import redirect_stdout
 from copy import deepcopy
 from pathlib import Path
@@ -24,6 +23,7 @@ from referee.store.desk import Command
 from tests.api.club import ClubTable
 from tests.api.serving import ROOT
 from tests.api.table import KORTOXEN, Table
+from tests.caught_up import caught_up
 
 ORIGIN = "cards.example/log"
 KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))
@@ -134,10 +134,7 @@ def struck(client: Any, match: PaidMatch) -> None:
 def followed(client: Any) -> None:
     """Waits until the books have all."""
     service: Service = client.app.state.service
-    until = time.monotonic() + SOON
-    while service.books.lag():
-        assert time.monotonic() < until
-        time.sleep(0.005)
+    caught_up(service.books)
 
 
 class Audited(NamedTuple):

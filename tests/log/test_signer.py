@@ -30,6 +30,7 @@ from referee.store.store import Referee, construct
 from tests.api.conftest import client_of
 from tests.api.serving import running
 from tests.api.table import Table
+from tests.caught_up import caught_up
 from tests.log.proving import KEY, LATER, SOON, played, sign
 from tests.played import opened, play_out
 from tests.projections.filled import reader
@@ -42,22 +43,16 @@ class Parts(NamedTuple):
     signer: Signer
     kept: Kept
 
-    def caught_up(self) -> None:
-        until = time.monotonic() + SOON
-        while self.books.lag():
-            assert time.monotonic() < until
-            time.sleep(0.005)
-
     def play(self, acts: int = 5) -> UUID:
         """A match, of which the book has all rows."""
         match = opened(self.desk, deal_ritual=False)
         list(play_out(self.desk, match, acts))
-        self.caught_up()
+        caught_up(self.books)
         return match
 
     def look(self) -> bool:
         """One look of the signer."""
-        self.caught_up()
+        caught_up(self.books)
         return self.signer._look()
 
 
@@ -178,12 +173,12 @@ class TestTwoOfThem:
         ):
             one.play()
             assert one.look()
-            other.caught_up()
+            caught_up(other.books)
             assert not other.look()
             one.play()
             both = threading.Barrier(2)
             for log in (one, other):
-                log.caught_up()
+                caught_up(log.books)
                 submit = log.desk.submit
 
                 def at_once(command: Any, submit: Any = submit) -> Any:
@@ -375,7 +370,7 @@ class TestVerify:
             for _ in range(2):
                 log.play(60)
                 assert log.look()
-            log.caught_up()
+            caught_up(log.books)
         assert self.said(store_url)[0] == 0
 
     def test_a_tile_that_was_changed_is_told(self, sqlite_url: str) -> None:

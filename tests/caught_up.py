@@ -1,0 +1,18 @@
+"""Waiting for the books as a reader does: they follow at once then, and do not rest between two turns."""
+
+import asyncio
+
+from api.bookkeeping import Books
+
+SECONDS_MAX = 30.0
+
+
+def caught_up(books: Books) -> None:
+    """Waits until each book has all that is stored."""
+
+    async def wait() -> None:
+        head = books.head()
+        for name, book in books.by_name.items():
+            assert await books.follower.wait_to(head, SECONDS_MAX, book), f"book {name} does not follow"
+
+    asyncio.run(wait())
