@@ -1,15 +1,16 @@
-"""Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as a process; where
-hundreds are tried, as that process does it."""
+"""Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as that process does
+it, or as a process."""
 
 import io
 import re
-import runpy
 import subprocess
 import sys
 from contextlib import redirect_stdout
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from random import Random
+from types import CodeType
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -53,6 +54,11 @@ def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[st
 
 def checked(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
     """What verify.py says of a bundle."""
+    return _judged(arguments(place, bundle, vkey, old))
+
+
+def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
+    """The same of a process of its own, which finds nothing that is ours."""
     command = [sys.executable, "-I", str(VERIFIER), *arguments(place, bundle, vkey, old)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
@@ -261,24 +267,29 @@ def not_found(bundled: Bundled, tries: int, seed: int, place: Path) -> list[str]
     missed = []
     for number in range(tries):
         how, bundle, old = bundled.broken(Random(f"{seed} {number}"))
-        code, lines = _judged(arguments(place, bundle, KEY.vkey, old))
+        code, lines = checked(place, bundle, old=old)
         if code != 1 or not lines[-1].startswith("NOT PROVED: "):
             missed.append(f"seed {seed}, try {number}: {how}: {lines}")
     return missed
 
 
-def _judged(given: list[str]) -> tuple[Any, list[str]]:
+@cache
+def _program() -> CodeType:
+    return compile(VERIFIER.read_bytes(), VERIFIER, "exec")
+
+
+def _judged(given: list[str]) -> Checked:
     """What the program exits with, and what it says, run here."""
     own, sys.argv = sys.argv, [str(VERIFIER), *given]
     try:
         with redirect_stdout(io.StringIO()) as told:
-            runpy.run_path(str(VERIFIER), run_name="__main__")
+            exec(_program(), {"__name__": "__main__"})
         code: Any = 0
     except SystemExit as ended:
         code = ended.code
     finally:
         sys.argv = own
-    return code, told.getvalue().splitlines()
+    return Checked(code, told.getvalue().splitlines())
 
 
 def bundles_of(client: Any) -> Bundled:

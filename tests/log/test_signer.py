@@ -31,7 +31,7 @@ from tests.api.conftest import client_of
 from tests.api.serving import running
 from tests.api.table import Table
 from tests.caught_up import caught_up
-from tests.log.proving import KEY, LATER, SOON, played, sign
+from tests.log.proving import KEY, LATER, SOON, followed, played, sign
 from tests.played import opened, play_out
 from tests.projections.filled import reader
 
@@ -149,12 +149,12 @@ class TestTwoOfThem:
     def test_two_processes_sign_one_history_and_not_twice_in_the_time(
         self, postgres_url: str, tmp_path: Path
     ) -> None:
-        seconds, files = 0.5, (tmp_path / "one", tmp_path / "other")
+        seconds, files = 0.2, (tmp_path / "one", tmp_path / "other")
         with parts(postgres_url, files[0], seconds) as one, parts(postgres_url, files[1], seconds) as other:
             for log in (one, other):
                 log.signer._look_seconds = 0.02
                 log.signer.start()
-            ends = time.monotonic() + 5
+            ends = time.monotonic() + 2
             while time.monotonic() < ends:
                 one.play(2)
                 other.play(2)
@@ -247,6 +247,7 @@ class TestWhoeverFalls:
                 ends = time.monotonic() + 1 + chance.random()
                 while time.monotonic() < ends:
                     Table(client)
+                    time.sleep(0.05)
                 process.end(signal.SIGKILL, 10)
         found = signatures(sqlite_url)
         assert len(found) >= 2
@@ -268,6 +269,7 @@ class TestAnOlderBackup:
         with client_of(sqlite_url, **settings) as client:
             played(client, 1)
             sign(client)
+            followed(client)
         stores = [file for file in place.iterdir() if file.name.startswith("knacka") and ".db" in file.name]
         backup.mkdir()
         for file in stores:
@@ -275,6 +277,7 @@ class TestAnOlderBackup:
         with client_of(sqlite_url, **settings) as client:
             played(client, 1)
             last = sign(client)
+            followed(client)
             assert client.get("/health/ready").status_code == 200
         newer = tmp_path / "newer"
         newer.mkdir()

@@ -22,6 +22,7 @@ from tests.log.proving import (
     Bundled,
     bundles_of,
     checked,
+    checked_alone,
     deleted,
     not_found,
     played,
@@ -61,7 +62,7 @@ def test_it_needs_the_standard_library_alone_and_is_short():
 
 def test_what_was_signed_is_proved(bundled: Bundled, tmp_path: Path):
     for bundle, old in bundled.bundles:
-        code, lines = checked(tmp_path, bundle, old=old)
+        code, lines = checked_alone(tmp_path, bundle, old=old)
         rows = msgspec.json.decode(bundle)["rows"]
         assert code == 0, lines
         assert lines[0].startswith("signed: ")
@@ -154,4 +155,4 @@ class TestHistories:
     def test_garbage_is_no_proof(self, tmp_path: Path):
         chance = Random(1)
         for bundle in (b"", b"{}", b"[]", b"null", b"\xff", b"1e400", b'{"a":' * 9999, chance.randbytes(99)):
-            assert checked(tmp_path, bundle).code == 1
+            assert checked_alone(tmp_path, bundle).code == 1
