@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from api.cli import main
@@ -20,6 +21,50 @@ from tests.api.conftest import client_of
 from tests.edited import Editor, Matches, differences, fill, said
 from tests.log.proving import KEY, sign
 from tests.played import play_out
+from tests.stores import Postgres, empty_database
+
+KEEP = """
+    DO $$
+    DECLARE name text;
+    BEGIN
+        CREATE SCHEMA kept;
+        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+            EXECUTE format('CREATE TABLE kept.%1$I AS TABLE public.%1$I', name);
+        END LOOP;
+    END $$
+"""
+PUT_BACK = """
+    DO $$
+    DECLARE name text;
+    BEGIN
+        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+            IF to_regclass(format('kept.%I', name)) IS NULL THEN
+                EXECUTE format('DROP TABLE public.%I', name);
+            ELSE
+                EXECUTE format('DELETE FROM public.%I', name);
+                EXECUTE format('INSERT INTO public.%1$I SELECT * FROM kept.%1$I', name);
+            END IF;
+        END LOOP;
+    END $$
+"""
+
+
+@pytest.fixture(scope="module")
+def postgres_kept(postgres: Postgres, matches: Matches) -> Iterator[str]:
+    """The URL of a database that has such a store, and beside it all its rows once more."""
+    with empty_database(postgres) as url:
+        fill(url, matches)
+        with psycopg.connect(url) as admin:
+            admin.execute(KEEP)
+        yield url
+
+
+@pytest.fixture
+def postgres_editor(postgres_kept: str) -> Iterator[Editor]:
+    """Over that one, whose rows are put back afterwards: to copy a database takes half a second."""
+    yield Editor(postgres_kept)
+    with psycopg.connect(postgres_kept) as admin:
+        admin.execute(PUT_BACK)
 
 
 @pytest.fixture
