@@ -3,8 +3,10 @@
 import re
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -16,11 +18,13 @@ from referee.clubs.asked import Erase
 from referee.store.desk import Command, Desk
 from referee.store.store import construct
 from tests.api.club import ClubTable, found
+from tests.api.conftest import client_of
 from tests.api.serving import knacka, running
 from tests.api.table import Table
 from tests.api.test_clubs import names_kept
 from tests.api.test_names import sql
 from tests.api.test_problems import problem
+from tests.stores import Postgres, empty_database
 
 KNOWN_SECONDS = 2.0
 """So soon a service has what was done beside it."""
@@ -71,6 +75,28 @@ def service(store_url: str) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def shared(
+    request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The URL of a store in which each test has a club of its own."""
+    with empty_database(postgres) if request.param == "postgresql" else nullcontext() as url:
+        yield url or f"sqlite:///{tmp_path_factory.mktemp('shared')}/knacka.db"
+
+
+@pytest.fixture(scope="module")
+def shared_operator(shared: str) -> Operator:
+    """The operator of that store."""
+    return Operator(shared)
+
+
+@pytest.fixture(scope="module")
+def shared_service(shared: str) -> Iterator[httpx.Client]:
+    """The service over that store."""
+    with running(shared) as process, httpx.Client(base_url=process.address, timeout=30) as client:
+        yield client
+
+
 FOUNDING = ("--name", "Knackarna", "--founder", "Anna", "--currency", "SEK", "--timezone", "Europe/Stockholm")
 
 
@@ -106,39 +132,43 @@ class TestClubs:
         assert "there is no store" in away.refused("club", "list")
         assert not list(tmp_path.glob("away*")), "nothing is made by a look"
 
-    def test_a_match_is_no_club(self, operator: Operator, service: httpx.Client) -> None:
-        table = Table(service)
-        assert "there is no club" in operator.refused("club", "show", table.id)
-        assert "there is no club" in operator.refused("key", "issue", table.id, "--app", "Board", "--scopes", "read")
-        assert "there is no club" in operator.refused("erase", table.id, "1")
+    def test_a_match_is_no_club(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+        table = Table(shared_service)
+        assert "there is no club" in shared_operator.refused("club", "show", table.id)
+        assert "there is no club" in shared_operator.refused(
+            "key", "issue", table.id, "--app", "Board", "--scopes", "read"
+        )
+        assert "there is no club" in shared_operator.refused("erase", table.id, "1")
 
 
 class TestKeys:
     def test_it_is_the_way_back_in_when_the_last_key_for_keys_has_ended(
-        self, operator: Operator, service: httpx.Client
+        self, shared_operator: Operator, shared_service: httpx.Client
     ) -> None:
-        club = ClubTable(service)
+        club = ClubTable(shared_service)
         club.done("revoke_key", key="k1")
         problem(club.act("join", name="Bo"), 401, "key-revoked")
-        club.keys["back"] = operator.key("issue", club.id, "--member", "1", "--scopes", "keys,read", "--days", "7")
-        told = within_seconds(service, club.keys["back"], 200).json()
+        club.keys["back"] = shared_operator.key(
+            "issue", club.id, "--member", "1", "--scopes", "keys,read", "--days", "7"
+        )
+        told = within_seconds(shared_service, club.keys["back"], 200).json()
         assert (told["key"], told["scopes"], told["member"]) == ("k2", ["read", "keys"], 1)
         assert club.act("join", "back", name="Bo").status_code == 201
 
     def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(
-        self, operator: Operator, service: httpx.Client
+        self, shared_operator: Operator, shared_service: httpx.Client
     ) -> None:
-        club = ClubTable(service)
-        board = operator.key("issue", club.id, "--app", "Board", "--scopes", "all")
-        assert within_seconds(service, board, 200).json()["key"] == "k2"
-        another = operator.key("rotate", club.id, "k2", "--overlap-seconds", "3600")
-        assert within_seconds(service, another, 200).json()["key"] == "k2"
-        assert within_seconds(service, board, 200).json()["key"] == "k2", "so long both are good"
-        operator.key("rotate", club.id, "k2")
-        problem(within_seconds(service, another, 401), 401, "key-expired")
-        operator.done("key", "revoke", club.id, "k1")
-        problem(within_seconds(service, club.keys["founder"], 401), 401, "key-revoked")
-        assert "key k1: member 1: " in (shown := operator.done("club", "show", club.id))
+        club = ClubTable(shared_service)
+        board = shared_operator.key("issue", club.id, "--app", "Board", "--scopes", "all")
+        assert within_seconds(shared_service, board, 200).json()["key"] == "k2"
+        another = shared_operator.key("rotate", club.id, "k2", "--overlap-seconds", "3600")
+        assert within_seconds(shared_service, another, 200).json()["key"] == "k2"
+        assert within_seconds(shared_service, board, 200).json()["key"] == "k2", "so long both are good"
+        shared_operator.key("rotate", club.id, "k2")
+        problem(within_seconds(shared_service, another, 401), 401, "key-expired")
+        shared_operator.done("key", "revoke", club.id, "k1")
+        problem(within_seconds(shared_service, club.keys["founder"], 401), 401, "key-revoked")
+        assert "key k1: member 1: " in (shown := shared_operator.done("club", "show", club.id))
         assert shown.count("revoked") == 1
 
     def test_secrets_are_nowhere_stored(self, operator: Operator, service: httpx.Client, tmp_path: Path) -> None:
@@ -150,20 +180,20 @@ class TestKeys:
         assert secret.encode() not in states
         assert not [file for file in tmp_path.glob("*.db*") if secret.encode() in file.read_bytes()]
 
-    def test_what_is_refused(self, operator: Operator, service: httpx.Client) -> None:
-        club = ClubTable(service)
+    def test_what_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+        club = ClubTable(shared_service)
         issue = ("key", "issue", club.id)
-        assert "member 9" in operator.refused(*issue, "--member", "9", "--scopes", "all").lower()
-        assert "--scopes: there is no scope 'rule'" in operator.refused(
+        assert "member 9" in shared_operator.refused(*issue, "--member", "9", "--scopes", "all").lower()
+        assert "--scopes: there is no scope 'rule'" in shared_operator.refused(
             *issue, "--app", "B", "--scopes", "rule", code=2
         )
-        assert "--days" in operator.refused(*issue, "--app", "B", "--scopes", "all", "--days", "401", code=2)
-        assert "required" in operator.refused(*issue, "--scopes", "all", code=2)
-        assert "k9" in operator.refused("key", "revoke", club.id, "k9")
-        operator.done("key", "revoke", club.id, "k1")
-        assert "k1" in operator.refused("key", "revoke", club.id, "k1")
-        assert "k1" in operator.refused("key", "rotate", club.id, "k1")
-        assert operator.done("club", "show", club.id).count("\nkey ") == 1, "nothing else was made"
+        assert "--days" in shared_operator.refused(*issue, "--app", "B", "--scopes", "all", "--days", "401", code=2)
+        assert "required" in shared_operator.refused(*issue, "--scopes", "all", code=2)
+        assert "k9" in shared_operator.refused("key", "revoke", club.id, "k9")
+        shared_operator.done("key", "revoke", club.id, "k1")
+        assert "k1" in shared_operator.refused("key", "revoke", club.id, "k1")
+        assert "k1" in shared_operator.refused("key", "rotate", club.id, "k1")
+        assert shared_operator.done("club", "show", club.id).count("\nkey ") == 1, "nothing else was made"
 
     def test_the_operators_own_is_good_for_who_has_set_its_sha_256(self, store_url: str) -> None:
         said = knacka("key", "operator").stdout.splitlines()
@@ -212,7 +242,7 @@ class TestErasing:
         assert "is erased: 1 texts deleted" in operator.done("erase", club.id, str(number))
 
     def test_it_ends_what_a_crash_has_left_half_done(self, operator: Operator, store_url: str) -> None:
-        with running(store_url) as process, httpx.Client(base_url=process.address) as client:
+        with client_of(store_url) as client:
             club, number = self.left(client)
         with construct(store_url) as referee:
             desk = Desk(referee)
@@ -225,20 +255,20 @@ class TestErasing:
         operator.done("verify")
         assert "0 texts deleted" in operator.done("erase", club.id, str(number)), "and does no harm"
 
-    def test_what_the_club_refuses_is_refused(self, operator: Operator, service: httpx.Client) -> None:
-        club = ClubTable(service)
-        assert "must leave the club" in operator.refused("erase", club.id, "1")
-        assert "member" in operator.refused("erase", club.id, "7")
+    def test_what_the_club_refuses_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+        club = ClubTable(shared_service)
+        assert "must leave the club" in shared_operator.refused("erase", club.id, "1")
+        assert "member" in shared_operator.refused("erase", club.id, "7")
         club.done("set", keep_years=7)
         number = club.join(self.NAME)
         club.done("leave", member=number)
-        assert "20" in operator.refused("erase", club.id, str(number))
+        assert "20" in shared_operator.refused("erase", club.id, str(number))
         assert club.names() == ["Anna Åkesson-Ödmårk", self.NAME]
 
 
 class TestProof:
-    def test_another_name_in_the_place_of_one_is_found(self, operator: Operator, service: httpx.Client) -> None:
-        club = ClubTable(service)
+    def test_another_name_in_the_place_of_one_is_found(self, operator: Operator, own_client: Any) -> None:
+        club = ClubTable(own_client)
         names = Names(operator.url)
         (ref,) = names.put(UUID(club.id), None, ["Bo"], kind="name")
         names.close()
@@ -246,8 +276,8 @@ class TestProof:
         ran = knacka("verify", KNACKA_DATABASE_URL=operator.url)
         assert (ran.returncode, f"text {ref}: it is not the one that was put" in ran.stdout) == (1, True)
 
-    def test_a_name_that_is_gone_without_an_erasure_is_found(self, operator: Operator, service: httpx.Client) -> None:
-        club = ClubTable(service)
+    def test_a_name_that_is_gone_without_an_erasure_is_found(self, operator: Operator, own_client: Any) -> None:
+        club = ClubTable(own_client)
         sql(operator.url, "DELETE FROM names")
         ran = knacka("verify", club.id, KNACKA_DATABASE_URL=operator.url)
         assert (ran.returncode, f"club {club.id}: member 1: a name is missing" in ran.stdout) == (1, True)
