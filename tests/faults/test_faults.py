@@ -10,9 +10,9 @@ from tests.faults.happenings import Report, black_hole, cut_streams, faults, kil
 from tests.faults.play import Enough
 from tests.faults.stores import STORES, PostgreSQL
 
-KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 3, 2, 50, 2, 7.0
+KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 2, 2, 50, 2, 7.0
 ONE_STEP_IN = 25
-THINKS_SECONDS = 0.05
+THINKS_SECONDS = 0.1
 """There are other tests."""
 
 
