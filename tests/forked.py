@@ -1,7 +1,7 @@
 """``knacka`` in processes of their own that do not import all of it each: one has, and the others are forked from it.
 
 Nothing is started in that one, so a fork of it is what a new process is after its imports. What it is to begin before
-them is shown in ``tests/api/test_starting.py`` and ``tests/test_package.py``.
+them, and to be taken apart in the end, is shown in ``tests/api/test_starting.py`` and ``tests/test_package.py``.
 """
 
 import atexit

@@ -1,21 +1,23 @@
 """Starting without a store: what stands in the way is told in a line, what may pass is waited for."""
 
+import os
 import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-import httpx
 import psycopg
 import pytest
 
 from api import cli, starting
-from tests.api.serving import ROOT, START_SECONDS_MAX, free_port
+from tests.api.serving import ROOT, START_SECONDS_MAX, free_port, is_ready
+from tests.forked import Forked
 from tests.proxy import Proxy, target_of
 
 CONNECT = sqlite3.connect
@@ -146,41 +148,40 @@ def _database(url: str, name: str) -> str:
 class TestSignals:
     @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
     def test_it_can_be_stopped_while_it_waits(self, how: signal.Signals, code: int) -> None:
-        with _serving(f"postgresql://127.0.0.1:{free_port()}/knacka") as process:
-            assert process.stderr is not None
-            assert "waited 0 of" in process.stderr.readline()
+        with _serving(f"postgresql://127.0.0.1:{free_port()}/knacka") as (process, said):
+            assert "waited 0 of" in said.readline()
             process.send_signal(how)
-            assert "Traceback" not in process.stderr.read()
+            assert "Traceback" not in said.read()
             assert process.wait(10) == code
 
     def test_it_starts_when_the_store_is_there_and_ends_without_a_word(self, postgres_url: str) -> None:
         with Proxy(target_of(postgres_url)) as proxy:
             port = free_port()
             proxy.refuse()
-            with _serving(proxy.url(postgres_url), port) as process:
-                assert process.stderr is not None
-                assert "waited 0 of" in process.stderr.readline()
+            with _serving(proxy.url(postgres_url), port) as (process, said):
+                assert "waited 0 of" in said.readline()
                 proxy.forward()
                 until = time.monotonic() + START_SECONDS_MAX
-                while not _ready(port):
+                while not is_ready(port):
                     assert time.monotonic() < until
                     time.sleep(0.05)
                 process.send_signal(signal.SIGINT)
-                assert "Traceback" not in process.stderr.read()
+                assert "Traceback" not in said.read()
                 assert process.wait(10) == 130
 
 
-def _serving(url: str, port: int = 0) -> subprocess.Popen[str]:
+@contextmanager
+def _serving(url: str, port: int = 0) -> Iterator[tuple[Forked, TextIO]]:
+    """The service, and what it says on stderr."""
     environment = {"KNACKA_DATABASE_URL": url, "KNACKA_PORT": str(port), "KNACKA_LOG_LEVEL": "warning"}
-    command = [sys.executable, "-B", "-m", "api.cli", "serve"]
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
-
-
-def _ready(port: int) -> bool:
+    read, write = os.pipe()
+    process = Forked(["serve"], cwd=ROOT, env=environment, stdout=1, stderr=write, umask=0o022)
+    os.close(write)
     try:
-        return httpx.get(f"http://127.0.0.1:{port}/health/ready").status_code == 200
-    except httpx.TransportError:
-        return False
+        with open(read) as said:
+            yield process, said
+    finally:
+        process.kill()
 
 
 HANGS = """
