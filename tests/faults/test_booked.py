@@ -1,5 +1,7 @@
 """What is looked for in the books of clubs and in the checkpoints, is found."""
 
+import shutil
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -19,16 +21,10 @@ from tests.faults.steps import KEY
 
 
 class Store:
-    """A club with some entries and a closing, signed; and what is found of it."""
+    """What is found in a store."""
 
-    def __init__(self, client: TestClient[Litestar], url: str, note: Path) -> None:
-        self.url, self.note, self.seen = url, note, Seen()
-        self.club = ClubTable(client)
-        self.club.done("deposit", member=1, amount=500, via="cash")
-        self.club.done("fee", member=1, amount=50)
-        self.club.done("close_books", label="2026")
-        assert client.app.state.service.signer.sign_now()
-        assert self.found() == []
+    def __init__(self, folder: Path, seen: Seen) -> None:
+        self.url, self.note, self.seen = f"sqlite:///{folder}/knacka.db", folder / "knacka.note", seen
 
     def found(self) -> list[str]:
         wrong: list[str] = []
@@ -36,15 +32,29 @@ class Store:
         return wrong
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    url, note = f"sqlite:///{tmp_path}/knacka.db", tmp_path / "knacka.note"
-    settings = Settings(database_url=url, log_key=KEY.written, log_file=str(note))
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
+    """A club with some entries and a closing, signed, in which nothing is wrong; and what was seen of it."""
+    folder = tmp_path_factory.mktemp("kept")
+    store = Store(folder, Seen())
+    settings = Settings(database_url=store.url, log_key=KEY.written, log_file=str(store.note))
     with TestClient[Litestar](create_app(settings)) as client:
-        monkeypatch.setattr(booked, "CATCH_UP_SECONDS", 5.0)
-        made = Store(client, url, note)
+        club = ClubTable(client)
+        club.done("deposit", member=1, amount=500, via="cash")
+        club.done("fee", member=1, amount=50)
+        club.done("close_books", label="2026")
+        assert client.app.state.service.signer.sign_now()
+        assert store.found() == []
+    return folder, store.seen
+
+
+@pytest.fixture
+def store(kept: tuple[Path, Seen], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A copy of that one, whose books follow no more."""
+    folder, seen = kept
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(booked, "CATCH_UP_SECONDS", 0.0)
-    return made
+    return Store(tmp_path, deepcopy(seen))
 
 
 @pytest.fixture
