@@ -1,0 +1,48 @@
+"""Stores of which backups are taken, and stores in which nothing is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.club import ClubTable
+from tests.backups.taking import Kept, backup, nothing_in, other_than, play
+from tests.stores import Postgres
+
+
+@pytest.fixture
+def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of the other kind."""
+    with nothing_in(other_than(store_url), postgres, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of either kind."""
+    with nothing_in(request.param, postgres, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def played(store_url: str) -> ClubTable:
+    """Of a store that is changed by a test."""
+    return play(store_url)
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def kept(
+    request: pytest.FixtureRequest, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Kept]:
+    """What no test changes."""
+    folder = tmp_path_factory.mktemp("kept")
+    with nothing_in(request.param, postgres, folder) as url:
+        play(url)
+        yield Kept(url, backup(url, folder))
+
+
+@pytest.fixture
+def away(kept: Kept, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """A store of the other kind."""
+    with nothing_in(other_than(kept.url), postgres, tmp_path) as url:
+        yield url

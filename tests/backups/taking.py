@@ -1,0 +1,77 @@
+"""Backups that are taken and restored by the commands, and what they are taken of."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from referee.store.reach import SqliteFile, place_of
+from tests.api.club import ClubTable
+from tests.api.conftest import client_of
+from tests.api.serving import knacka
+from tests.api.table import Table
+from tests.log.proving import followed
+from tests.stores import Postgres, empty_database
+
+NAME = "Bosse Brännström-Ödmårk"
+WAIT_SECONDS_MAX = 30
+
+
+@contextmanager
+def nothing_in(kind: str, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+    """Where something may be restored: nothing is there."""
+    if kind == "postgresql":
+        with empty_database(postgres) as url:
+            yield url
+    else:
+        (tmp_path / "elsewhere").mkdir()
+        yield f"sqlite:///{tmp_path}/elsewhere/knacka.db"
+
+
+def other_than(url: str) -> str:
+    """The other kind of store."""
+    return "postgresql" if isinstance(place_of(url), SqliteFile) else "sqlite"
+
+
+def backup(url: str, to: Path) -> Path:
+    """The file of a backup."""
+    ran = knacka("backup", str(to), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return Path(ran.stdout.strip())
+
+
+def restored(file: Path, url: str, *options: str) -> str:
+    ran = knacka("restore", *options, str(file), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def not_restored(file: Path, url: str, *options: str) -> str:
+    ran = knacka("restore", *options, str(file), KNACKA_DATABASE_URL=url)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def play(url: str) -> ClubTable:
+    """A club with a member who has left, and a match."""
+    with client_of(url) as client:
+        club = ClubTable(client)
+        club.done("leave", member=club.join(NAME))
+        table = Table(client, dealing="house")
+        table.done("deal", 0)
+        table.get("/protocol?min_version=2")
+        followed(client)
+    return club
+
+
+class Kept(NamedTuple):
+    """A store, and its backup."""
+
+    url: str
+    file: Path
+
+
+def club_in(url: str) -> None:
+    given = ("--name", "Knackarna", "--founder", NAME, "--currency", "SEK", "--timezone", "Europe/Stockholm")
+    assert knacka("club", "found", *given, KNACKA_DATABASE_URL=url).returncode == 0
