@@ -67,14 +67,12 @@ class Pool:
 
     @contextmanager
     def patient(self) -> Iterator[None]:
-        """Connections that wait for ever, for those who alone use this meanwhile."""
+        """Connections that wait for ever, for those who alone use this meanwhile, and for the next of them."""
         silence, self._silence = self._silence, None
-        self._clear()
         try:
             yield
         finally:
             self._silence = silence
-            self._clear()
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -84,6 +82,10 @@ class Pool:
         try:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
+            if connection is not None and (connection.silence is None) != (self._silence is None):
+                self._clear()  # it was opened for those of the other kind, and with it all others
+                connection.close()
+                connection = None
             if connection is None:
                 connection = self._opened(self._silence)
             try:
