@@ -27,6 +27,10 @@ NEEDED = os.environ.get("PROGRAMS") == "needed"
 """Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
 
 
+def pytest_sessionstart() -> None:
+    gc.disable()  # while thousands of tests are collected: nothing of them goes away
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     lacking = [
         item for item in items for mark in item.iter_markers("program") if {*mark.args} & {*programs.missing()}
@@ -40,6 +44,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # what has been imported stays, and need not be looked through again and again
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,6 +6,7 @@ of the referee, where each refusal is made, so that the page cannot forget one.
 
 import ast
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
@@ -149,15 +150,23 @@ def _called(node: ast.expr) -> str:
     return ""
 
 
+def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.AST]]:
+    """Every call, and the innermost function around it."""
+    left: deque[tuple[ast.AST, ast.AST]] = deque([(tree, tree)])
+    while left:
+        node, scope = left.popleft()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            scope = node
+        if isinstance(node, ast.Call):
+            yield node, scope
+        left.extend((child, scope) for child in ast.iter_child_nodes(node))
+
+
 def uses(source: str, file: str) -> Iterator[Use]:
     """Every refusal that a source file makes. Raises ``ValueError`` where its code cannot be read."""
     kinds = {kind.__name__: kind for kind in _kinds()}
     tree = ast.parse(source)
-    scopes: dict[ast.Call, ast.AST] = {}  # the innermost function is met last
-    for scope in ast.walk(tree):
-        if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
-            scopes |= {node: scope for node in ast.walk(scope) if isinstance(node, ast.Call)}
-    for call, scope in scopes.items():
+    for call, scope in _calls(tree):
         called, arguments = _called(call.func), call.args
         if called == "refuse" and arguments:  # a decision that only refuses: the kind, then the code
             called, arguments = _called(arguments[0]), arguments[1:]

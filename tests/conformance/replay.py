@@ -36,7 +36,7 @@ ENDS = ("winner", "by", "points", "settlement", "final_pot", "shares", "pot", "b
 def matches(ruleset: str) -> Iterator[dict[str, Any]]:
     """The conformance matches of a ruleset."""
     with (HERE / f"{ruleset}.jsonl").open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+        yield from map(msgspec.json.decode, lines)
 
 
 class Refusal(Exception):
