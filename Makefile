@@ -12,6 +12,8 @@ NODE := tests/clients/node_modules/.installed
 CLIENTS := tests/clients/build/venv/.installed
 AGAIN := tests/games/test_settling_playouts.py tests/officials/test_corrections.py tests/officials/test_recast.py \
 	tests/officials/test_tally_playouts.py $(wildcard tests/officials/test_*_at_random.py)
+LOOKED_AT := tests/games/test_counts.py tests/games/test_every_moment.py tests/games/test_precedence.py \
+	tests/games/test_sisters_at_random.py $(wildcard tests/games/test_*_playouts.py)
 JUDGES := build/programs/.unpacked
 
 .PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean needs-node needs-java
@@ -64,11 +66,13 @@ mutants: $(MUTANTS) ## break every condition of the games and their kernel (GAME
 bench: $(BENCH) ## measure, beside other referees where there are any
 	$(BIN)/python -m tests.benchmarks
 
-soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset and 20,000 told once more, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs (JOURNALS=... RETOLD=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... for fewer)
+soak: $(DEV) $(JUDGES) ## all reads of the conformance matches, all calls on both stores and at all bounds, 10,000 journals, a million random deals of each ruleset and 20,000 told once more, 5,000 looked at after each act, 2,000 cases of each property, 40,000 pairs of worlds, 10,000 broken bundles, 2,000 edited clubs (JOURNALS=... RETOLD=... MATCHES=... EXAMPLES=... DEALS=... PAIRS=... BUNDLES=... CLUBS=... for fewer)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
-	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 EXAMPLES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
+	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 CASES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
 	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
 	RETOLD=$(or $(RETOLD),20000) $(BIN)/pytest -q -n $(WORKERS) $(AGAIN)
+	MATCHES=$(or $(MATCHES),5000) $(BIN)/pytest -q -n $(WORKERS) $(LOOKED_AT)
+	EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -q -n $(WORKERS) -m hypothesis --ignore tests/api --ignore tests/exports/test_judged.py
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS))
 
 faults: $(DEV) ## kill the service and its store under load, cut its connections, and see what is left (SHARE=0.1 for a tenth)

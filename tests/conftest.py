@@ -12,8 +12,10 @@ from hypothesis import settings
 from tests import programs
 from tests.stores import Postgres, empty_database, running_postgres
 
+EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
+"""Of whatever Hypothesis makes up. ``make soak`` has 2,000."""
 # No deadline: how long an example takes says more about the machine than about us.
-settings.register_profile("knacka", deadline=None, print_blob=True)
+settings.register_profile("knacka", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("knacka")
 
 # A shell that starts tests in the background has them ignore it, and with them the services that they interrupt.

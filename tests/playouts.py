@@ -78,12 +78,15 @@ LEGAL_EVERY = 50
 """The listed acts are shown to be exact in every so manieth deal."""
 FOLDED_EVERY = 10
 """Every so manieth match is folded again."""
-RETOLD = int(os.environ.get("RETOLD", "1000"))
+RETOLD = int(os.environ.get("RETOLD", "500"))
 """Deals of each ruleset that are played and then told once more: settled, folded anew, or entered as a tally.
 ``make soak`` has 20,000 of each."""
 PART = 2000
 RETOLD_PARTS = -(-RETOLD // PART)
 """Test processes share them."""
+MATCHES = int(os.environ.get("MATCHES", "120"))
+"""Matches of a ruleset in which all is looked at after each act, or a part of so many where they are long. ``make
+soak`` has 5,000."""
 
 BOLD = ("rodskagg", "generalrams", "redeal")
 """Bids that end a deal early, and are not made as often as others."""

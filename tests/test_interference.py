@@ -1,6 +1,6 @@
 """What nobody may know: two worlds that differ only in cards that a seat has not seen are one to it.
 
-Every ruleset, dealing and enforcement; ``make soak`` plays forty times as many pairs. See :mod:`tests.interference`.
+Every ruleset, dealing and enforcement; ``make soak`` plays twenty times as many pairs. See :mod:`tests.interference`.
 """
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
 
-PAIRS = 1000
+PAIRS = 2000
 IN_EACH = PAIRS // 2 // len({*COMBINATIONS} - NOTHING_HIDDEN)
 """Without officials, and with them."""
 ALIKE = 5

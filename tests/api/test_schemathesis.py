@@ -81,7 +81,7 @@ CONFIG = SchemathesisConfig.from_dict(
     }
 )
 QUICK = settings(
-    max_examples=int(os.environ.get("EXAMPLES", "2")),  # each is sent three times
+    max_examples=int(os.environ.get("CASES", "2")),  # each is sent three times
     derandomize=True,
     stateful_step_count=8,
     deadline=None,

@@ -25,7 +25,7 @@ from tests.api.clubs import Club, hashed
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair
 
-PAIRS, PARTS = int(os.environ.get("WORLDS", "120")), 4
+PAIRS, PARTS = int(os.environ.get("WORLDS", "200")), 4
 """In all, and so many stores that they lie in; more with ``make soak``."""
 HIDING = [combination for combination in COMBINATIONS if combination not in NOTHING_HIDDEN]
 FIRST_MEMBER, SEATS_MAX = 2, 8

@@ -1,4 +1,4 @@
-"""Real programs take our files: hledger, ledger and beancount, each of hundreds of journals.
+"""Real programs take our files: hledger, ledger and beancount, each of many journals.
 
 JOURNALS=10000 has them judge so many; `make soak` does.
 """

@@ -14,8 +14,8 @@ from referee.games.kalabrias.facts import DealCounted, LaterCardsDealt, Sequence
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.store.aggregate import fold
 from tests.games.kalabrias_table import Table, table
+from tests.playouts import MATCHES
 
-MATCHES = 150
 DEALS = 4
 """In each match, unless it is won before."""
 

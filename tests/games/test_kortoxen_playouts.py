@@ -41,8 +41,8 @@ from referee.rulebook import load
 from referee.store.aggregate import fold
 from tests.games.rodskagg import Table, table
 from tests.given import NOON
+from tests.playouts import MATCHES
 
-MATCHES = 250
 DEALS = 4
 """In each match, unless it is won before."""
 

@@ -5,6 +5,8 @@ by some that do not exist. What is asked of a decision itself is for the tests o
 """
 
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from random import Random
 from typing import Any, get_args
@@ -16,10 +18,10 @@ from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
-from tests.playouts import Playout
+from tests.playouts import MATCHES, Playout
 
 KEYS = sorted(RULESETS)
-MATCHES, ACTS = 60, 250
+ACTS = 250
 EVERY = 12
 """So manieth state is looked at."""
 SAID: dict[str, Any] = {
@@ -46,6 +48,7 @@ MET: dict[str, set[str]] = {
 """What the play-outs must come by, or they show little."""
 
 
+@cache
 def of(kind: Any, seat: int) -> Request:
     """An act of this kind; what it says hardly matters."""
     needed = [name for name in kind.__struct_fields__ if name in SAID and (kind.__name__, name) not in OPTIONAL]
@@ -60,10 +63,17 @@ OPTIONAL = {("Draw", "card"), ("RequestCards", "cards"), ("Declare", "cards")}
 KINDS = (*get_args(AnyAct), Knock)
 
 
+@cache
+def decisions_of(rules: str) -> Mapping[type, Any]:
+    """By phase, what is decided in it."""
+    decisions: Mapping[type, Any] = import_module(f"referee.games.{rules.replace('-', '_')}").DECIDE
+    return decisions
+
+
 def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | None:
     """The refusal that comes before the decision's own, if one does."""
     kind, phase, table = type(act), type(state), state.table
-    decisions = import_module(f"referee.games.{rules.key.replace('-', '_')}").DECIDE
+    decisions = decisions_of(rules.key)
     if phase not in decisions:
         return MatchOver, "match_over"
     if kind is Void:
@@ -118,7 +128,7 @@ def look(match: Playout, met: set[str]) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_the_refusals_come_in_one_order(key: str):
     met: set[str] = set()
-    for number in range(MATCHES):
+    for number in range(MATCHES // 2):
         match = Playout(RULESETS[key], Random(f"precedence {key} {number}"), Counter(), keep=False)
         for step in range(ACTS):
             if step % EVERY == 0:

@@ -18,8 +18,8 @@ from referee.refusals import Refused
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from tests.games.rams_table import Table
+from tests.playouts import MATCHES
 
-MATCHES = 240
 CHOICES: dict[str, tuple[Any, ...]] = {
     "late_generalrams": (False, True),
     "passers_may_take_widow": (False, True),

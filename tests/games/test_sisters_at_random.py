@@ -32,6 +32,7 @@ from referee.events import DealScored, DealVoided, Event, TrickTaken, seen
 from referee.games import RULESETS
 from referee.refusals import Refused
 from tests.games.rodskagg import Table, table
+from tests.playouts import MATCHES
 
 CARDS = re.compile(rb'(?<!"rule":)"([SHDC][2-9TJQKA])"')
 """Cards in JSON; C2 to C9 may also be the name of a rule."""
@@ -235,7 +236,7 @@ def next_act(chance: random.Random, match: Table, closed: bool) -> Act | Knock |
     return filled_in(chance, match, chance.choice(choice), closed) if choice else None
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(MATCHES // 3))
 @pytest.mark.parametrize("ruleset", ["rodskagg-alga", "rodskagg-catsatcards"])
 def test_a_match_at_random(ruleset: str, seed: int) -> None:
     chance = random.Random(f"{ruleset} {seed}")

@@ -37,7 +37,7 @@ def test_whole_or_act_by_act_it_is_the_line_of_the_cards(key: str):
     """Each deal is played with cards; then its score sheet is entered whole, by counts where no order decides, and
     act by act, each in a match of its own that goes on with the next deal."""
     met: Counter[str] = Counter()
-    for opened, events in played_with_cards(key, RETOLD, seed=5):
+    for opened, events in played_with_cards(key, RETOLD, seed=9):
         deals = list(deals_of(events))
         if not deals:
             continue
