@@ -22,18 +22,20 @@ METADATA = "Metadata-Version: 2.1\nName: knacka-high-card\nVersion: 1\n"
 CARDS = [["H9"], ["SA"], ["DA"]]
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A place on the path with what an installer leaves there of the game's distribution."""
-    info = tmp_path / "site" / "knacka_high_card-1.dist-info"
+    place = tmp_path_factory.mktemp("installed")
+    info = place / "site" / "knacka_high_card-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(METADATA)
     (info / "entry_points.txt").write_text(f"[{GROUP}]\nhigh-card = tests.sixth.high_card\n")
-    monkeypatch.setenv("PYTHONPATH", str(info.parent))
-    return tmp_path
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", str(info.parent))
+        yield place
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(installed: Path) -> Iterator[httpx.Client]:
     """The service in a process that has found the game."""
     url = f"sqlite:///{installed}/knacka.db"

@@ -17,7 +17,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> tuple[StoredEvent, ...]:
     """Rows of several matches that were really played."""
     path: Path = tmp_path_factory.mktemp("played") / "knacka.db"
     with construct(f"sqlite:///{path}") as referee:
-        return play_some(referee, 1000, seed=1)
+        return play_some(referee, 800, seed=1)
 
 
 @pytest.fixture(scope="session")

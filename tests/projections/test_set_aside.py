@@ -346,15 +346,15 @@ class TestCatchingUp:
     def test_nobody_waits_for_a_book_that_is_far_behind_and_it_says_about_how_long(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr(follow, "PACE", 10.0)  # a second, as if that had been measured
+        monkeypatch.setattr(follow, "PACE", 5.0)  # a second, as if that had been measured
         log, held = log_of(referee), list[bool]()
 
         def never(after: int, limit: int) -> Page:
             held.append(True)
             return Page([], log.read(0, 1).decode)
 
-        append(referee, rows[:1000])
-        match_id, version = next(iter(last_versions(rows[:1000]).items()))
+        append(referee, rows[:500])
+        match_id, version = next(iter(last_versions(rows[:500]).items()))
         protocols = Protocols()
         follower = Follower(log._replace(read=never), engine, [protocols], poll_seconds=0.01)
         follower.start()
