@@ -95,4 +95,4 @@ async def get_problem(request: Req, name: FromPath[str]) -> Reply:
     return await _answer(request, code)
 
 
-ROUTER = routed("/", [list_problems, get_problem])
+CALLS = routed("/", [list_problems, get_problem])

@@ -163,4 +163,4 @@ async def _not_here(_: Req) -> None:
     raise NotFoundException
 
 
-ROUTER = routed("/", [openapi_json, docs, script])
+CALLS = routed("/", [openapi_json, docs, script])

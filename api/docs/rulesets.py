@@ -215,4 +215,4 @@ async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     return _rule_in(key, rule_id, language).reply(request)
 
 
-ROUTER = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])
+CALLS = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])

@@ -1,44 +1,53 @@
 """What goes with each path: HEAD wherever there is GET, and OPTIONS, which names all methods."""
 
 from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from copy import copy
 
-from litestar import Router
-from litestar.handlers import HTTPRouteHandler
+from litestar.controller import Controller
+from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 
 from api.http.headers import Req
 from api.http.replies import Reply
 
 
-def routed(path: str, handlers: Iterable[HTTPRouteHandler], **kwargs: Any) -> Router:
-    """A router of these handlers and of what goes with them.
+def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
+    """These handlers under a path, and what goes with them.
 
     HEAD is the same call, of which the server sends no body: it is left out of the description, where it would
-    double every operation.
+    double every operation. This is no router, which Litestar would copy through and through for each app.
     """
-    handlers = list(handlers)
-    methods: dict[str, set[Any]] = defaultdict(set)
-    for handler in handlers:
-        for name in handler.paths:
-            methods[name] |= handler.http_methods
-    heads = [_head(handler) for handler in handlers if "GET" in handler.http_methods]
-    options = [_options(name, of) for name, of in methods.items()]
-    return Router(path, route_handlers=[*options, *handlers, *heads], **kwargs)
+    calls = list(handlers)
+    for call in (*calls, _options):
+        assert call.signature_model  # made here once of what the function takes, or each app would do it
+    methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
+    for call in calls:
+        for name in call.paths:
+            methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
+    # The first of them, or Litestar adds its own, which name the methods of only the first call of a path.
+    options = [_options_of(name, of) for name, of in methods.items()]
+    heads = [_head(call) for call in calls if "GET" in call.http_methods]
+
+    class Routed(Controller):
+        def get_route_handlers(self) -> list[BaseRouteHandler]:
+            return [copy(handler) for handler in (*options, *calls, *heads)]
+
+    Routed.path, Routed.tags = path, tags
+    return Routed
+
+
+@HTTPRouteHandler(http_method="OPTIONS", include_in_schema=False)
+async def _options(request: Req) -> Reply:
+    return Reply(status=204, headers={"Allow": request.scope["route_handler"].opt["allow"]})
+
+
+def _options_of(path: str, methods: Iterable[str]) -> HTTPRouteHandler:
+    options = copy(_options)
+    options.paths, options.opt = {path}, {"allow": ", ".join(sorted(methods))}
+    return options
 
 
 def _head(handler: HTTPRouteHandler) -> HTTPRouteHandler:
-    paths, operation = sorted(handler.paths), handler.operation_class
-    head = HTTPRouteHandler(paths, http_method="HEAD", include_in_schema=False, operation_class=operation)
-    return head(handler.fn)
-
-
-def _options(path: str, methods: set[Any]) -> HTTPRouteHandler:
-    """Comes before the calls, or Litestar adds its own, which names the methods of only the first of them."""
-    allowed = {*methods, "OPTIONS", *({"HEAD"} if "GET" in methods else ())}
-
-    @HTTPRouteHandler(path, http_method="OPTIONS", include_in_schema=False)
-    async def options(request: Req) -> Reply:
-        return Reply(status=204, headers={"Allow": ", ".join(sorted(allowed))})
-
-    return options
+    head = copy(handler)
+    head.http_methods, head.include_in_schema = {"HEAD"}, False
+    return head

@@ -64,4 +64,4 @@ async def health_ready(request: Req) -> Reply:
     return reply(Health(status="up", follower_lag=lag))
 
 
-ROUTER = routed("/", [health_live, health_ready], tags=["Operators"])
+CALLS = routed("/", [health_live, health_ready], tags=["Operators"])
