@@ -160,11 +160,13 @@ def prepare(engine: Engine, books: Sequence[Book]) -> dict[str, Place]:
     with writer(engine).begin() as connection:
         alone(connection)
         _metadata.create_all(connection)
+        there = set(inspect(connection).get_table_names())
+        places = {key: Place(position, mark) for key, position, mark in connection.execute(select(_places))}
         for book in books:
-            there = inspect(connection).get_table_names()
-            if not all(name in there for name in book.metadata.tables) or _place(connection, book.key) is None:
+            if book.metadata.tables.keys() - there or book.key not in places:
                 _clear(connection, book, book.key)
-        return {book.name: _place(connection, book.key) or Place(0) for book in books}
+                places[book.key] = Place(0)
+        return {book.name: places[book.key] for book in books}
 
 
 def begin_anew(engine: Engine, book: Book, position: int) -> None:
@@ -183,11 +185,11 @@ def alone(connection: Connection) -> None:
 
 
 def _clear(connection: Connection, book: Book, key: str) -> None:
-    alone(connection)
+    """Makes its tables anew; who calls it is alone."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     book.metadata.drop_all(connection)
-    book.metadata.create_all(connection)
+    book.metadata.create_all(connection, checkfirst=False)
     connection.execute(insert(_places).values(book=key, position=0, mark=""))
 
 
@@ -357,6 +359,7 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
         return min([take(connection, book, key, position, events, carefully)[0] for book, key in fresh])
 
     with writes.begin() as connection:
+        alone(connection)
         for book, key in fresh:
             _clear(connection, book, key)
     position, events = 0, read(0, page)
