@@ -150,6 +150,7 @@ _HELD = select(_places.c.position).where(_places.c.book == bindparam("key")).wit
 _MOVE = (
     update(_places).where(_places.c.book == bindparam("key")).values(position=bindparam("to"), mark=bindparam("by"))
 )
+_ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_aside.c.since, _aside.c.match)
 
 
 # Tables and places
@@ -308,8 +309,8 @@ def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, 
 
 def set_aside(connection: Connection, book: Book, key: str | None = None) -> dict[UUID, Aside]:
     """The matches that a book has set aside."""
-    query = select(_aside).where(_aside.c.book == (key or book.key)).order_by(_aside.c.since, _aside.c.match)
-    return {row.match: Aside(**{**row._mapping, "book": book.name}) for row in connection.execute(query)}
+    found = connection.execute(_ASIDE_OF, {"key": key or book.key})
+    return {row.match: Aside(**{**row._mapping, "book": book.name}) for row in found}
 
 
 def take_up(connection: Connection, log: Log, book: Book, match_id: UUID) -> bool:
