@@ -210,7 +210,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UNUSABLE as error:
         print(said(settings.database_url, error), file=sys.stderr)
         return NOT_STARTED
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -39,7 +39,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def client(installed: Path) -> Iterator[httpx.Client]:
     """The service in a process that has found the game."""
     url = f"sqlite:///{installed}/knacka.db"
-    fresh = [sys.executable, "-m", "api.cli"]
+    fresh = [sys.executable, "-m", "api"]
     with running(url, knacka=fresh) as process, httpx.Client(base_url=process.address, timeout=30) as client:
         yield client
 

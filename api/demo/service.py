@@ -51,7 +51,7 @@ def _started(folder: str) -> Iterator[str]:
     }
     others = {name: value for name, value in os.environ.items() if not name.startswith("KNACKA_")}
     process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "serve"],
+        [sys.executable, "-m", "api", "serve"],
         env=others | settings,
         stdout=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C is for the demo, which then stops the service
@@ -66,7 +66,7 @@ def _started(folder: str) -> Iterator[str]:
 
 def _signing_key() -> str:
     """A key to sign the log with."""
-    command = [sys.executable, "-m", "api.cli", "log", "key", "demo.example/log"]
+    command = [sys.executable, "-m", "api", "log", "key", "demo.example/log"]
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()
 
 

@@ -70,7 +70,7 @@ class TestInOneLine:
             resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
 
         environment = {"KNACKA_DATABASE_URL": f"sqlite:///{tmp_path}/knacka.db", "PATH": "/usr/bin:/bin"}
-        command = [sys.executable, "-B", "-m", "api.cli", "serve"]
+        command = [sys.executable, "-B", "-m", "api", "serve"]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30, preexec_fn=no_more_bytes
         )
