@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from referee.store.desk import Busy
+from referee.store.command import Busy
 
 POLLS_MAX = 5000
 """Answers that may be held back at a time, each of which takes some 16 kB."""

@@ -6,7 +6,7 @@ from api.http.headers import Req, held, packed_tag, tag_by, takes_gzip
 from api.http.packing import PACK_FROM, packed
 from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified, with_texts
 from api.threads import in_long_thread
-from referee.store.desk import Busy
+from referee.store.command import Busy
 
 
 async def long_reply(

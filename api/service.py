@@ -32,7 +32,8 @@ from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
 from referee.store.club import Club
-from referee.store.desk import Busy, Command, Desk, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale, utc_now
+from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
+from referee.store.desk import Desk, utc_now
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
 

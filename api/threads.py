@@ -12,7 +12,7 @@ from functools import partial
 from threading import BoundedSemaphore
 from typing import ParamSpec, TypeVar
 
-from referee.store.desk import Busy
+from referee.store.command import Busy
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -26,7 +26,8 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk, Outcome
+from referee.store.command import Command, Outcome
+from referee.store.desk import Desk
 
 KORTOXEN = "rodskagg-kortoxen"
 

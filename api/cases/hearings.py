@@ -36,7 +36,8 @@ from referee.acts import (
 from referee.events import Recorded
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
-from referee.store.desk import Busy, Stale, utc_now
+from referee.store.command import Busy, Stale
+from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
 

@@ -33,7 +33,7 @@ from referee.events import Recorded
 from referee.refusals import Refused
 from referee.store import acts
 from referee.store.club import Club
-from referee.store.desk import Busy, Command, Full, KeyReused, NotHeld, Outcome, Stale
+from referee.store.command import Busy, Command, Full, KeyReused, NotHeld, Outcome, Stale
 from referee.value import Value, Version
 
 BOOKED_ATTEMPTS = 8

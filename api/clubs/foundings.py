@@ -25,7 +25,7 @@ from referee.clubs.asked import ClubName, CurrenciesSent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
 from referee.clubs.rules import KEY_DAYS, check_currencies
 from referee.store.club import Club
-from referee.store.desk import Command, KeyReused
+from referee.store.command import Command, KeyReused
 from referee.value import Value, Version
 
 

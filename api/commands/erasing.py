@@ -6,7 +6,7 @@ from api.commands.operating import NotDone, checked, club_argument, operating, s
 from api.settings import Settings
 from referee.clubs.asked import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
-from referee.store.desk import Stale
+from referee.store.command import Stale
 
 ERASE = (
     "Erases a member who has left. Stores that it was done, then deletes his names, the texts that he wrote and "

@@ -22,7 +22,7 @@ from referee.clubs.facts import SCOPES, KeyId, Scope
 from referee.clubs.rules import KEY_DAYS_MAX
 from referee.refusals import Refused
 from referee.store.club import Club
-from referee.store.desk import Stale
+from referee.store.command import Stale
 
 OPERATORS = "kno_"
 """How the operator's key begins: unlike those of clubs."""

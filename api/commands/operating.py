@@ -21,7 +21,8 @@ from referee.clubs.facts import Ref
 from referee.refusals import Refused
 from referee.sentences import refusal
 from referee.store.club import Club
-from referee.store.desk import Busy, Command, Desk, Full, InDoubt, Outcome
+from referee.store.command import Busy, Command, Full, InDoubt, Outcome
+from referee.store.desk import Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import Referee, UnknownAggregate, construct
 

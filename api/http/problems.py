@@ -31,7 +31,7 @@ from referee import rulebook, sentences, told
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
-from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
+from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
 

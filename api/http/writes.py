@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from api.http.headers import Req, header, version_of
 from api.http.problems import Problem
-from referee.store.desk import Outcome
+from referee.store.command import Outcome
 
 _KEY = re.compile(r"[!-}][!-~]{0,127}")
 """1 to 128 visible ASCII characters, the first no tilde: such keys are the referee's own."""

@@ -16,7 +16,8 @@ from api.http.problems import STORE_FAILURES, Reason
 from api.log.kept import Kept, extends
 from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
-from referee.store.desk import Busy, Command, Desk, InDoubt, Stale, utc_now
+from referee.store.command import Busy, Command, InDoubt, Stale
+from referee.store.desk import Desk, utc_now
 from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 

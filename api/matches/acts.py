@@ -22,7 +22,7 @@ from referee import told
 from referee.acts import AnyAct
 from referee.events import LAYS_OPEN, Recorded, Viewer
 from referee.refusals import NotInPlay, Refused
-from referee.store.desk import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
+from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
 from referee.value import SeatSent, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)

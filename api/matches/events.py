@@ -38,7 +38,8 @@ from api.threads import in_stream_thread, in_thread
 from referee import told
 from referee.events import MatchOpened, Recorded
 from referee.store.aggregate import fold
-from referee.store.desk import Busy, utc_now
+from referee.store.command import Busy
+from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version

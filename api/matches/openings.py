@@ -25,7 +25,7 @@ from referee import told
 from referee.actors import Actor, officials
 from referee.clubs.standing import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
-from referee.store.desk import Command, KeyReused, Outcome
+from referee.store.command import Command, KeyReused, Outcome
 from referee.store.match import Match
 from referee.value import Seat, Time, Value, Version, tied
 

@@ -24,17 +24,18 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
 
-from referee.actors import Actor, is_official
+from referee.actors import is_official
 from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.cache import MEGABYTE, Cache
+from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
-from referee.value import OFFICIALS_MORE, Value
+from referee.value import OFFICIALS_MORE
 
 log = logging.getLogger(__name__)
 
@@ -52,61 +53,6 @@ SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
 CACHE_MEGABYTES = 32
 """What aggregates at hand may take together."""
-
-
-class Stale(Exception):
-    """The aggregate has moved on from the version that the caller expected."""
-
-    def __init__(self, version: int) -> None:
-        super().__init__(version)
-        self.version = version
-
-
-class KeyReused(Exception):
-    """The Idempotency-Key was used before, for something else."""
-
-
-class Full(Exception):
-    """The aggregate has as many events as it may have."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-        self.most = most
-
-
-class Busy(Exception):
-    """Too many requests wait, or the store does not answer; try again."""
-
-
-class NotHeld(Exception):
-    """The token that the caller acts by is the actor's no more."""
-
-
-class InDoubt(Exception):
-    """The store has not said whether it took the request: it may stand there, and its key tells."""
-
-
-class Command(Value):
-    """A request to an aggregate as it reaches the desk; an event opens the aggregate that begins with it.
-
-    ``expected``: the version that ``If-Match`` names. ``key`` is the client's Idempotency-Key; it may not begin
-    with ``~``. ``token`` is the SHA-256 of what the actor acts by, where that may have ended meanwhile.
-    """
-
-    id: UUID
-    actor: Actor
-    request: Any
-    key: str | None = None
-    expected: int | None = None
-    token: str | None = None
-
-
-class Outcome(Value):
-    """What a request came to: the aggregate after it, and the events it made."""
-
-    aggregate: Aggregate
-    events: tuple[Recorded, ...]
-    repeated: bool = False
 
 
 class _Job(msgspec.Struct, frozen=True):

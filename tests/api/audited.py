@@ -25,7 +25,7 @@ from referee.log.facts import LogSigned
 from referee.log.tree import FIRST, leaf_hash
 from referee.officials.recast import script
 from referee.proceedings.corrections import Why
-from referee.store.desk import Command
+from referee.store.command import Command
 from referee.store.log import LOG_ID
 from referee.store.store import construct, settings_for
 from tests.api.club import ClubTable

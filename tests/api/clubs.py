@@ -14,7 +14,8 @@ from referee.acts import AnyAct, IssueToken
 from referee.clubs.asked import ClubRequest, IssueKey, Join, RevokeKey
 from referee.clubs.facts import SCOPES, ClubFounded, KeyIssued, Scope
 from referee.events import Adjudication, MatchOpened, Visibility
-from referee.store.desk import Command, Desk, Outcome, utc_now
+from referee.store.command import Command, Outcome
+from referee.store.desk import Desk, utc_now
 from tests.played import opening
 
 YEAR = timedelta(days=365)

@@ -21,7 +21,7 @@ from api.http import writes
 from api.names import names_file
 from referee.clubs import asked
 from referee.clubs.facts import SCOPES
-from referee.store.desk import Command
+from referee.store.command import Command
 from referee.store.reach import Postgres, place_of
 from tests.api.club import FOUNDING, OPERATOR, ClubTable, found, in_days
 from tests.api.conftest import client_of

@@ -15,7 +15,8 @@ import pytest
 from api.cli import main
 from api.names import Names
 from referee.clubs.asked import Erase
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.club import ClubTable, found
 from tests.api.conftest import client_of

@@ -15,7 +15,7 @@ from psycopg.sql import SQL, Identifier
 from api.app import create_app
 from api.settings import Settings
 from api.threads import Threads
-from referee.store.desk import Busy
+from referee.store.command import Busy
 from tests.api.serving import served
 from tests.api.table import HANDS, Table
 

@@ -19,7 +19,7 @@ from api.matches.terms import OpenMatch, opened_by
 from api.service import Service
 from referee.clubs.asked import Erase, Join, Leave
 from referee.clubs.facts import ClubFounded
-from referee.store.desk import Command, Outcome
+from referee.store.command import Command, Outcome
 from tests.api.table import KORTOXEN, Table
 
 MEMBERS = ("Anna Åkesson", "Berit Ödmårk", "Cesar <& 'Co\"")

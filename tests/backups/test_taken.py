@@ -22,7 +22,8 @@ from api.ops.archive import Archive
 from api.ops.backup import at_one_moment
 from api.ops.stored import Stored
 from referee.clubs.asked import Erase, Set
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
 from tests.api.club import ClubTable

@@ -15,7 +15,8 @@ from referee.officials.recast import script
 from referee.proceedings.corrections import Why
 from referee.ruleset import Moment
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.store.store import construct

@@ -21,7 +21,8 @@ from litestar.response.base import ASGIResponse
 import api.app
 from api.cli import Server, config_of
 from api.settings import Settings
-from referee.store.desk import Command, Desk, Outcome, _Job, _Work
+from referee.store.command import Command, Outcome
+from referee.store.desk import Desk, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40

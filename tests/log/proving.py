@@ -20,7 +20,7 @@ from api.service import Service
 from referee.acts import Correct
 from referee.log.notes import SigningKey
 from referee.proceedings.corrections import Why
-from referee.store.desk import Command
+from referee.store.command import Command
 from tests.api.club import ClubTable
 from tests.api.serving import ROOT
 from tests.api.table import KORTOXEN, Table

@@ -16,7 +16,7 @@ from api.service import Service
 from referee.acts import Correct
 from referee.log.notes import checkpoint_in
 from referee.proceedings.corrections import Why
-from referee.store.desk import Command
+from referee.store.command import Command
 from referee.store.log import LOG_ID
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, Table

@@ -24,7 +24,8 @@ from projections.follow.follow import engine_for, rebuild
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, checkpoint_in, signed
-from referee.store.desk import Busy, Desk, Stale
+from referee.store.command import Busy, Stale
+from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import Referee, construct
 from tests.api.conftest import client_of

@@ -20,7 +20,8 @@ from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
 from referee.events import Recorded
 from referee.refusals import Refused
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee
 from tests.played import legal_acts, opened

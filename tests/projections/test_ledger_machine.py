@@ -27,7 +27,8 @@ from referee.clubs.facts import account_of
 from referee.events import Event, MatchAbandoned, MatchClosed, MatchWon, Recorded, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.refusals import Refused
-from referee.store.desk import Command, Desk, Outcome, utc_now
+from referee.store.command import Command, Outcome
+from referee.store.desk import Desk, utc_now
 from referee.store.rows import to_row
 from referee.store.store import construct
 from tests.api.clubs import Club

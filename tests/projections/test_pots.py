@@ -20,7 +20,8 @@ from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Recorded, Stakes
 from referee.refusals import Refused
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct

@@ -14,7 +14,8 @@ from referee.acts import Bid, Deal, Knock, request_of
 from referee.refusals import Refused
 from referee.store import postgres
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk, KeyReused, Outcome
+from referee.store.command import Command, KeyReused, Outcome
+from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Loaded, Referee, construct, settings_for
 from tests.played import legal_acts, opened, send

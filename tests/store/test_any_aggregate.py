@@ -15,7 +15,8 @@ from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.aggregate import KINDS, Aggregate, fold
-from referee.store.desk import Command, Desk, Full, KeyReused, Outcome, Stale
+from referee.store.command import Command, Full, KeyReused, Outcome, Stale
+from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.rows import from_row, to_row
 from referee.store.store import Referee

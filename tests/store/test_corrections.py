@@ -12,7 +12,8 @@ from referee.phases import Over
 from referee.proceedings.corrections import ProtocolCorrected, Why
 from referee.refusals import Refused
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.store import Referee
 from tests.ailing import held
 from tests.edited import differences

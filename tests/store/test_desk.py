@@ -15,7 +15,8 @@ from referee.acts import Bid, Deal, Knock, request_of
 from referee.events import DealScored
 from referee.refusals import OutOfTurn, Refused
 from referee.store.aggregate import fold
-from referee.store.desk import Busy, Command, Desk, KeyReused, Outcome, Stale, digest_of
+from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
+from referee.store.desk import Desk, digest_of
 from referee.store.rows import row_hash
 from referee.store.store import Loaded, Referee, UnknownAggregate, construct, settings_for
 from tests.ailing import held, taking_nothing

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from referee.acts import Bid, Deal, IssueToken
-from referee.store.desk import Command, Desk, NotHeld
+from referee.store.command import Command, NotHeld
+from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.played import opening
 

@@ -11,7 +11,8 @@ from eventsourcing.persistence import OperationalError
 
 from projections.follow.engine import engine_for
 from referee.acts import Deal
-from referee.store.desk import Desk, InDoubt
+from referee.store.command import InDoubt
+from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
 from referee.store.reach import REST_SECONDS, Away, Opener, Postgres, SqliteFile, place_of, unsent

@@ -8,7 +8,8 @@ from referee.events import DealScored
 from referee.games import RULESETS
 from referee.store import desk as at_the_desk
 from referee.store.aggregate import fold
-from referee.store.desk import Command, Desk
+from referee.store.command import Command
+from referee.store.desk import Desk
 from referee.store.store import Loaded, Referee, settings_for
 from tests.played import opened, play_out
 from tests.store.counting import Counting
