@@ -26,7 +26,7 @@ from projections.log import Log as LogBook
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
-from referee.events import Recorded
+from referee.sight import Recorded
 from referee.store.rows import from_row
 from referee.store.store import Referee
 

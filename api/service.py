@@ -25,9 +25,9 @@ from api.ops.metrics import Gauges, Metrics
 from api.texts import Texts, may_read, replaced, tell, written
 from api.threads import in_thread
 from projections.follow.page import Page
-from referee.events import Recorded
 from referee.phases import Over
 from referee.refusals import Refused
+from referee.sight import Recorded
 from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts

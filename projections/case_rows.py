@@ -4,9 +4,10 @@ from typing import Any
 
 import msgspec
 
-from referee.events import Event, KnockDismissed, KnockUpheld, Recorded
+from referee.events import KnockDismissed, KnockUpheld
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Event, Recorded
 
 
 def begins(event: Event) -> bool:

@@ -40,16 +40,7 @@ from projections.follow.keeping import LIVE, own_name
 from projections.follow.page import Page, topics
 from projections.sight import Sight, of_club
 from referee.actors import Actor
-from referee.events import (
-    LAYS_OPEN,
-    Event,
-    KnockDismissed,
-    KnockUpheld,
-    MatchOpened,
-    PenaltyImposed,
-    Viewer,
-    seen,
-)
+from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
 from referee.proceedings.cases import (
     CaseAppealed,
     CaseOpened,
@@ -58,6 +49,7 @@ from referee.proceedings.cases import (
     CaseWithdrawn,
 )
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Event, Viewer, seen
 from referee.value import CaseKind, Verdict
 
 FACTS: tuple[type[Event], ...] = (

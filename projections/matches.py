@@ -44,10 +44,10 @@ from referee.events import (
     MatchClosed,
     MatchOpened,
     MatchWon,
-    Recorded,
     Visibility,
 )
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.sight import Recorded
 from referee.value import Seat, Time, Value, Version
 
 Status = Annotated[

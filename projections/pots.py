@@ -14,9 +14,10 @@ from projections.follow.page import topics
 from projections.follow.sheets import Corrections, Sheets, as_counted
 from projections.protocols import columns_of
 from referee import told
-from referee.events import DealScored, DealVoided, Event, MatchAbandoned, MatchClosed, MatchOpened, PotEntry, Recorded
+from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
 from referee.proceedings.corrections import Ended, ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Event, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, Version
 
 STAKED = "pot/staked"

@@ -28,11 +28,11 @@ from referee.events import (
     MatchWon,
     PenaltyImposed,
     PlayerEliminated,
-    Recorded,
     in_points,
 )
 from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Recorded
 from referee.value import (
     AnswerSeen,
     BidSeen,

@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.acts import Request, Result
-from referee.events import Event
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import AgainstTheRules, Refused
 from referee.ruleset import Moment, Script
+from referee.sight import Event
 
 Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 

@@ -12,8 +12,9 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.acts import Knock
-from referee.events import Breach, Event, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
+from referee.events import Breach, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.refusals import WrongPhase
+from referee.sight import Event
 from referee.value import Value
 
 DISMISSED_MAX = 20

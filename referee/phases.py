@@ -23,7 +23,6 @@ from referee.entering import entering
 from referee.events import (
     DealScored,
     DealVoided,
-    Event,
     FirstDealerDrawn,
     KnockDismissed,
     KnockUpheld,
@@ -38,7 +37,6 @@ from referee.events import (
     Stakes,
     TokenEnded,
     TokenMade,
-    Viewer,
 )
 from referee.offences import Ledger, imposed, may_knock, reported, ruled
 from referee.proceedings.corrections import ProtocolCorrected
@@ -46,6 +44,7 @@ from referee.proceedings.tally import ResultEntered
 from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Script, Shown
 from referee.settling import Basis, received
+from referee.sight import Event, Viewer
 from referee.value import Value
 
 # The table

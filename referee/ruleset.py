@@ -11,9 +11,10 @@ from msgspec import Meta
 from referee import told
 from referee.actors import Actor
 from referee.acts import Act, Request
-from referee.events import Event, MatchOpened, Recorded, Viewer
+from referee.events import MatchOpened
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.settling import Basis
+from referee.sight import Event, Recorded, Viewer
 from referee.value import AnswerSeen, BidSeen, CardText, EventNumber, OffenceText, Points, RuleId, Seat, Value, tied
 
 

@@ -11,19 +11,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from referee import told
-from referee.events import (
-    DealScored,
-    Event,
-    MatchAbandoned,
-    MatchClosed,
-    MatchOpened,
-    MatchWon,
-    Payment,
-    Recorded,
-    in_points,
-)
+from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Payment, in_points
 from referee.proceedings.corrections import Ended, Line, ProtocolCorrected, as_they_count
 from referee.proceedings.takeback import ActTakenBack, that_stands
+from referee.sight import Event, Recorded
 from referee.value import Points, RuleId, Seat, Value
 
 Basis = Annotated[

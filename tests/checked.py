@@ -20,9 +20,10 @@ from api.access.caller import SPECTATOR
 from api.matches.shown import event_seen, shuffling
 from referee.actors import Actor
 from referee.acts import Act, Entropy, RequestCards
-from referee.events import Event, MatchOpened, Recorded
+from referee.events import MatchOpened
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.api.serving import ROOT

@@ -16,10 +16,11 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Play, Request
-from referee.events import DealScored, Dealt, Event, MatchOpened, MatchWon, Recorded, TrickTaken, Viewer
+from referee.events import DealScored, Dealt, MatchOpened, MatchWon, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset, Shown
+from referee.sight import Event, Recorded, Viewer
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.value import Points

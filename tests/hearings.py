@@ -25,11 +25,12 @@ from referee.acts import (
     Void,
     Withdrawal,
 )
-from referee.events import Adjudication, Dealt, Event, MatchOpened
+from referee.events import Adjudication, Dealt, MatchOpened
 from referee.officials import asked, attended, shuffle, takeback
 from referee.officials.standing import Case
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.store.aggregate import fold
 from tests.interference import Pair, Told, told
 

@@ -34,10 +34,11 @@ from referee.acts import (
     RequestCards,
 )
 from referee.cards import texts_of
-from referee.events import LAYS_OPEN, Dealt, Event, KnockUpheld, MatchOpened, PlayEnded, Recorded, Viewer, seen
+from referee.events import LAYS_OPEN, Dealt, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded, Viewer, seen
 from tests.drawn import some_match
 from tests.playouts import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 

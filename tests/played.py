@@ -20,11 +20,11 @@ from referee.events import (
     KnockDismissed,
     KnockUpheld,
     MatchOpened,
-    Recorded,
     Shuffling,
     Stakes,
 )
 from referee.games import RULESETS
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk

@@ -48,22 +48,12 @@ from referee.acts import (
     Score,
     Void,
 )
-from referee.events import (
-    CardPlayed,
-    DealScored,
-    Dealt,
-    DealVoided,
-    Event,
-    MatchClosed,
-    MatchOpened,
-    MatchWon,
-    Recorded,
-    TrickTaken,
-)
+from referee.events import CardPlayed, DealScored, Dealt, DealVoided, MatchClosed, MatchOpened, MatchWon, TrickTaken
 from referee.games import RULESETS
 from referee.games.kalabrias.deal import later_counts
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from tests.drawn import some_match

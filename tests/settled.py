@@ -7,11 +7,12 @@ from api.money.auditing import how_settled
 from projections.audit.findings import CHECKS, Findings
 from projections.audit.settled import OF_MONEY
 from projections.audit.settled import owed as owed_by_lines
-from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.games import RULESETS
 from referee.phases import Over
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.settling import Settlement, settlement
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 

@@ -26,7 +26,6 @@ from referee.events import (
     CardPlayed,
     DealScored,
     Dealt,
-    Event,
     KnockDismissed,
     KnockUpheld,
     MatchOpened,
@@ -46,6 +45,7 @@ from referee.games._rodskagg.facts import (
 )
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event
 from tests.playouts import NOON, PAUSE, Playout, every_act, some_match
 
 SHOWN = ("fold_question", "exit_knock")

@@ -63,6 +63,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
             "referee.log.tree",
             "referee.proceedings",
             "referee.settling",
+            "referee.sight",
             "referee.told",
             "referee.value",
         } | EDGES

@@ -14,7 +14,8 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
-from referee.events import LAYS_OPEN, Event, Viewer, seen
+from referee.events import LAYS_OPEN
+from referee.sight import Event, Viewer, seen
 from referee.store.club import Club
 from referee.store.log import Log
 from referee.store.match import Match

@@ -20,10 +20,11 @@ from api.docs.problem_list import (
 )
 from api.http.problems import problem_type
 from referee.acts import Fault, Offence
-from referee.events import KnockDismissed, KnockUpheld, seen
+from referee.events import KnockDismissed, KnockUpheld
 from referee.games import RULESETS
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
 from referee.sentences import TEXTS, CaseCode, Language, Text, fields, kind, offence, refusal, ruling, title, won
+from referee.sight import seen
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES: tuple[Language, ...] = ("en", "sv")

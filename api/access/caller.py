@@ -13,7 +13,7 @@ from projections.sight import Sight
 from referee.actors import Actor
 from referee.acts import Knock, Request, SeatAct
 from referee.clubs.facts import Scope
-from referee.events import Viewer
+from referee.sight import Viewer
 from referee.store.command import Command
 from referee.store.match import Match
 from referee.value import Value

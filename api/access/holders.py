@@ -3,7 +3,7 @@
 from api.access.caller import SPECTATOR, Caller, seat_of
 from api.access.clubs import KeyHolder
 from api.access.sight import SEES_PRIVATE
-from referee.events import Viewer
+from referee.sight import Viewer
 from referee.store.match import Match
 
 

@@ -20,21 +20,12 @@ from api.threads import in_long_thread
 from projections.cases import Case as CaseKept
 from referee import notation, told
 from referee.acts import Answer, Bid, Result
-from referee.events import (
-    Breach,
-    CardPlayed,
-    DealScored,
-    Dealt,
-    DealVoided,
-    PenaltyImposed,
-    Recorded,
-    Reported,
-    TrickTaken,
-)
+from referee.events import Breach, CardPlayed, DealScored, Dealt, DealVoided, PenaltyImposed, Reported, TrickTaken
 from referee.notation.histories import Step, steps_of
 from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
+from referee.sight import Recorded
 from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value

@@ -14,7 +14,7 @@ from projections.cases import FACTS, Entry, fine_of
 from referee import sentences, told
 from referee.actors import Actor
 from referee.acts import Result
-from referee.events import DismissalReason, KnockDismissed, KnockUpheld, Recorded, seen
+from referee.events import DismissalReason, KnockDismissed, KnockUpheld
 from referee.officials.standing import CaseStatus, status_at
 from referee.proceedings.cases import (
     CaseAppealed,
@@ -27,6 +27,7 @@ from referee.proceedings.cases import (
 )
 from referee.proceedings.takeback import ActTakenBack
 from referee.sentences import CaseCode, Language
+from referee.sight import Recorded, seen
 from referee.store.match import Match
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict, Version
 

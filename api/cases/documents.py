@@ -18,12 +18,13 @@ from projections.cases import Listed
 from referee import rulebook, sentences, told
 from referee.actors import Actor, officials
 from referee.acts import RemedySent, Ruling
-from referee.events import DealScored, Recorded, Viewer
+from referee.events import DealScored
 from referee.officials import remedies, standing
 from referee.proceedings.cases import CaseRuled
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.sentences import Language, Text
+from referee.sight import Recorded, Viewer
 from referee.store.match import Match
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
 

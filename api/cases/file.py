@@ -21,9 +21,9 @@ from api.service import Service, service_of
 from api.threads import in_long_thread
 from projections.cases import Entry, Listed
 from projections.sight import Sight
-from referee.events import Viewer
 from referee.proceedings.cases import CaseRuled
 from referee.sentences import Language
+from referee.sight import Viewer
 from referee.store.desk import utc_now
 from referee.store.match import Match
 

@@ -33,9 +33,9 @@ from referee.acts import (
     StatementSent,
     Withdrawal,
 )
-from referee.events import Recorded
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
+from referee.sight import Recorded
 from referee.store.command import Busy, Stale
 from referee.store.desk import utc_now
 from referee.store.match import Match

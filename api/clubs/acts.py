@@ -29,8 +29,8 @@ from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.rules import needs
 from referee.clubs.standing import Key
-from referee.events import Recorded
 from referee.refusals import Refused
+from referee.sight import Recorded
 from referee.store import acts
 from referee.store.club import Club
 from referee.store.command import Busy, Command, Full, KeyReused, NotHeld, Outcome, Stale

@@ -10,7 +10,7 @@ from api.access.keys import LENGTH_MAX, PATTERN
 from referee import told
 from referee.actors import Actor
 from referee.clubs.facts import KeyId, Scopes
-from referee.events import Event, Recorded, seen
+from referee.sight import Event, Recorded, seen
 from referee.value import EventNumber, Time, Value, tied
 
 KeySecret = Annotated[

@@ -20,13 +20,14 @@ from projections.follow.page import topics
 from projections.journal import JournalEntry
 from referee import told
 from referee.clubs.facts import EntryKind, Postings
-from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.facts import LogSigned, LogSize, Note
 from referee.log.notes import base64
 from referee.log.tree import Tree
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
 from referee.settling import comes_to
+from referee.sight import Recorded
 from referee.store.rows import from_row
 from referee.told import EVENT_BYTES_MAX, EXACT_MAX
 from referee.value import EventNumber, Value

@@ -20,8 +20,9 @@ from api.matches.shown import ActSent, ActShown, EventSeen, event_seen
 from api.service import service_of
 from referee import told
 from referee.acts import AnyAct
-from referee.events import LAYS_OPEN, Recorded, Viewer
+from referee.events import LAYS_OPEN
 from referee.refusals import NotInPlay, Refused
+from referee.sight import Recorded, Viewer
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
 from referee.value import SeatSent, Value, Version
 

@@ -36,7 +36,8 @@ from api.reading import long_reply
 from api.service import Service, is_over, service_of
 from api.threads import in_stream_thread, in_thread
 from referee import told
-from referee.events import MatchOpened, Recorded
+from referee.events import MatchOpened
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Busy
 from referee.store.desk import utc_now

@@ -11,10 +11,11 @@ from api.http.schemas import phases_of
 from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct, Request
-from referee.events import Adjudication, Dealing, Enforcement, Recorded, Stakes, TokenEnded, Viewer, Visibility, seen
+from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, Visibility
 from referee.games import RULESETS
 from referee.officials import shuffle, takeback
 from referee.ruleset import DueAct, Shown
+from referee.sight import Recorded, Viewer, seen
 from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied

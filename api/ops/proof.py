@@ -8,9 +8,9 @@ import msgspec
 from eventsourcing.persistence import StoredEvent
 
 from api.ops.stored import Row
-from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.acts import OWN, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.desk import digest_of

@@ -28,7 +28,7 @@ from api.ops.stored import ASIDE, POSITIONS, Row, Stored
 from projections.follow.engine import Json
 from projections.follow.follow import Book
 from projections.follow.page import Page
-from referee.events import Recorded
+from referee.sight import Recorded
 
 Lines = Mapping[str, Sequence[RowMapping]]
 """What stands in each table, JSON to the byte."""

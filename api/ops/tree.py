@@ -9,8 +9,8 @@ from sqlalchemy import Connection, StaticPool, create_engine, select
 from api.ops.stored import Stored
 from projections.follow.page import Page
 from projections.log import Log
-from referee.events import Recorded
 from referee.log.facts import LogSigned
+from referee.sight import Recorded
 from referee.store.log import LOG_ID
 
 

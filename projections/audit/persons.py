@@ -27,7 +27,7 @@ from referee.clubs.facts import (
     Scopes,
     member_of,
 )
-from referee.events import Recorded
+from referee.sight import Recorded
 from referee.told import MemberNumber, ProposalNumber
 from referee.value import Time, Value
 

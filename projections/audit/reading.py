@@ -39,10 +39,11 @@ from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from referee.clubs.facts import ClubFounded, account_of
-from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Recorded
 
 ROWS = 2000
 """Rows that are read at a time."""

@@ -4,18 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from projections.audit.findings import Findings
-from referee.events import (
-    DealScored,
-    DealVoided,
-    MatchAbandoned,
-    MatchClosed,
-    MatchOpened,
-    MatchWon,
-    Recorded,
-)
+from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.proceedings.takeback import ActTakenBack, that_stands
 from referee.settling import Basis, comes_to, settlement
+from referee.sight import Recorded
 
 OF_MONEY = (
     *(MatchOpened, DealScored, DealVoided, MatchWon, MatchClosed, MatchAbandoned),

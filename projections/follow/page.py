@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from uuid import UUID
 
-from referee.events import Event, Recorded
+from referee.sight import Event, Recorded
 
 log = logging.getLogger(__name__)
 

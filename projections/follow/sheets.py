@@ -31,8 +31,9 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee.events import DealScored, Recorded
+from referee.events import DealScored
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.sight import Recorded
 from referee.value import changed
 
 

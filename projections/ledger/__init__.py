@@ -20,9 +20,10 @@ from projections.follow.page import Page, Row, topics
 from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Tables
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted
-from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Recorded
+from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Recorded
 
 OF_CLUBS = topics(ClubFounded, ClubSet, MoneyPosted, BooksClosed)
 OF_MATCHES = topics(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack)

@@ -17,8 +17,9 @@ from projections.closings import digest
 from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
-from referee.events import MatchOpened, Recorded
+from referee.events import MatchOpened
 from referee.settling import comes_to
+from referee.sight import Recorded
 
 
 class Writing:

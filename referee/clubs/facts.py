@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from referee import told
 from referee.actors import Actor
-from referee.events import Event, Hidden
+from referee.sight import Event, Hidden
 from referee.value import Time, Value
 
 Ref = Annotated[

@@ -14,9 +14,9 @@ from referee.clubs import asked, facts
 from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Postings, Scope, account_of, member_of
 from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
 from referee.clubs.standing import Club, Proposal
-from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
+from referee.sight import Event
 
 PROPOSALS_MAX = 1000
 """That may wait at a time."""

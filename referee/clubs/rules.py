@@ -12,9 +12,9 @@ from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES, Scope
 from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of, not_erased
 from referee.clubs.standing import Club, Evening, Key, Member, Payee
-from referee.events import Event
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.told import MEMBERS_MAX
 
 KEY_DAYS_MAX = 400

@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from referee.events import Event
 from referee.log.notes import ORIGIN
+from referee.sight import Event
 from referee.told import EXACT_MAX, Hash
 from referee.value import Value
 

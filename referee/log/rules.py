@@ -1,9 +1,9 @@
 """What is put on record of the log: checkpoints, each larger than the one before."""
 
-from referee.events import Event
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.notes import checkpoint_in
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import Value
 
 

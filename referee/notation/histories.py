@@ -14,20 +14,19 @@ from referee.events import (
     CardDrawn,
     DealScored,
     Dealt,
-    Event,
     FirstDealerDrawn,
     KnockDismissed,
     KnockUpheld,
     MatchOpened,
     MatchWon,
     PenaltyImposed,
-    Recorded,
 )
 from referee.games import RULESETS
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.proceedings.cases import CaseOpened
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import that_stands
+from referee.sight import Event, Recorded
 
 
 class Step(NamedTuple):

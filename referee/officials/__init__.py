@@ -26,7 +26,7 @@ from referee.acts import (
     TakeBack,
     Withdrawal,
 )
-from referee.events import Event, MatchOpened
+from referee.events import MatchOpened
 from referee.officials import cases, corrections, rulings, shuffle, takeback
 from referee.officials.standing import Attended, Docket, Standing
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
@@ -34,6 +34,7 @@ from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event
 from referee.value import Value
 
 Decision = Callable[[Ruleset, Standing, Any, Moment], tuple[Event, ...]]

@@ -20,17 +20,7 @@ from referee.acts import (
     Void,
     Withdrawal,
 )
-from referee.events import (
-    LAYS_OPEN,
-    DealScored,
-    Dealt,
-    Event,
-    KnockDismissed,
-    KnockUpheld,
-    PenaltyImposed,
-    Reported,
-    seen,
-)
+from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
 from referee.officials import remedies, takeback
 from referee.officials.rulings import appeal_until, check_events, terms_of
@@ -38,6 +28,7 @@ from referee.officials.standing import Case, Docket, Standing, status_at
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, seen
 from referee.value import CaseKind
 
 OPEN_MAX = 3

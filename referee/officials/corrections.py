@@ -10,17 +10,7 @@ from msgspec.structs import replace
 
 from referee import events
 from referee.acts import Correct
-from referee.events import (
-    Adjudication,
-    DealScored,
-    DealVoided,
-    Event,
-    MatchAbandoned,
-    MatchClosed,
-    MatchOpened,
-    MatchWon,
-    Recorded,
-)
+from referee.events import Adjudication, DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.officials import shuffle
 from referee.officials.recast import Recast, as_json, recast
 from referee.officials.standing import Standing
@@ -37,6 +27,7 @@ from referee.proceedings.corrections import (
 )
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, Recorded
 
 
 def correct(rules: Ruleset, standing: Standing, request: Correct, moment: Moment) -> tuple[Event, ...]:

@@ -17,7 +17,6 @@ from referee.events import (
     DealScored,
     Dealt,
     DealVoided,
-    Event,
     FirstDealerDrawn,
     KnockDismissed,
     KnockUpheld,
@@ -28,7 +27,6 @@ from referee.events import (
     PenaltyImposed,
     PlayEnded,
     PlayerEliminated,
-    Recorded,
     Reported,
     TrickTaken,
     facts_of,
@@ -37,6 +35,7 @@ from referee.proceedings.corrections import Line, ProtocolCorrected, Script, Scr
 from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, Recorded
 from referee.value import Value
 
 AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)

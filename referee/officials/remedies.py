@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.acts import Result
 from referee.entering import entering
-from referee.events import DealScored, Event, MatchOpened, PenaltyImposed, Reported
+from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
 from referee.officials import corrections
 from referee.officials.recast import Recast, as_tally, recast, script
 from referee.officials.standing import Case, Due, Standing
@@ -19,6 +19,7 @@ from referee.proceedings.cases import CaseRuled
 from referee.proceedings.corrections import Script, Why
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event
 
 
 class Price(NamedTuple):

@@ -6,12 +6,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Ruling, Void
-from referee.events import Adjudication, Event, Recorded
+from referee.events import Adjudication
 from referee.officials import remedies, takeback
 from referee.officials.standing import Case, Standing, status_at
 from referee.proceedings.cases import CaseRuled, Precedent, Remedy
 from referee.refusals import AgainstTheRules, NotYours, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, Recorded
 
 
 def terms_of(standing: Standing) -> Adjudication:

@@ -14,12 +14,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Deal, Entropy
-from referee.events import LAYS_OPEN, Dealt, Event, MatchOpened
+from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.standing import Commitment, Docket, Shuffle, Standing
 from referee.phases import Over
 from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event
 
 _SEED = re.compile("[0-9a-f]{64}")
 

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from referee import offences, phases
 from referee.actors import Actor, is_official
 from referee.acts import Act, Request, TakeBack
-from referee.events import LAYS_OPEN, Event, MatchOpened, TokenEnded, TokenMade, seen
+from referee.events import LAYS_OPEN, MatchOpened, TokenEnded, TokenMade
 from referee.officials.standing import Case, Docket, LastAct, Standing, TakesBack, holding
 from referee.phases import Over
 from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, seen
 
 ALONE = frozenset(("tally",))
 """Dealings in which nobody need agree: what was written down is written otherwise."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from referee import told
 from referee.actors import Actor
 from referee.acts import Result
-from referee.events import Event, Hidden, Viewer
+from referee.sight import Event, Hidden, Viewer
 from referee.value import CaseKind, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict
 
 

@@ -11,7 +11,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from referee import told
-from referee.events import DealScored, DealVoided, Event, Hidden, Payment, Recorded
+from referee.events import DealScored, DealVoided, Payment
+from referee.sight import Event, Hidden, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, WonBy
 
 

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from referee import told
-from referee.events import Event, Hidden
+from referee.sight import Event, Hidden
 from referee.value import Seat, Time
 
 

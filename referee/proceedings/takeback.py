@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from referee import told
-from referee.events import Event, Recorded
+from referee.sight import Event, Recorded
 from referee.value import EventNumber, Seat
 
 

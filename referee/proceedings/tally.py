@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from referee.acts import Result
-from referee.events import Event
+from referee.sight import Event
 
 
 class ResultEntered(Event):

@@ -12,8 +12,8 @@ from uuid import UUID
 import msgspec
 
 from referee.actors import Actor
-from referee.events import Event, Recorded
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.value import EVENTS_MAX, Value
 
 

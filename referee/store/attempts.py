@@ -23,7 +23,7 @@ from eventsourcing.persistence import AggregateRecorder, IntegrityError, Persist
 
 from referee import told
 from referee.actors import Actor
-from referee.events import Event, Recorded
+from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.value import RuleId, Version
 

@@ -8,7 +8,7 @@ from referee.actors import Actor
 from referee.clubs import facts, standing
 from referee.clubs.asked import ClubRequest, club_request_of
 from referee.clubs.rules import EVOLVE, RULES
-from referee.events import Event
+from referee.sight import Event
 from referee.store.aggregate import Aggregate, Rules
 
 

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from referee.actors import Actor
-from referee.events import Recorded
+from referee.sight import Recorded
 from referee.store.aggregate import Aggregate
 from referee.value import Value
 

@@ -25,9 +25,9 @@ import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
 
 from referee.actors import is_official
-from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.cache import MEGABYTE, Cache

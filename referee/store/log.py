@@ -7,9 +7,9 @@ from uuid import UUID
 import msgspec
 
 from referee.actors import Actor
-from referee.events import Event
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.rules import RULES, Signed
+from referee.sight import Event
 from referee.store.aggregate import Aggregate, Rules
 
 LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")

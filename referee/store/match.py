@@ -25,13 +25,14 @@ from referee.acts import (
     Statement,
     request_of,
 )
-from referee.events import DealScored, Event, MatchOpened, Recorded, Viewer, facts_of, seen
+from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
 from referee.officials import asked, attended, attends, corrections, takeback
 from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset, Shown
+from referee.sight import Event, Recorded, Viewer, seen
 from referee.store.aggregate import Aggregate, Rules
 
 OF_A_SEAT = (SeatAct, Knock)

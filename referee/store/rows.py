@@ -18,9 +18,9 @@ import msgspec
 from eventsourcing.persistence import Mapper, StoredEvent
 
 from referee.actors import Actor
-from referee.events import Event, Recorded
 from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
+from referee.sight import Event, Recorded
 from referee.store.aggregate import event_types
 
 _NOTHING = msgspec.Raw()

@@ -15,7 +15,7 @@ from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.actors import Actor
-from referee.events import Recorded
+from referee.sight import Recorded
 from referee.store.acts import KeyedAct, Store, key_of
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.reach import SqliteFile, place_of

@@ -10,7 +10,8 @@ from api.access.caller import SPECTATOR, Caller
 from api.matches.shown import event_seen
 from projections.cases import FACTS
 from referee.actors import Actor
-from referee.events import Breach, CardPlayed, Event, Recorded
+from referee.events import Breach, CardPlayed
+from referee.sight import Event, Recorded
 
 AUDITOR = Caller(viewer="spectator", audits=True)
 OFFICIAL = Caller(viewer="official", actor="official")

@@ -19,9 +19,10 @@ from api.app import create_app
 from api.settings import Settings
 from referee import notation
 from referee.acts import Deal, Entropy
-from referee.events import Dealt, Recorded
+from referee.events import Dealt
 from referee.games import RULESETS
 from referee.proceedings.shuffle import ShuffleCommitted
+from referee.sight import Recorded
 from referee.store.store import construct
 from tests.api.conftest import client_of
 from tests.api.table import Table

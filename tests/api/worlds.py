@@ -17,7 +17,8 @@ from api.texts import replaced, written
 from referee.actors import officials
 from referee.acts import request_of
 from referee.clubs.facts import SCOPES
-from referee.events import Event, MatchOpened, Recorded, TokenMade, Visibility
+from referee.events import MatchOpened, TokenMade, Visibility
+from referee.sight import Event, Recorded
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Referee

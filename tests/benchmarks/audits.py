@@ -22,7 +22,8 @@ from api.money.audit_page import sentence
 from api.money.auditing import Audit, audited
 from api.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
-from referee.events import MatchOpened, Recorded, Stakes
+from referee.events import MatchOpened, Stakes
+from referee.sight import Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import construct
 from tests.benchmarks.books import AT_ONCE, EVENTS, ROUNDS, UNDER_WAY, Kept, decode, fill

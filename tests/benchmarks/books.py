@@ -21,7 +21,8 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
 from api.bookkeeping import Books
-from referee.events import MatchOpened, MatchWon, Recorded, Stakes
+from referee.events import MatchOpened, MatchWon, Stakes
+from referee.sight import Recorded
 from referee.store.rows import from_row, to_row
 from referee.store.store import construct
 from tests.benchmarks.measure import floor, table

@@ -25,7 +25,8 @@ from msgspec.structs import replace
 from api.access.keys import written
 from api.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
-from referee.events import Event, MatchOpened, Recorded, Visibility
+from referee.events import MatchOpened, Visibility
+from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from tests.api.clubs import hashed
 from tests.api.serving import running

@@ -21,9 +21,10 @@ import msgspec
 import uvloop
 
 from referee.acts import Deal
-from referee.events import DealScored, Event
+from referee.events import DealScored
 from referee.games import RULESETS
 from referee.ruleset import Moment
+from referee.sight import Event
 from tests.benchmarks.playouts import NOW
 from tests.played import KORTOXEN, opening
 from tests.tallied import deals_of, sheet_of

@@ -8,12 +8,13 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 
 from referee.acts import Deal, Void
-from referee.events import Adjudication, DealScored, PlayEnded, Recorded
+from referee.events import Adjudication, DealScored, PlayEnded
 from referee.games import RULESETS
 from referee.officials.corrections import corrected
 from referee.officials.recast import script
 from referee.proceedings.corrections import Why
 from referee.ruleset import Moment
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk

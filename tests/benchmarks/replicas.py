@@ -17,7 +17,8 @@ import msgspec
 import uvloop
 from eventsourcing.persistence import StoredEvent
 
-from referee.events import MatchOpened, Recorded
+from referee.events import MatchOpened
+from referee.sight import Recorded
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import construct

@@ -20,7 +20,8 @@ from api.access.keys import written
 from api.app import create_app
 from api.settings import Settings
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
-from referee.events import Event, MatchWon, Stakes
+from referee.events import MatchWon, Stakes
+from referee.sight import Event
 from referee.store.desk import utc_now
 from tests.api.clubs import YEAR, hashed, ref
 from tests.benchmarks.books import Kept, built, fill

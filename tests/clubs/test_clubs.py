@@ -9,9 +9,9 @@ from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.rules import DECIDE, EVOLVE, RULES, needs
 from referee.clubs.standing import Club
-from referee.events import Event
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event
 
 NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(days=30)

@@ -14,10 +14,11 @@ from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
 from referee.clubs.facts import Balance, BooksClosed, MoneyPosted, Posting
-from referee.events import Event, MatchWon, Recorded
+from referee.events import MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
+from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from tests.played import opening
 

@@ -13,18 +13,9 @@ import msgspec
 
 from referee.actors import Actor
 from referee.acts import AnyAct, Knock, Request
-from referee.events import (
-    DealScored,
-    Event,
-    KnockDismissed,
-    KnockUpheld,
-    MatchClosed,
-    MatchWon,
-    PenaltyImposed,
-    Recorded,
-    Stakes,
-)
+from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed, MatchWon, PenaltyImposed, Stakes
 from referee.refusals import Refused, WrongPhase
+from referee.sight import Event, Recorded
 from tests.given import Table
 from tests.played import opening
 

@@ -15,10 +15,11 @@ from projections.follow.page import Log, Page
 from projections.journal import JournalEntry
 from projections.ledger import Ledger
 from referee.clubs.facts import BooksClosed, ClubFounded, MoneyPosted
-from referee.events import MatchOpened, MatchWon, Recorded
+from referee.events import MatchOpened, MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import checkpoint_in
 from referee.log.tree import HASH_BYTES, leaf_hash, root_of
+from referee.sight import Recorded
 from referee.store.store import construct
 from tests.projections.filled import content
 

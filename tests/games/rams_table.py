@@ -6,7 +6,8 @@ from typing import Any
 
 from referee.acts import Bid, Close, Deal, Exchange, Fault, Play, Report, Score
 from referee.cards import texts_of
-from referee.events import DealScored, Event, MatchClosed, Stakes
+from referee.events import DealScored, MatchClosed, Stakes
+from referee.sight import Event
 from tests import given
 from tests.played import opening
 

@@ -18,7 +18,8 @@ from referee.acts import (
     Score,
 )
 from referee.cards import RANKS, SUITS
-from referee.events import DealScored, Event, KnockDismissed, KnockUpheld, MatchOpened, TrickTaken
+from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchOpened, TrickTaken
+from referee.sight import Event
 from tests import given
 from tests.given import P4, Hands
 from tests.played import KORTOXEN, opening

@@ -3,9 +3,10 @@
 import pytest
 
 from referee.acts import Answer, Ask, Deal, Play, Score
-from referee.events import CardPlayed, TrickTaken, seen
+from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.sight import seen
 from tests.games.rodskagg import Table, table
 from tests.given import P1, P2, P3, P4
 

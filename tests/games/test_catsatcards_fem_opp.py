@@ -3,10 +3,11 @@
 import pytest
 
 from referee.acts import Answer, Ask, Bid, Cut, Deal, Draw, Knock, KnockForCards, PickUp, Play, Report, Score, Void
-from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld, seen
+from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockUpheld
 from referee.games._rodskagg import MisdealFound, PickedUp
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
+from referee.sight import seen
 from tests.games.rodskagg import MIXED, Table, cats, fem
 from tests.given import P1, P2, P3, P4
 

@@ -9,10 +9,11 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Draw, Request
-from referee.events import Event, MatchOpened
+from referee.events import MatchOpened
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Ruleset
+from referee.sight import Event
 from tests.given import Table
 from tests.played import opening
 from tests.playouts import MATCHES

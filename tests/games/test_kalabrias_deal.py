@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from referee.acts import Abandon, Bella, Bid, Close, Deal, Declare, Exchange, Knock, Play, Reply, Respond, Score, Void
 from referee.cards import cards_of, clockwise, shuffled
-from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, KnockDismissed, seen
+from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn, KnockDismissed
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
+from referee.sight import seen
 from tests.games.kalabrias_table import Table, hands, opened, table
 from tests.given import P1, P2, P3, P4
 

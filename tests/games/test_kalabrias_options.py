@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.events import Event
 from referee.games.kalabrias import RULESET
 from referee.rulebook import Rulebook, load
+from referee.sight import Event
 from tests.games.kalabrias_table import Table, declaring, opened, table
 
 DEFAULTS = {

@@ -8,10 +8,11 @@ import pytest
 
 from referee.acts import Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respond, Score
 from referee.cards import SUITS, cards_of, texts_of
-from referee.events import CardPlayed, DealScored, Dealt, Event, seen
+from referee.events import CardPlayed, DealScored, Dealt
 from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import DealCounted, LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
+from referee.sight import Event, seen
 from referee.store.aggregate import fold
 from tests.games.kalabrias_table import Table, table
 from tests.playouts import MATCHES

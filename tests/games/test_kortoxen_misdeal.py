@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from referee.acts import Bid, Deal, KnockForCards, PickUp, Report
-from referee.events import Reported, seen
+from referee.events import Reported
 from referee.games._rodskagg import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
+from referee.sight import seen
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, misdealt, penalising, table
 from tests.given import P1, P2, P3, P4
 

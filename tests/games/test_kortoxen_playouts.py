@@ -23,21 +23,12 @@ from referee.acts import (
     Score,
 )
 from referee.cards import PACK
-from referee.events import (
-    CardPlayed,
-    DealScored,
-    Dealt,
-    KnockUpheld,
-    MatchWon,
-    PenaltyImposed,
-    Recorded,
-    TrickTaken,
-    seen,
-)
+from referee.events import CardPlayed, DealScored, Dealt, KnockUpheld, MatchWon, PenaltyImposed, TrickTaken
 from referee.games._rodskagg import BIDS
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
+from referee.sight import Recorded, seen
 from referee.store.aggregate import fold
 from tests.games.rodskagg import Table, table
 from tests.given import NOON

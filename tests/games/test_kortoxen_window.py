@@ -3,8 +3,9 @@
 import pytest
 
 from referee.acts import Cut, Knock, Report, Void
-from referee.events import KnockDismissed, seen
+from referee.events import KnockDismissed
 from referee.refusals import MatchOver
+from referee.sight import seen
 from tests.games.kortoxen_errors import (
     ERRORS,
     EVERY_ERROR,

@@ -14,10 +14,10 @@ from typing import Any, get_args
 import pytest
 
 from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Request, Result, TakeBack, Void
-from referee.events import Event
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event
 from tests.playouts import MATCHES, Playout
 
 KEYS = sorted(RULESETS)

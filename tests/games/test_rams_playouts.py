@@ -11,10 +11,11 @@ import pytest
 
 from referee.acts import Act, Bid, BidWord, Close, Deal, Draw, Exchange, Play, Report, Score, Void
 from referee.cards import cards_of
-from referee.events import DealScored, Dealt, Event, MatchClosed, Recorded
+from referee.events import DealScored, Dealt, MatchClosed
 from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Played, Playing, TurnUpTaken
 from referee.refusals import Refused
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from tests.games.rams_table import Table

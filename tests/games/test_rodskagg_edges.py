@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from referee.acts import Deal, KnockForCards, PickUp, Play, RequestCards
-from referee.events import Breach, CardDrawn, Dealt, Event, seen
+from referee.events import Breach, CardDrawn, Dealt
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import CardsThrown, HandRequested, MisdealFound, NewHands, PickedUp
 from referee.ruleset import Moment
+from referee.sight import Event, seen
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SIX_EACH, misdealt, opened, penalising, table
 from tests.given import NOON, P1, P2, P3, P4
 

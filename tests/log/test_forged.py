@@ -14,12 +14,13 @@ from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
 from referee.clubs.facts import BooksClosed, MoneyPosted, Posting
-from referee.events import Event, MatchAbandoned, MatchOpened, MatchWon, Payment, Recorded, Stakes
+from referee.events import MatchAbandoned, MatchOpened, MatchWon, Payment, Stakes
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, signed
 from referee.log.tree import Tree, rolled_up
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from tests.log.proving import KEY, ORIGIN, checked
 from tests.played import opening

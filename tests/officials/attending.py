@@ -8,9 +8,10 @@ import pytest
 
 from referee.actors import Actor
 from referee.acts import Request
-from referee.events import Adjudication, Event, Recorded
+from referee.events import Adjudication
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.given import MATCH, NOON

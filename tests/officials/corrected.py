@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from referee.acts import Correct
-from referee.events import Adjudication, Event, PenaltyImposed, PlayEnded
+from referee.events import Adjudication, PenaltyImposed, PlayEnded
 from referee.officials.recast import script
 from referee.proceedings.corrections import ProtocolCorrected, Script, Why, as_they_count
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event
 from tests import given
 from tests.games.rodskagg import Table, table
 

@@ -9,17 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.acts import Correct, Score
-from referee.events import (
-    Adjudication,
-    DealScored,
-    Dealt,
-    DealVoided,
-    Event,
-    MatchAbandoned,
-    MatchOpened,
-    PenaltyImposed,
-    Recorded,
-)
+from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAbandoned, MatchOpened, PenaltyImposed
 from referee.games import RULESETS
 from referee.offences import Ledger
 from referee.officials.recast import recast, script
@@ -27,6 +17,7 @@ from referee.phases import Over
 from referee.proceedings.corrections import Script, Why
 from referee.refusals import Refused
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from tests.playouts import PAUSE, Playout, play_deal, some_match
 

@@ -13,8 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Act, Result
-from referee.events import DealScored, Dealt, Event, FirstDealerDrawn, MatchOpened
+from referee.events import DealScored, Dealt, FirstDealerDrawn, MatchOpened
 from referee.games import RULESETS
+from referee.sight import Event
 from tests.playouts import Playout, some_match
 from tests.tallied import Tally
 

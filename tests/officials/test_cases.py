@@ -16,11 +16,12 @@ from referee.acts import (
     Result,
     Withdrawal,
 )
-from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported, seen
+from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games.rams_english.states import FaultLifted
 from referee.proceedings.cases import CaseOpened, CaseRuled, CaseStated
+from referee.sight import seen
 from referee.value import EVENTS_MAX
 from tests.given import NOON, deal
 from tests.officials.hearing import Hearing

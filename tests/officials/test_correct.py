@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from referee.acts import Abandon, Correct, Void
-from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed, Recorded
+from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials import attended as attended_by
 from referee.proceedings.corrections import Why, amended, as_they_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment, Ruleset
+from referee.sight import Recorded
 from tests import given
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4

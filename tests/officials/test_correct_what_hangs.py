@@ -5,7 +5,7 @@ import pytest
 
 from referee.acts import Close, Correct, Cut, Draw, Play, Score
 from referee.cards import shuffled
-from referee.events import CardDrawn, DealScored, Event, PenaltyImposed, Reported
+from referee.events import CardDrawn, DealScored, PenaltyImposed, Reported
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials.recast import recast, script
 from referee.officials.shuffle import key_of
@@ -13,6 +13,7 @@ from referee.officials.standing import Docket, Shuffle
 from referee.proceedings.corrections import ProtocolCorrected, Script, Why
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
+from referee.sight import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
 from tests.given import P1, P2, P3, P4

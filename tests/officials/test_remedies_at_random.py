@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from referee.acts import Result
-from referee.events import DealScored, Event, MatchOpened, Recorded
+from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
 from referee.officials import remedies
 from referee.officials.recast import as_json, recast
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
 from tests.officials import test_tally_rams_at_random as rams
 from tests.officials.correcting import bare

@@ -13,22 +13,14 @@ import pytest
 from api.matches.shown import shuffling
 from referee.acts import Abandon, Deal, Entropy, Void
 from referee.cards import PACK, cards_of, shuffled
-from referee.events import (
-    Adjudication,
-    CardDrawn,
-    DealScored,
-    Dealt,
-    DealVoided,
-    FirstDealerDrawn,
-    MatchWon,
-    seen,
-)
+from referee.events import Adjudication, CardDrawn, DealScored, Dealt, DealVoided, FirstDealerDrawn, MatchWon
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import LeadDrawn, NewHands
 from referee.officials.shuffle import key_of
 from referee.officials.standing import Commitment
 from referee.proceedings.shuffle import EntropyGiven, ShuffleCommitted
 from referee.ruleset import Moment
+from referee.sight import seen
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.acts import Act, Knock
-from referee.events import Adjudication, Event, KnockDismissed, KnockUpheld, Recorded
+from referee.events import Adjudication, KnockDismissed, KnockUpheld
 from referee.games import RULESETS
 from referee.officials.standing import Attended, Docket
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match

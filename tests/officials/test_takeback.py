@@ -28,7 +28,7 @@ from referee.acts import (
     TakeBack,
     Void,
 )
-from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade, seen
+from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
 from referee.officials.recast import recast, script
@@ -37,6 +37,7 @@ from referee.proceedings.corrections import as_they_count
 from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import seen
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match

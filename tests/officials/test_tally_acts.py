@@ -21,9 +21,10 @@ from referee.acts import (
     Score,
     Trick,
 )
-from referee.events import KnockUpheld, PenaltyImposed, TrickTaken, seen
+from referee.events import KnockUpheld, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import NotInPlay
+from referee.sight import seen
 from tests.games.rodskagg import penalising
 from tests.given import P1, P2, P3, P4
 from tests.officials.sheets import CX1, X1

@@ -4,9 +4,10 @@ import pytest
 
 from referee.acts import Act, Bid, Declare, Knock, Respond, Result, SequenceTold
 from referee.cards import SUITS, cards_of
-from referee.events import CardPlayed, DealScored, Event, MatchOpened, TrickTaken
+from referee.events import CardPlayed, DealScored, MatchOpened, TrickTaken
 from referee.games.kalabrias.facts import SequencesCompared
 from referee.games.kalabrias.ranks import RANKS, runs
+from referee.sight import Event
 from tests.officials.tallied import PlayedWithCards, written
 from tests.playouts import RETOLD, card_points
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from referee.events import DealScored, Event
+from referee.events import DealScored
 from referee.refusals import Refused
+from referee.sight import Event
 from tests.playouts import RETOLD
 from tests.tallied import Tally, acts_of, deals_of, line_of, played_with_cards, sheet_of
 

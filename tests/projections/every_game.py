@@ -8,10 +8,11 @@ from uuid import UUID
 import msgspec
 
 from referee.acts import Close, Knock, Play, SeatAct, Void
-from referee.events import Event, Recorded, Stakes
+from referee.events import Stakes
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.played import legal_acts, opening

@@ -18,8 +18,8 @@ from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.acts import Knock, Play, Void
-from referee.events import Recorded
 from referee.refusals import Refused
+from referee.sight import Recorded
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match

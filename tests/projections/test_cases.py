@@ -10,8 +10,9 @@ from sqlalchemy import Connection, Engine, select
 from projections.cases import Case, Cases
 from projections.follow.follow import prepare
 from referee.acts import Appeal, Withdrawal
-from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed, seen
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
+from referee.sight import seen
 from referee.store.aggregate import fold
 from referee.store.rows import from_row, to_row
 from referee.store.store import Referee

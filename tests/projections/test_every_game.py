@@ -16,16 +16,9 @@ from projections.pots import Pots
 from projections.pots import entered as in_pot
 from projections.protocols import Protocol, Protocols, csv, entered
 from referee.acts import AnyAct
-from referee.events import (
-    DealScored,
-    DealVoided,
-    KnockDismissed,
-    KnockUpheld,
-    MatchClosed,
-    MatchWon,
-    Recorded,
-)
+from referee.events import DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchClosed, MatchWon
 from referee.games import RULESETS
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.projections.every_game import KINDS, history_of

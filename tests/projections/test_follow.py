@@ -20,7 +20,8 @@ from projections.follow.page import Page, Row, topics
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocol, Protocols
-from referee.events import CardPlayed, Recorded, TrickTaken
+from referee.events import CardPlayed, TrickTaken
+from referee.sight import Recorded
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from tests.played import opened, play_out

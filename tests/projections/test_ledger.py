@@ -11,7 +11,8 @@ from projections.follow.follow import rebuild
 from projections.journal import JournalEntry
 from projections.ledger import Ledger
 from referee.clubs import asked
-from referee.events import Event, MatchAbandoned, Recorded, Stakes
+from referee.events import MatchAbandoned, Stakes
+from referee.sight import Event, Recorded
 from referee.store.desk import Desk, utc_now
 from referee.store.rows import to_row
 from referee.store.store import Referee

@@ -24,9 +24,10 @@ from projections.matches import Matches
 from referee.actors import Actor
 from referee.clubs import asked
 from referee.clubs.facts import account_of
-from referee.events import Event, MatchAbandoned, MatchClosed, MatchWon, Recorded, Stakes
+from referee.events import MatchAbandoned, MatchClosed, MatchWon, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.refusals import Refused
+from referee.sight import Event, Recorded
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk, utc_now
 from referee.store.rows import to_row

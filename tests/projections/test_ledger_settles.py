@@ -11,19 +11,11 @@ from sqlalchemy import create_engine
 
 from projections.ledger import Ledger
 from referee.clubs.facts import account_of
-from referee.events import (
-    Adjudication,
-    DealScored,
-    MatchAbandoned,
-    MatchClosed,
-    MatchOpened,
-    MatchWon,
-    Recorded,
-    Stakes,
-)
+from referee.events import Adjudication, DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Stakes
 from referee.games import RULESETS
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
+from referee.sight import Recorded
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_settling_playouts import for_money

@@ -11,8 +11,9 @@ from sqlalchemy import Engine
 from projections.follow.keeping import Waits
 from projections.ledger import Ledger
 from referee.clubs import asked
-from referee.events import Event, MatchWon, Recorded, Stakes
+from referee.events import MatchWon, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.sight import Event, Recorded
 from referee.store.desk import Desk, utc_now
 from referee.store.rows import to_row
 from referee.store.store import Referee

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from projections.follow.follow import prepare
 from projections.matches import Listed, Matches
-from referee.events import Recorded
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row

@@ -17,8 +17,9 @@ from projections.pots import Pot, PotClosed, PotLine, PotPending, Pots, csv, ent
 from projections.protocols import Protocol
 from projections.protocols import entered as on_sheet
 from referee.acts import Close, Play, Void
-from referee.events import DealVoided, MatchClosed, PotEntry, Recorded, Stakes
+from referee.events import DealVoided, MatchClosed, PotEntry, Stakes
 from referee.refusals import Refused
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk

@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 
 from projections.follow.follow import rebuild
 from projections.protocols import Line, Protocol, Protocols, csv, entered
-from referee.events import DealScored, Entry, MatchWon, PlayerEliminated, Recorded
+from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
+from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row

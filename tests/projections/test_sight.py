@@ -15,17 +15,10 @@ from projections.cases import Cases
 from projections.follow.follow import prepare
 from projections.matches import Matches, Standing
 from projections.sight import NOBODY, Sight
-from referee.events import (
-    Event,
-    KnockDismissed,
-    KnockUpheld,
-    MatchAbandoned,
-    MatchOpened,
-    MatchWon,
-    Recorded,
-)
+from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.proceedings.corrections import Ended, ProtocolCorrected
+from referee.sight import Event, Recorded
 from tests.played import opening
 from tests.projections.filled import page_of
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from projections.follow.follow import engine_for, rebuild
 from projections.follow.sheets import Sheets
 from referee.acts import Act
-from referee.events import Event, Recorded
 from referee.refusals import Refused
 from referee.ruleset import Moment
+from referee.sight import Event, Recorded
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import Command, Full, KeyReused, Outcome, Stale
 from referee.store.desk import Desk

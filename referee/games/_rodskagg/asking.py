@@ -1,7 +1,6 @@
 """The question after trick four, put and answered, the same in every sister (A33-A37, B46-B52, C30-C32)."""
 
 from referee.acts import Answer
-from referee.events import Event
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.games._rodskagg.in_play import InPlay, P, Taken
@@ -9,6 +8,7 @@ from referee.games._rodskagg.question import ASKED_AFTER, by_seat
 from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import following
 from referee.value import AnswerSeen, changed
 

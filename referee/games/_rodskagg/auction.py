@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from referee import phases
 from referee.acts import Bid
-from referee.events import Event, PlayEnded
+from referee.events import PlayEnded
 from referee.games._rodskagg import bids
 from referee.games._rodskagg.bids import PASS, RODSKAGG, BidValue, Calls
 from referee.games._rodskagg.cites import Cites
@@ -14,6 +14,7 @@ from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.refusals import OutOfTurn
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import Value
 
 T = TypeVar("T", bound=phases.Table)

@@ -6,10 +6,11 @@ from msgspec.structs import replace
 
 from referee.acts import Deal, Draw
 from referee.cards import ALL, PACK, RANKS, cards_of, clockwise, shuffled
-from referee.events import Breach, CardDrawn, Dealt, Event
+from referee.events import Breach, CardDrawn, Dealt
 from referee.games._rodskagg.cites import Cites
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
+from referee.sight import Event
 from referee.value import Value
 
 T = TypeVar("T", bound=Table)

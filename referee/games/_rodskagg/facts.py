@@ -3,8 +3,9 @@
 from typing import ClassVar, Literal
 
 from referee import told
-from referee.events import Breach, Event, Hidden
+from referee.events import Breach
 from referee.games._rodskagg.bids import BidValue
+from referee.sight import Event, Hidden
 from referee.value import CardText, RuleId, Seat
 
 

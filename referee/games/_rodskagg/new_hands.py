@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from referee import phases
 from referee.acts import KeepCards, RequestCards
 from referee.cards import BIT, HONOURS, cards_of, shuffled
-from referee.events import Event
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.cites import Cites
@@ -15,6 +14,7 @@ from referee.games._rodskagg.dealing import HAND, DealtCards, forehand_first, pa
 from referee.games._rodskagg.facts import HandKept, HandRequested, NewHands
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import Value
 
 Asked = tuple[tuple[int, tuple[str, ...]], ...]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.acts import Cut, Deal, KnockForCards, PickUp, Report
 from referee.cards import texts_of
-from referee.events import Breach, Dealt, Event, Reported
+from referee.events import Breach, Dealt, Reported
 from referee.games._rodskagg import dealing
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
@@ -19,6 +19,7 @@ from referee.offences import noted
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import Value
 
 T = TypeVar("T", bound=Table)

@@ -4,7 +4,6 @@ from typing import Any
 
 from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, RequestCards, Trick
 from referee.cards import texts_of
-from referee.events import Viewer
 from referee.games._rodskagg.asking import answers
 from referee.games._rodskagg.closed import cards_left
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
@@ -13,6 +12,7 @@ from referee.games._rodskagg.new_hands import Exchanging, may_ask, need_not_say
 from referee.games._rodskagg.question import said
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.prepared import plays
+from referee.sight import Viewer
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:

@@ -31,13 +31,14 @@ from referee.acts import (
     SeatAndTrick,
     Trick,
 )
-from referee.events import Breach, Event, TrickTaken
+from referee.events import Breach, TrickTaken
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.phases import phase_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment, Script
+from referee.sight import Event
 from referee.value import SeatSent, Value
 
 Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]

@@ -6,11 +6,12 @@ The acts tell of the question, the exit knock and what is announced; with open h
 from collections.abc import Mapping
 from typing import Any
 
-from referee.events import Event, PenaltyImposed
+from referee.events import PenaltyImposed
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.ritual import Customs, Undealt, wrong_cut
 from referee.phases import Over
 from referee.refusals import AgainstTheRules, WrongPhase
+from referee.sight import Event
 
 
 def unseen(state: Any, customs: Customs, fouls: tuple[str, ...] = ()) -> frozenset[str]:

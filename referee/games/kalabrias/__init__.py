@@ -33,6 +33,7 @@ from referee.offences import nothing_to_punish
 from referee.phases import by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
+from referee.sight import Event
 
 START = 0
 """Points at the start; the game counts upwards (E46)."""
@@ -62,7 +63,7 @@ def start(opened: events.MatchOpened) -> State:
     return Undealt(table=_table(opened), drawn=opened.first_dealer is not None)
 
 
-def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[events.Event, ...]:
+def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     """E-O30: the game knows no offence, so that every knock is dismissed."""
     if act.accused >= state.table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
@@ -103,7 +104,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Score: "E42",
 }
 
-EVOLVE: dict[type[events.Event], phases.Evolution] = {
+EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
     events.CardDrawn: phases.nothing_changes,

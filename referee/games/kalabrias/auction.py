@@ -4,11 +4,12 @@ from msgspec.structs import replace
 
 from referee.acts import Bid, Reply
 from referee.cards import SUIT, clockwise
-from referee.events import Event, PlayEnded
+from referee.events import PlayEnded
 from referee.games.kalabrias.facts import Call, DeclarerBound, RedealAnswered, TrumpsCalled, TrumpsMade
 from referee.games.kalabrias.states import Auction, LaterCards, Naming, Outcome, Played, Proposed, TrumpContract
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 _OTHERS: dict[str, tuple[Call, ...]] = {
     "S": ("H", "D", "C"),

@@ -4,12 +4,13 @@ from msgspec.structs import replace
 
 from referee.acts import Deal, Exchange
 from referee.cards import BIT, cards_of, clockwise, shuffled
-from referee.events import CardDrawn, Dealt, Event, FirstDealerDrawn
+from referee.events import CardDrawn, Dealt, FirstDealerDrawn
 from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, RANKS
 from referee.games.kalabrias.states import Auction, DealtCards, Declaring, LaterCards, Table, Undealt
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 HAND = 6
 """Cards to each before the auction (E3, E50)."""

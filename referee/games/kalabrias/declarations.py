@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from referee.acts import Bella, Declare, Respond
 from referee.cards import BIT, cards_of
-from referee.events import Event
 from referee.games.kalabrias.facts import (
     Answer,
     BellaDeclared,
@@ -21,6 +20,7 @@ from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_seque
 from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences, Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 _EXPECTED_BY = {
     "class": "E19",

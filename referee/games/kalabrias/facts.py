@@ -3,8 +3,8 @@
 from typing import ClassVar, Literal
 
 from referee import told
-from referee.events import Event, Hidden
 from referee.games.kalabrias.ranks import SequenceName
+from referee.sight import Event, Hidden
 from referee.value import CardText, DealKind, RuleId, Seat
 
 Call = Literal["take", "pass", "redeal", "S", "H", "D", "C"]

@@ -4,11 +4,12 @@ from msgspec.structs import replace
 
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, texts_of
-from referee.events import CardPlayed, Event, PlayEnded, TrickTaken
+from referee.events import CardPlayed, PlayEnded, TrickTaken
 from referee.games.kalabrias.ranks import BEATERS, LAST_TRICK, POINTS
 from referee.games.kalabrias.states import Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
+from referee.sight import Event
 
 
 def tricks_in_all(seats: int) -> int:

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 from referee import told
 from referee.acts import Score
 from referee.cards import SUITS
-from referee.events import DealScored, Entry, Event, MatchWon, Payment
+from referee.events import DealScored, Entry, MatchWon, Payment
 from referee.games.kalabrias.declarations import scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, cut, runs, stretch, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import RuleId
 
 TEN_EACH = 10

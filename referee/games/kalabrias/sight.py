@@ -7,7 +7,7 @@ from msgspec import Meta
 from referee import told
 from referee.acts import Act, Bella, Bid, Deal, Declare, Exchange, Reply, Respond, Score
 from referee.cards import SUITS, texts_of
-from referee.events import Viewer, in_points
+from referee.events import in_points
 from referee.games.kalabrias import auction, deal, declarations, play
 from referee.games.kalabrias.ranks import SequenceName
 from referee.games.kalabrias.states import (
@@ -27,6 +27,7 @@ from referee.games.kalabrias.states import (
 from referee.phases import Offer, Over, shown
 from referee.prepared import plays
 from referee.ruleset import DueAct, Shown
+from referee.sight import Viewer
 from referee.value import CardText, Seat
 
 # The same acts again and again, so they are made once.

@@ -11,7 +11,6 @@ from msgspec import Meta
 from referee import told
 from referee.acts import TRICKS_MAX, Score, SequenceTold
 from referee.cards import SUIT
-from referee.events import Event
 from referee.games.kalabrias.declarations import on_side
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.play import tricks_in_all
@@ -20,6 +19,7 @@ from referee.games.kalabrias.scoring import TEN_EACH, with_a_trick, worth, worth
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
+from referee.sight import Event
 from referee.value import Seat, Value
 
 NumbersBySeat = Annotated[

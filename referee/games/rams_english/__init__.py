@@ -30,6 +30,7 @@ from referee.games.rams_english.states import (
 )
 from referee.phases import Cites, options_of, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
+from referee.sight import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -81,7 +82,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Score: "D-O24",
 }
 
-EVOLVE: dict[type[events.Event], phases.Evolution] = {
+EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
     states.SecondTold: tally.second_known,

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from referee.acts import Deal, Draw, Report
 from referee.cards import BIT, cards_of, clockwise, shuffled
-from referee.events import Breach, CardDrawn, Dealt, Event, FirstDealerDrawn, PlayEnded, Reported
+from referee.events import Breach, CardDrawn, Dealt, FirstDealerDrawn, PlayEnded, Reported
 from referee.games.rams_english.states import (
     HAND,
     IN_PACK,
@@ -23,6 +23,7 @@ from referee.games.rams_english.states import (
 from referee.offences import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 # The first dealer
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from referee.acts import Bid, Exchange
 from referee.cards import BIT, texts_of
-from referee.events import Event, PlayEnded
+from referee.events import PlayEnded
 from referee.games.rams_english.deal import before_first_lead, in_pack
 from referee.games.rams_english.states import (
     GENERALRAMS,
@@ -25,6 +25,7 @@ from referee.games.rams_english.states import (
 )
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 
 def is_single(table: Table) -> bool:

@@ -7,7 +7,7 @@ from typing import TypedDict
 from referee import told
 from referee.acts import Abandon, Close, Score
 from referee.cards import BIT, SUIT_OF, clockwise
-from referee.events import DealScored, Entry, Event, MatchAbandoned, MatchClosed, PotEntry
+from referee.events import DealScored, Entry, MatchAbandoned, MatchClosed, PotEntry
 from referee.games.rams_english.declarations import is_single
 from referee.games.rams_english.states import (
     GENERALRAMS,
@@ -23,6 +23,7 @@ from referee.games.rams_english.states import (
 )
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.value import Seat, Value
 
 

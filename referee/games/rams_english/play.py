@@ -4,12 +4,13 @@ from msgspec.structs import replace
 
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
-from referee.events import Breach, CardPlayed, Event, PlayEnded, TrickTaken
+from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
 from referee.games.rams_english.deal import OFFENCES, fault, in_pack
 from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import next_in
 
 DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}

@@ -5,7 +5,6 @@ from typing import Any, TypedDict, get_args
 from referee import told
 from referee.acts import Act, Bid, Deal, Draw, Exchange, Score, Trick
 from referee.cards import texts_of
-from referee.events import Viewer
 from referee.games.rams_english import declarations, payment, tally
 from referee.games.rams_english.deal import next_to_draw
 from referee.games.rams_english.play import playable, possible
@@ -23,6 +22,7 @@ from referee.games.rams_english.states import (
 from referee.phases import Offer, Over, shown
 from referee.prepared import plays
 from referee.ruleset import Shown
+from referee.sight import Viewer
 from referee.value import CardText, Seat
 
 _BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))

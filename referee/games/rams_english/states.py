@@ -11,8 +11,8 @@ from msgspec import Meta
 from referee import phases, told
 from referee.cards import PACK as WHOLE_PACK
 from referee.cards import SUIT_OF, Cards, cards_of
-from referee.events import Event, Hidden
 from referee.phases import Over
+from referee.sight import Event, Hidden
 from referee.value import CardText, OffenceText, RuleId, Seat, Value
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")

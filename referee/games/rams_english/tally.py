@@ -23,12 +23,13 @@ from referee.acts import (
     SeatAndBidSent,
     Trick,
 )
-from referee.events import Event, TrickTaken
+from referee.events import TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
 from referee.games.rams_english.states import Declaring, Played, Playing, SecondTold, State, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Script
+from referee.sight import Event
 from referee.value import Seat, Value
 
 # Trick by trick

@@ -21,6 +21,7 @@ from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, sig
 from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
+from referee.sight import Event
 
 START = 12
 """Points at the start (A6)."""
@@ -78,7 +79,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Score: "A-O28",
 }
 
-EVOLVE: dict[type[events.Event], phases.Evolution] = {
+EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
     facts.BidMade: bidding.bid_made,

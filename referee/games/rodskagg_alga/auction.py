@@ -1,13 +1,14 @@
 """The bidding (A17-A28)."""
 
 from referee.acts import Bid
-from referee.events import Event, PlayEnded
+from referee.events import PlayEnded
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import AuctionWon
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing, Table
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import following
 
 

@@ -1,7 +1,7 @@
 """Dealing, and a misdeal (A8-A16, A-O14, A-O17)."""
 
 from referee.acts import Deal, Report
-from referee.events import Dealt, Event, Reported
+from referee.events import Dealt, Reported
 from referee.games._rodskagg import auction, dealing, new_hands, reports
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.facts import MisdealFound
@@ -9,6 +9,7 @@ from referee.games._rodskagg.new_hands import Exchanging
 from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table, Undealt
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:

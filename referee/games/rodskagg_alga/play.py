@@ -2,7 +2,7 @@
 
 from referee.acts import Ask
 from referee.cards import Cards
-from referee.events import Breach, Event, PlayEnded, TrickTaken
+from referee.events import Breach, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
@@ -12,6 +12,7 @@ from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 # Playing a card
 

@@ -5,7 +5,7 @@ from typing import NotRequired
 from msgspec.structs import replace
 
 from referee.acts import Score
-from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
+from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
@@ -15,6 +15,7 @@ from referee.games._rodskagg.question import ASKED_AFTER, said
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.told import ListOfMany
 
 SIX_UP = 6

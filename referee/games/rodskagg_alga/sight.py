@@ -4,7 +4,6 @@ from typing import TypedDict
 
 from referee import told
 from referee.acts import Act, Ask, Deal, Score
-from referee.events import Viewer
 from referee.games._rodskagg import sight
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import allowed_bids
@@ -16,6 +15,7 @@ from referee.games.rodskagg_alga import auction, play
 from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, Undealt, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
+from referee.sight import Viewer
 from referee.value import Seat
 
 

@@ -24,6 +24,7 @@ from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, P
 from referee.phases import Cites, by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
+from referee.sight import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
 """What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
@@ -47,7 +48,7 @@ def start(opened: events.MatchOpened) -> State:
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
-def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[events.Event, ...]:
+def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     """C57-C61, C-O23 (B-O32): in Fem Opp, who points out a neglected ritual of another."""
     table = state.table
     if act.accused >= table.seats:
@@ -132,7 +133,7 @@ RULE_OF: dict[type[acts.Act], Any] = {
     acts.Score: "C-O23",
 }
 
-EVOLVE: dict[type[events.Event], phases.Evolution] = {
+EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
     facts.BidMade: auction.bid_made,

@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from referee.acts import Bid
-from referee.events import Event
 from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract, spoken
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.ritual import PickingUp
@@ -11,6 +10,7 @@ from referee.games.rodskagg_catsatcards.play import owing_at_start
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import following
 
 DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)

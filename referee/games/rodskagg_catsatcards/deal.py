@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
-from referee.events import Breach, Event, FirstDealerDrawn
+from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import dealing, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
@@ -12,6 +12,7 @@ from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import following
 
 RULE = {

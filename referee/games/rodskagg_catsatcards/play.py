@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from referee.acts import Announce, Ask, Remind
 from referee.cards import Cards
-from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.closed import Denial
@@ -18,6 +18,7 @@ from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Pl
 from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 LATE = 2
 """C34: what a late trick takes off."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
-from referee.events import DealScored, DealVoided, Entry, Event, MatchWon, PlayerEliminated
+from referee.events import DealScored, DealVoided, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
@@ -28,6 +28,7 @@ from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
 from referee.phases import ended_by, next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.told import ListOfMany
 
 FIVE_UP = 5

@@ -6,7 +6,6 @@ from typing import Any, TypedDict
 from referee import told
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
-from referee.events import Viewer
 from referee.games._rodskagg import ritual, sight
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.prepared import bids
@@ -17,6 +16,7 @@ from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
 from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
+from referee.sight import Viewer
 from referee.value import Seat
 
 DISCARDS_MAX = 1000

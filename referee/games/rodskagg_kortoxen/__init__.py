@@ -25,6 +25,7 @@ from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playi
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 START = 12
 """Points at the start (B7)."""
@@ -54,7 +55,7 @@ KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-
 """What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
 
 
-def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[events.Event, ...]:
+def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     """B11-B12, B-O1 to B-O5, B-O32: who points out an error of another."""
     table, done = state.table, deal_of(state)
     if act.accused >= table.seats:
@@ -139,7 +140,7 @@ RULE_OF: dict[type[acts.Act], str] = {
     acts.Score: "B-O28",
 }
 
-EVOLVE: dict[type[events.Event], phases.Evolution] = {
+EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardPlayed: play.card_played,
     events.TrickTaken: play.trick_taken,
     facts.BidMade: bidding.bid_made,

@@ -1,7 +1,7 @@
 """The bidding (B28-B38)."""
 
 from referee.acts import Bid
-from referee.events import Event, PlayEnded
+from referee.events import PlayEnded
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Contract
@@ -10,6 +10,7 @@ from referee.games._rodskagg.ritual import PickingUp
 from referee.games.rodskagg_kortoxen.states import CITES, Exits, Outcome, Played, Playing, Table
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 from referee.tricks import following
 
 

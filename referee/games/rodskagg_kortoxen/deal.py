@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from referee.acts import Draw, Report
-from referee.events import Breach, Event, FirstDealerDrawn
+from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import auction, dealing, new_hands, reports, ritual
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
@@ -13,6 +13,7 @@ from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 FIVE_UP = 5
 """What an error costs (B11)."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee import offences
 from referee.acts import Ask, KnockOut
 from referee.cards import Cards
-from referee.events import Breach, Event, PenaltyImposed, PlayEnded, TrickTaken
+from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.bids import RODSKAGG
@@ -19,6 +19,7 @@ from referee.games.rodskagg_kortoxen.deal import breach, price
 from referee.games.rodskagg_kortoxen.states import CITES, Exits, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:

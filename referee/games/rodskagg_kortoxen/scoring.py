@@ -2,7 +2,7 @@
 
 from referee.acts import Act, Score
 from referee.cards import clockwise
-from referee.events import DealScored, Entry, Event, MatchWon, PlayerEliminated
+from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.line import Writes, contracted, entries, penalties, written
 from referee.games._rodskagg.money import points_left
@@ -12,6 +12,7 @@ from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
 from referee.phases import ended_by
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
+from referee.sight import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:

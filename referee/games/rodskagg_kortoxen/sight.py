@@ -1,7 +1,6 @@
 """Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
 
 from referee.acts import Act, Ask, KnockOut, Score
-from referee.events import Viewer
 from referee.games._rodskagg import ritual, sight
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import allowed_bids
@@ -15,6 +14,7 @@ from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
 from referee.games.rodskagg_kortoxen.states import Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
+from referee.sight import Viewer
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from referee import phases
 from referee.acts import Act, Deal, Play
 from referee.cards import PACK, RANKS, SUITS, shuffled
-from referee.events import CardPlayed, DealScored, Dealt, Entry, Event, MatchOpened, MatchWon, TrickTaken, Viewer
+from referee.events import CardPlayed, DealScored, Dealt, Entry, MatchOpened, MatchWon, TrickTaken
 from referee.phases import Over, options_of, shown, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment, Shown
+from referee.sight import Event, Viewer
 from referee.value import Value
 
 
