@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Request, Result
+from referee.acts import Result
+from referee.asked import Request
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import AgainstTheRules, Refused
 from referee.ruleset import Moment, Script

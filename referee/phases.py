@@ -17,7 +17,8 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Proceeding, Request, Result, TakeBack, Void
+from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Result, TakeBack, Void
+from referee.asked import Proceeding, Request
 from referee.cards import clockwise
 from referee.entering import entering
 from referee.events import (

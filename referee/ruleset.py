@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from referee import told
 from referee.actors import Actor
-from referee.acts import Act, Request
+from referee.acts import Act
+from referee.asked import Request
 from referee.events import MatchOpened
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.settling import Basis

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 from referee.actors import Actor
-from referee.acts import Play, Request
+from referee.acts import Play
+from referee.asked import Request
 from referee.events import DealScored, Dealt, MatchOpened, MatchWon, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused

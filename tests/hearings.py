@@ -13,18 +13,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.actors import Actor, officials
-from referee.acts import (
-    Appeal,
-    Entropy,
-    Knock,
-    OpenCase,
-    Request,
-    Ruling,
-    Statement,
-    TakeBack,
-    Void,
-    Withdrawal,
-)
+from referee.acts import Entropy, Knock, TakeBack, Void
+from referee.asked import Appeal, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.events import Adjudication, Dealt, MatchOpened
 from referee.officials import asked, attended, shuffle, takeback
 from referee.officials.standing import Case

@@ -20,19 +20,8 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.acts import (
-    Act,
-    Bid,
-    Deal,
-    Discard,
-    Exchange,
-    Fault,
-    Knock,
-    Play,
-    Report,
-    Request,
-    RequestCards,
-)
+from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
+from referee.asked import Request
 from referee.cards import texts_of
 from referee.events import LAYS_OPEN, Dealt, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS

@@ -7,21 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import (
-    Act,
-    Answer,
-    Ask,
-    Bid,
-    Deal,
-    Knock,
-    KnockOut,
-    KnockTold,
-    Report,
-    Request,
-    Result,
-    Score,
-    Trick,
-)
+from referee.acts import Act, Answer, Ask, Bid, Deal, Knock, KnockOut, KnockTold, Report, Result, Score, Trick
+from referee.asked import Request
 from referee.events import (
     CardPlayed,
     DealScored,

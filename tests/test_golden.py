@@ -18,7 +18,8 @@ import pytest
 from api.access.caller import Caller
 from api.books.deals import record_of
 from referee import notation
-from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void, act_name
+from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void
+from referee.asked import act_name
 from referee.events import DealScored
 from referee.games import RULESETS
 from referee.notation.words import BY_LINE, WORDS

@@ -17,7 +17,8 @@ from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
 from projections.sight import Sight
-from referee.acts import IssueToken, Request
+from referee.acts import IssueToken
+from referee.asked import Request
 from referee.clubs.facts import Scope
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate

@@ -11,7 +11,8 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from projections.sight import Sight
 from referee.actors import Actor
-from referee.acts import Knock, Request, SeatAct
+from referee.acts import Knock, SeatAct
+from referee.asked import Request
 from referee.clubs.facts import Scope
 from referee.sight import Viewer
 from referee.store.command import Command

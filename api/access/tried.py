@@ -6,7 +6,7 @@ from uuid import UUID
 
 from api.http.headers import Req
 from referee.actors import Actor
-from referee.acts import act_name
+from referee.asked import act_name
 from referee.value import Value
 
 

@@ -17,7 +17,7 @@ from api.matches.shown import EventSeen, RulesetSeen, Seated, event_seen, seated
 from projections.cases import Listed
 from referee import rulebook, sentences, told
 from referee.actors import Actor, officials
-from referee.acts import RemedySent, Ruling
+from referee.asked import RemedySent, Ruling
 from referee.events import DealScored
 from referee.officials import remedies, standing
 from referee.proceedings.cases import CaseRuled

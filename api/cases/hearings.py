@@ -22,7 +22,7 @@ from api.threads import in_thread
 from projections.cases import Entry
 from projections.protocols import Protocol
 from referee import rulebook, told
-from referee.acts import (
+from referee.asked import (
     Appeal,
     AppealSent,
     PrecedentSent,

@@ -24,7 +24,7 @@ from msgspec import NODEFAULT, Meta, to_builtins
 from msgspec import inspect as types
 from msgspec.inspect import Field, StructType, TypedDictType
 
-from referee import acts
+from referee import acts, asked
 from referee.clubs.facts import SieAccounts
 from referee.games import RULESETS
 from referee.ruleset import Ruleset
@@ -44,6 +44,8 @@ _VALUES = {"const", "default", "enum", "example", "examples"}
 
 BOTH = frozenset({SieAccounts})
 """Besides acts, what is sent in an act and told as well."""
+SENT = {acts.__name__, asked.__name__}
+"""Modules in which all is sent."""
 
 Struct = StructType | TypedDictType
 
@@ -402,7 +404,7 @@ def _takes_no_more(cls: type) -> bool:
 def _is_asked(cls: type) -> bool:
     """Whether it is an act or a part of one: what is sent, and is told as well where it may be done or was asked."""
     info = _info(cls)
-    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ == acts.__name__ or cls in BOTH)
+    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ in SENT or cls in BOTH)
 
 
 def _has_default(field: Field) -> bool:

@@ -24,7 +24,8 @@ from api.reading import long_reply
 from api.service import match_of, service_of
 from referee import told
 from referee.actors import is_official
-from referee.acts import Knock, Note, NumberSent, Offence, OpenCase, Result
+from referee.acts import Knock, Note, Offence, Result
+from referee.asked import NumberSent, OpenCase
 from referee.events import KnockDismissed, KnockUpheld
 from referee.proceedings.cases import CaseOpened
 from referee.store.desk import utc_now

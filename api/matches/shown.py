@@ -10,7 +10,8 @@ from api.http.headers import tag_of
 from api.http.schemas import phases_of
 from referee import told
 from referee.actors import Actor
-from referee.acts import AnyAct, Request
+from referee.acts import AnyAct
+from referee.asked import Request
 from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, Visibility
 from referee.games import RULESETS
 from referee.officials import shuffle, takeback

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from referee.acts import Cut, Draw, Entropy, IssueToken, Proceeding, RequestCards, request_of
+from referee.acts import Cut, Draw, Entropy, IssueToken, RequestCards
 from referee.acts import Deal as DealAct
+from referee.asked import Proceeding, request_of
 from referee.events import (
     CardDrawn,
     DealScored,

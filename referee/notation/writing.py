@@ -5,7 +5,8 @@ from itertools import groupby
 
 from referee import actors
 from referee.acts import Deal as DealAct
-from referee.acts import Knock, Play, Trick, act_name
+from referee.acts import Knock, Play, Trick
+from referee.asked import act_name
 from referee.notation.deals import Deal, Done, Header, Result
 from referee.notation.words import WIDTH, WORDS, to_json
 

@@ -12,20 +12,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.actors import Actor
-from referee.acts import (
-    Appeal,
-    Correct,
-    Entropy,
-    Knock,
-    OpenCase,
-    Report,
-    Request,
-    Result,
-    Ruling,
-    Statement,
-    TakeBack,
-    Withdrawal,
-)
+from referee.acts import Entropy, Knock, Report, Result, TakeBack
+from referee.asked import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.events import MatchOpened
 from referee.officials import cases, corrections, rulings, shuffle, takeback
 from referee.officials.standing import Attended, Docket, Standing

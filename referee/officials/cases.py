@@ -7,19 +7,8 @@ from msgspec.structs import replace
 
 from referee import offences, phases
 from referee.actors import Actor, is_official, officials
-from referee.acts import (
-    Abandon,
-    Appeal,
-    Close,
-    IssueToken,
-    Knock,
-    OpenCase,
-    Report,
-    Result,
-    Statement,
-    Void,
-    Withdrawal,
-)
+from referee.acts import Abandon, Close, IssueToken, Knock, Report, Result, Void
+from referee.asked import Appeal, OpenCase, Statement, Withdrawal
 from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
 from referee.officials import remedies, takeback

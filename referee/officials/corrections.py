@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from referee import events
-from referee.acts import Correct
+from referee.asked import Correct
 from referee.events import Adjudication, DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.officials import shuffle
 from referee.officials.recast import Recast, as_json, recast

@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.acts import Ruling, Void
+from referee.acts import Void
+from referee.asked import Ruling
 from referee.events import Adjudication
 from referee.officials import remedies, takeback
 from referee.officials.standing import Case, Standing, status_at

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from referee import offences, phases
 from referee.actors import Actor, is_official
-from referee.acts import Act, Request, TakeBack
+from referee.acts import Act, TakeBack
+from referee.asked import Request
 from referee.events import LAYS_OPEN, MatchOpened, TokenEnded, TokenMade
 from referee.officials.standing import Case, Docket, LastAct, Standing, TakesBack, holding
 from referee.phases import Over

@@ -12,19 +12,8 @@ from msgspec.structs import replace
 
 from referee import events, proceedings
 from referee.actors import Actor, place_of
-from referee.acts import (
-    Act,
-    Correct,
-    Knock,
-    OpenCase,
-    Proceeding,
-    Request,
-    Result,
-    Ruling,
-    SeatAct,
-    Statement,
-    request_of,
-)
+from referee.acts import Act, Knock, Result, SeatAct
+from referee.asked import Correct, OpenCase, Proceeding, Request, Ruling, Statement, request_of
 from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
 from referee.officials import asked, attended, attends, corrections, takeback

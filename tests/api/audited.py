@@ -19,7 +19,7 @@ from api.money.auditing import Audit, DifferenceSeen, audited
 from api.names import Names, names_file
 from api.service import Service
 from projections.audit.tree import Signed
-from referee.acts import Correct
+from referee.asked import Correct
 from referee.events import PenaltyImposed
 from referee.log.facts import LogSigned
 from referee.log.tree import FIRST, leaf_hash

@@ -19,17 +19,8 @@ from api.app import create_app
 from api.http.params import WAIT_MAX
 from api.names import Names
 from api.settings import Settings
-from referee.acts import (
-    Appeal,
-    AppealSent,
-    Knock,
-    Proceeding,
-    Request,
-    Statement,
-    StatementSent,
-    Withdrawal,
-    act_name,
-)
+from referee.acts import Knock
+from referee.asked import Appeal, AppealSent, Proceeding, Request, Statement, StatementSent, Withdrawal, act_name
 from referee.events import DealScored
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.store.store import construct

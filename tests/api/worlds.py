@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from api.names import Names
 from api.texts import replaced, written
 from referee.actors import officials
-from referee.acts import request_of
+from referee.asked import request_of
 from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
 from referee.sight import Event, Recorded

@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypedDict
 import msgspec
 
 from referee.actors import Actor
-from referee.acts import AnyAct, Knock, Request
+from referee.acts import AnyAct, Knock
+from referee.asked import Request
 from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed, MatchWon, PenaltyImposed, Stakes
 from referee.refusals import Refused, WrongPhase
 from referee.sight import Event, Recorded

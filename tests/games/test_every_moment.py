@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from referee.actors import Actor
-from referee.acts import Draw, Request
+from referee.acts import Draw
+from referee.asked import Request
 from referee.events import MatchOpened
 from referee.games import RULESETS
 from referee.refusals import Refused

@@ -17,10 +17,10 @@ from referee.acts import (
     PickUp,
     Play,
     Report,
-    Request,
     RequestCards,
     Score,
 )
+from referee.asked import Request
 from referee.events import MatchWon, TrickTaken
 from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase

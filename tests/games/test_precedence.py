@@ -13,7 +13,8 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Request, Result, TakeBack, Void
+from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Result, TakeBack, Void
+from referee.asked import Request
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset

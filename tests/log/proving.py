@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 
 from api.service import Service
-from referee.acts import Correct
+from referee.asked import Correct
 from referee.log.notes import SigningKey
 from referee.proceedings.corrections import Why
 from referee.store.command import Command

@@ -13,7 +13,7 @@ from litestar.testing import TestClient
 
 from api.log.bundle import RULED, SCORES
 from api.service import Service
-from referee.acts import Correct
+from referee.asked import Correct
 from referee.log.notes import checkpoint_in
 from referee.proceedings.corrections import Why
 from referee.store.command import Command

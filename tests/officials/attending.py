@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from referee.actors import Actor
-from referee.acts import Request
+from referee.asked import Request
 from referee.events import Adjudication
 from referee.refusals import Refused
 from referee.ruleset import Moment

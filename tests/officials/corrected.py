@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.acts import Correct
+from referee.asked import Correct
 from referee.events import Adjudication, PenaltyImposed, PlayEnded
 from referee.officials.recast import script
 from referee.proceedings.corrections import ProtocolCorrected, Script, Why, as_they_count

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Correct, Score
+from referee.acts import Score
+from referee.asked import Correct
 from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAbandoned, MatchOpened, PenaltyImposed
 from referee.games import RULESETS
 from referee.offences import Ledger

@@ -6,7 +6,8 @@ from typing import Any, Self
 import pytest
 
 from referee.actors import Actor
-from referee.acts import Deal, Knock, KnockOut, Request, Ruling, Statement
+from referee.acts import Deal, Knock, KnockOut
+from referee.asked import Request, Ruling, Statement
 from referee.events import Adjudication
 from referee.officials.standing import Case, status_at
 from referee.refusals import Refused

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from referee.acts import OpenCase, Result
+from referee.acts import Result
+from referee.asked import OpenCase
 from referee.events import Adjudication
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.store.aggregate import fold

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from referee.acts import Request, Result
+from referee.acts import Result
+from referee.asked import Request
 from referee.events import DealScored
 from referee.refusals import Refused
 from tests import given

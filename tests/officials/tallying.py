@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.acts import Bid, Deal, Request, Result, Trick, request_of
+from referee.acts import Bid, Deal, Result, Trick
+from referee.asked import Request, request_of
 from referee.events import DealScored
 from referee.refusals import Refused
 from tests.games.rodskagg import opened

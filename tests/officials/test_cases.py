@@ -4,18 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from referee.acts import (
-    Appeal,
-    Bid,
-    Deal,
-    Knock,
-    OpenCase,
-    PickUp,
-    Play,
-    Report,
-    Result,
-    Withdrawal,
-)
+from referee.acts import Bid, Deal, Knock, PickUp, Play, Report, Result
+from referee.asked import Appeal, OpenCase, Withdrawal
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import MisdealFound

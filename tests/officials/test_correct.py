@@ -6,7 +6,8 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from referee.acts import Abandon, Correct, Void
+from referee.acts import Abandon, Void
+from referee.asked import Correct
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials import attended as attended_by
 from referee.proceedings.corrections import Why, amended, as_they_count

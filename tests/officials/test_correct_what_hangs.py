@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from referee.acts import Close, Correct, Cut, Draw, Play, Score
+from referee.acts import Close, Cut, Draw, Play, Score
+from referee.asked import Correct
 from referee.cards import shuffled
 from referee.events import CardDrawn, DealScored, PenaltyImposed, Reported
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn

@@ -4,19 +4,8 @@ from typing import Any
 
 import pytest
 
-from referee.acts import (
-    Appeal,
-    Bid,
-    Deal,
-    OpenCase,
-    RemedySent,
-    Ruling,
-    Score,
-    Statement,
-    TakeBack,
-    Trick,
-    Withdrawal,
-)
+from referee.acts import Bid, Deal, Score, TakeBack, Trick
+from referee.asked import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
 from referee.events import Adjudication
 from referee.officials.standing import Case
 from referee.proceedings.takeback import ActTakenBack

@@ -2,7 +2,8 @@
 
 import pytest
 
-from referee.acts import Act, Appeal, Close, Deal, OpenCase, RemedySent, Score, Void
+from referee.acts import Act, Close, Deal, Score, Void
+from referee.asked import Appeal, OpenCase, RemedySent
 from referee.proceedings.cases import CaseRuled
 from referee.refusals import Refused
 from tests.given import NOON

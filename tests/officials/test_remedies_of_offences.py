@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import pytest
 
-from referee.acts import Appeal, OpenCase, RemedySent
+from referee.asked import Appeal, OpenCase, RemedySent
 from referee.events import DealScored
 from referee.games.rams_english.states import FaultLifted
 from referee.proceedings.cases import CaseRuled

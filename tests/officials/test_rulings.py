@@ -6,7 +6,8 @@ import pytest
 
 from api.access.caller import Caller
 from api.cases.case import entries_of, status_of
-from referee.acts import Abandon, Appeal, Close, OpenCase, RemedySent, Report, Withdrawal
+from referee.acts import Abandon, Close, Report
+from referee.asked import Appeal, OpenCase, RemedySent, Withdrawal
 from referee.events import Adjudication, DealVoided, PenaltyImposed
 from referee.officials.standing import status_at
 from referee.proceedings.cases import CaseOpened, CaseRuled

@@ -20,14 +20,13 @@ from referee.acts import (
     Knock,
     KnockForCards,
     KnockOut,
-    OpenCase,
     PickUp,
     Report,
     RequestCards,
-    Statement,
     TakeBack,
     Void,
 )
+from referee.asked import OpenCase, Statement
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback

@@ -16,11 +16,11 @@ from referee.acts import (
     PickUp,
     Play,
     Report,
-    Request,
     RequestCards,
     Score,
     Trick,
 )
+from referee.asked import Request
 from referee.events import KnockUpheld, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import NotInPlay

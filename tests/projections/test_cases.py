@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, select
 
 from projections.cases import Case, Cases
 from projections.follow.follow import prepare
-from referee.acts import Appeal, Withdrawal
+from referee.asked import Appeal, Withdrawal
 from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.sight import seen

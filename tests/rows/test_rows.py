@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from referee.acts import Request
+from referee.asked import Request
 from referee.clubs.asked import ClubRequest
 from referee.log.facts import Sign
 from referee.store.aggregate import KINDS, event_types

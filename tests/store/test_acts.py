@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 import pytest
 from eventsourcing.persistence import StoredEvent
 
-from referee.acts import Bid, Deal, Knock, request_of
+from referee.acts import Bid, Deal, Knock
+from referee.asked import request_of
 from referee.refusals import Refused
 from referee.store import postgres
 from referee.store.aggregate import fold

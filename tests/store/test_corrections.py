@@ -5,7 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from referee.acts import Correct, Deal
+from referee.acts import Deal
+from referee.asked import Correct
 from referee.events import Adjudication, DealScored, PenaltyImposed
 from referee.officials.recast import script
 from referee.phases import Over

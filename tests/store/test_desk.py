@@ -11,7 +11,8 @@ import msgspec
 import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
-from referee.acts import Bid, Deal, Knock, request_of
+from referee.acts import Bid, Deal, Knock
+from referee.asked import request_of
 from referee.events import DealScored
 from referee.refusals import OutOfTurn, Refused
 from referee.store.aggregate import fold

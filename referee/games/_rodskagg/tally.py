@@ -24,13 +24,13 @@ from referee.acts import (
     KnockTold,
     Offence,
     Report,
-    Request,
     Score,
     SeatAndAnswerSent,
     SeatAndBidSent,
     SeatAndTrick,
     Trick,
 )
+from referee.asked import Request
 from referee.events import Breach, TrickTaken
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.in_play import InPlay, P

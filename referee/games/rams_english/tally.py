@@ -10,19 +10,8 @@ from typing import Annotated, Any
 from msgspec.structs import replace
 
 from referee import told
-from referee.acts import (
-    KNOCKS_MAX,
-    TRICKS_MAX,
-    Bid,
-    Deal,
-    Exchange,
-    FaultTold,
-    Report,
-    Request,
-    Score,
-    SeatAndBidSent,
-    Trick,
-)
+from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, Deal, Exchange, FaultTold, Report, Score, SeatAndBidSent, Trick
+from referee.asked import Request
 from referee.events import TrickTaken
 from referee.games.rams_english import payment
 from referee.games.rams_english.deal import played_by
