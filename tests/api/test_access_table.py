@@ -1,4 +1,4 @@
-"""Who may see and do what: every holder, every visibility, every call (clubs.md, the table of who may).
+"""Who may see and do what: every holder, every visibility, every call.
 
 :data:`TABLE` is for a match that the caller may see, and :data:`SEES` says who may see which. Who may not is told
 what is told of an id that there is not, to the byte.

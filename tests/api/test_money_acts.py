@@ -1,4 +1,4 @@
-"""Money acts over HTTP: what is bad is told so, and nothing is posted (books.md, 2)."""
+"""Money acts over HTTP: what is bad is told so, and nothing is posted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What may be done with a club's money (books.md, 2): who, how much, how often, and what the books get of it."""
+"""What may be done with a club's money: who, how much, how often, and what the books get of it."""
 
 from typing import Any
 

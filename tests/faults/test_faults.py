@@ -47,7 +47,7 @@ def test_nothing_is_lost_done_twice_or_left_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", STORES)
 def test_nothing_is_lost_or_done_twice_between_any_two_steps(name: str) -> None:
-    """Entry, closing, checkpoint (books.md, 7)."""
+    """Entry, closing, checkpoint."""
     report = Report()
     with STORES[name]() as store:
         step_by_step(store, report, ONE_STEP_IN)

@@ -1,4 +1,4 @@
-"""The digest of a closing is made of lines that anybody can write who has the entries (books.md, 2)."""
+"""The digest of a closing is made of lines that anybody can write who has the entries."""
 
 from datetime import date
 from hashlib import sha256

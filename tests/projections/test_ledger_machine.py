@@ -1,4 +1,4 @@
-"""The ledger over clubs, matches and money acts in any order, with restarts and rebuilds in between (books.md, 7).
+"""The ledger over clubs, matches and money acts in any order, with restarts and rebuilds in between.
 
 What matches came to is told by facts alone, as other processes would store them; clubs act through a desk.
 """
