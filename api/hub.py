@@ -50,8 +50,8 @@ class Hub:
 
     @contextmanager
     def polling(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """The same for an answer that is held back meanwhile. Raises :class:`~referee.store.desk.Busy` when too many
-        are."""
+        """The same for an answer that is held back meanwhile. Raises :class:`~referee.store.command.Busy` when too
+        many are."""
         if self.polls >= POLLS_MAX:
             raise Busy
         self.polls += 1

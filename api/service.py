@@ -282,7 +282,7 @@ class Service:
     ) -> Match:
         """The match, when it is more than what the caller has ``known`` all along, or as it stands after so many
         seconds. Does not wait for what cannot come, nor for a caller who has gone. Raises
-        :class:`~referee.store.desk.Busy` when too many wait."""
+        :class:`~referee.store.command.Busy` when too many wait."""
         if not (seconds and known(match)):
             return match
         deadline = asyncio.get_running_loop().time() + seconds

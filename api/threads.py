@@ -26,7 +26,7 @@ class Threads:
         self._places = BoundedSemaphore(threads + waiting)
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a call gives. Raises :class:`~referee.store.desk.Busy` when too many wait."""
+        """What a call gives. Raises :class:`~referee.store.command.Busy` when too many wait."""
         if not self._places.acquire(blocking=False):
             raise Busy
         future = self._executor.submit(partial(call, *args, **kwargs))

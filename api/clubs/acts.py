@@ -259,7 +259,7 @@ class Doing:
         raise Busy
 
     async def _catch_up(self) -> None:
-        """Goes on from the club as it is stored. Raises :class:`~referee.store.desk.Stale` where the caller has
+        """Goes on from the club as it is stored. Raises :class:`~referee.store.command.Stale` where the caller has
         another version in mind."""
         self._club = await self._service.newest_club(self._club)
         if self._expected not in (None, self._club.version):

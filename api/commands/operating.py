@@ -60,7 +60,7 @@ class Operating:
 
     def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
         """Has it decided and stored, as a service would. Raises ``Refused``,
-        :class:`~referee.store.desk.Stale` and :class:`NotDone`."""
+        :class:`~referee.store.command.Stale` and :class:`NotDone`."""
         asked = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
             return self._desk.submit(asked).result(ANSWER_SECONDS)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from api.names import is_ref
 from api.texts import is_prose, replaced, written
-from referee import acts, told
+from referee import acts, asked, told
 from referee.clubs.asked import Rename
 from referee.store.reach import Postgres, place_of
 from tests.api.conftest import client_of
@@ -71,7 +71,7 @@ def leaves(
             yield from leaves(value, f"{at}/*")
 
 
-REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(acts.Request)
+REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(asked.Request)
 
 
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda kind: kind.__name__)
@@ -96,13 +96,13 @@ def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
         acts.KnockTold(seat=0, accused=1, offence="revoke"),
     )
     result = acts.Result(tricks=(1,), knocks=knocks)
-    ruling = acts.Ruling(
+    ruling = asked.Ruling(
         case=1,
         verdict="upheld",
         standard="agreed_facts",
         rule="B42",
         reason="two",
-        remedy=acts.RemedySent(result=result),
+        remedy=asked.RemedySent(result=result),
     )
     assert sorted(written(ruling)) == ["one", "two"]
     changed = replaced(ruling, str.upper)
