@@ -241,7 +241,7 @@ def by_token(case: Any) -> str | None:
 HOLDERS: tuple[Callable[[Any], str | None], ...] = (by_nobody, by_key, by_token)
 
 
-BOUNDS_EVERY = int(os.environ.get("BOUNDS_EVERY", "5"))
+BOUNDS_EVERY = int(os.environ.get("BOUNDS_EVERY", "10"))
 """One in so many of the cases that stand at a bound of the schema is sent: there are ten thousand; all with ``1``."""
 EVERYBODY_EVERY = 6
 """And one in so many of those by everybody."""
