@@ -1,6 +1,6 @@
 # Needs Python 3.11 or later (PYTHON=... names another), make and a package registry as pip is set up for it.
 PYTHON ?= python3
-WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 1 : 9)))# test processes, one more than there are cores, for some tests wait; each starts a PostgreSQL of its own
+WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 2 : 9)))# test processes, two more than there are cores, for some tests wait; each starts a PostgreSQL of its own
 
 BIN := .venv/bin
 RUN := .venv/.installed
