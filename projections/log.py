@@ -130,8 +130,9 @@ class Log:
         hashes, level = {0: bytes(found.hashes)}, 1
         size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
         while size >> TILE_HEIGHT * level:
-            tile = connection.execute(self._tile, {"level": level, "number": _last(size, level)})
-            hashes[level] = bytes(tile.scalar_one())
+            tile = connection.scalar(self._tile, {"level": level, "number": _last(size, level)})
+            if tile is not None:  # it was taken away: who needs it says so
+                hashes[level] = bytes(tile)
             level += 1
         return Edge(size, hashes, bytes(found.positions))
 

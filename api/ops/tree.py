@@ -10,6 +10,7 @@ from api.ops.stored import Stored
 from projections.follow.page import Page
 from projections.log import Log
 from referee.log.facts import LogSigned
+from referee.log.tree import TILE_HEIGHT, TILE_WIDTH
 from referee.sight import Recorded
 from referee.store.log import LOG_ID
 
@@ -50,11 +51,15 @@ def _otherwise(stored: Stored, book: Log, made: Connection) -> Iterator[str]:
     this = book.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
     with stored.books.connect() as kept:
-        edge = book.edge(kept)
+        edge, there = book.edge(kept), set()
         for level, number, hashes in kept.execute(tiles):
+            there.add((level, number))
             ours = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
             if ours[: len(hashes)] != bytes(hashes):
                 yield f"book log: tile {number} of level {level} is not that of the rows: `knacka rebuild log`"
+    for level, number, _ in made.execute(tiles):
+        if (level, number) not in there and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
+            yield f"book log: tile {number} of level {level} is missing: `knacka rebuild log`"
     if edge.position and book.index(made, edge.position) != edge.size - 1:
         yield f"book log: it has {edge.size} rows up to position {edge.position}, and the log has not so many"
 

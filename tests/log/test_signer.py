@@ -24,6 +24,7 @@ from projections.follow.follow import engine_for, rebuild
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, checkpoint_in, signed
+from referee.log.tree import TILE_WIDTH
 from referee.store.command import Busy, Stale
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
@@ -383,6 +384,19 @@ class TestVerify:
             with log.books.engine.begin() as connection:
                 connection.exec_driver_sql("UPDATE book_log_tiles SET hashes = zeroblob(length(hashes))")
         assert self.said(sqlite_url)[1][0].startswith("book log: tile 0 of level 0 is not that of the rows")
+
+    @pytest.mark.parametrize("level", [0, 1])
+    def test_a_tile_that_is_gone_is_told(self, sqlite_url: str, level: int) -> None:
+        """And the books go on, which do not need it yet."""
+        with parts(sqlite_url, None) as log:
+            while log.books.head() <= TILE_WIDTH:
+                log.play(100)
+            with log.books.engine.begin() as connection:
+                connection.exec_driver_sql(f"DELETE FROM book_log_tiles WHERE level = {level} AND number = 0")
+            log.play(2)
+        code, lines = self.said(sqlite_url)
+        assert code == 1
+        assert lines[0] == f"book log: tile 0 of level {level} is missing: `knacka rebuild log`"
 
     def test_a_row_put_before_what_was_signed_is_told(self, sqlite_url: str) -> None:
         """Each match still agrees with itself: only the order of the log does not."""
