@@ -15,11 +15,12 @@ def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] 
     """These handlers under a path, and what goes with them.
 
     HEAD is the same call, of which the server sends no body: it is left out of the description, where it would
-    double every operation. This is no router, which Litestar would copy through and through for each app.
+    double every operation. This is no router, which Litestar would copy through and through for each app. What a call
+    takes is read here, before there is one: decoders and names that an app would give do not reach it.
     """
     calls = list(handlers)
     for call in (*calls, _options):
-        assert call.signature_model  # made here once of what the function takes, or each app would do it
+        _ = call.signature_model  # made here once of what the function takes, or each app would do it
     methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
     for call in calls:
         for name in call.paths:

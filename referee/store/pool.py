@@ -67,7 +67,8 @@ class Pool:
 
     @contextmanager
     def patient(self) -> Iterator[None]:
-        """Connections that wait for ever, for those who alone use this meanwhile, and for the next of them."""
+        """Connections that wait for ever, for those who alone use this meanwhile. They are kept idle until the first
+        is needed that does not wait so long; then they are closed."""
         silence, self._silence = self._silence, None
         try:
             yield
