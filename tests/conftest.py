@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ settings.load_profile("knacka")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing is asked over TLS, for which each client of httpx would read all certificates there are: that takes 30 ms.
+# What tests start has none either.
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
 
@@ -29,8 +30,17 @@ NEEDED = os.environ.get("PROGRAMS") == "needed"
 """Whether a test fails that needs a program which is not here. If not it is left out, and that is said."""
 
 
-def pytest_sessionstart() -> None:
-    gc.disable()  # while thousands of tests are collected: nothing of them goes away
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays, and need not be looked through again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -40,13 +50,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if lacking and not NEEDED:
         config.hook.pytest_deselected(items=lacking)
         items[:] = [item for item in items if item not in lacking]
-
-
-def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()  # what has been imported stays, and need not be looked through again and again
-    gc.set_threshold(50_000, 20, 50)
-    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

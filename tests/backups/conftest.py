@@ -18,7 +18,7 @@ def other_url(store_url: str, postgres: Postgres, tmp_path: Path) -> Iterator[st
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def either_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
+def any_url(request: pytest.FixtureRequest, postgres: Postgres, tmp_path: Path) -> Iterator[str]:
     """A store of either kind."""
     with nothing_in(request.param, postgres, tmp_path) as url:
         yield url

@@ -175,7 +175,7 @@ def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
     names.close()
 
 
-def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_url: str, tmp_path: Path) -> None:
+def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, any_url: str, tmp_path: Path) -> None:
     opening = {"Idempotency-Key": "e7c1f6f0-4b52-4d0b-9a52-0fd1e3a0b9aa"}
     body = {"ruleset": "kalabrias", "players": [{"name": "Anna"}, {"name": "Bo"}]}
     with client_of(store_url) as client:
@@ -183,8 +183,8 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_u
         table.done("deal", 0)
         opened = client.post("/v1/matches", json=body, headers=opening)
         assert opened.status_code == 201, opened.text
-    restored(backup(store_url, tmp_path), either_url)
-    with client_of(either_url) as client:
+    restored(backup(store_url, tmp_path), any_url)
+    with client_of(any_url) as client:
         again = client.post("/v1/matches", json=body, headers=opening)
         assert (again.status_code, again.json()) == (201, opened.json()), "its secret and its keyed acts are in it"
         club.client = table.client = client
@@ -192,7 +192,7 @@ def test_a_restored_store_goes_on_as_the_lost_one_would(store_url: str, either_u
         assert club.join("Bo") == 2
         version = table.done("void", None)["version"]
         assert table.get(f"/protocol?min_version={version}").status_code == 200
-    assert knacka("verify", KNACKA_DATABASE_URL=either_url).returncode == 0
+    assert knacka("verify", KNACKA_DATABASE_URL=any_url).returncode == 0
 
 
 # Where something is

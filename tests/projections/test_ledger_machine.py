@@ -281,5 +281,7 @@ class Books(RuleBasedStateMachine):
 
 TestBooks = Books.TestCase
 TestBooks.settings = settings(
-    max_examples=settings.default.max_examples // 5, stateful_step_count=50, suppress_health_check=list(HealthCheck)
+    max_examples=-(-settings.default.max_examples // 5),
+    stateful_step_count=50,
+    suppress_health_check=list(HealthCheck),
 )

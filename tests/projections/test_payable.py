@@ -164,7 +164,7 @@ PAYLOADS = st.one_of(
 
 
 @pytest.mark.program("zbarimg")
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=-(-settings.default.max_examples // 2))
 @given(PAYLOADS)
 def test_a_scanner_reads_the_payload(payload: str):
     assert scanned(svg(payload, "Payment")) == payload.encode()
