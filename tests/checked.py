@@ -3,13 +3,9 @@
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import redirect_stdout
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from hashlib import sha256
-from io import StringIO
 from random import Random
-from types import CodeType
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +24,7 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from tests.api.serving import ROOT
 from tests.played import opening
+from tests.run_here import run_here
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
@@ -42,13 +39,7 @@ def hashed(text: str) -> str:
 
 def checked(match_id: object, lines: Iterable[str], *deals: int) -> dict[int, str]:
     """By deal what is said of it. It exits with 1 unless all of them are fair, and there is one."""
-    said = StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said):
-        patch.setattr(sys, "argv", [str(PROGRAM), str(match_id), *map(str, deals)])
-        patch.setattr(sys, "stdin", StringIO("\n".join(lines)))
-        with pytest.raises(SystemExit) as ended:
-            exec(_program(), {})
-    return _told(ended.value.code, said.getvalue())
+    return _told(*run_here(PROGRAM, [str(match_id), *map(str, deals)], "\n".join(lines)))
 
 
 def checked_by_anybody(match_id: object, lines: Iterable[str]) -> dict[int, str]:
@@ -57,11 +48,6 @@ def checked_by_anybody(match_id: object, lines: Iterable[str]) -> dict[int, str]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=60)
     assert not done.stderr, done.stderr
     return _told(done.returncode, done.stdout)
-
-
-@cache
-def _program() -> CodeType:
-    return compile(PROGRAM.read_text("utf-8"), PROGRAM, "exec")
 
 
 def _told(code: Any, said: str) -> dict[int, str]:

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -30,8 +29,9 @@ from referee.store.log import LOG_ID
 from referee.store.store import construct, settings_for
 from tests.api.club import ClubTable
 from tests.api.table import Table
+from tests.caught_up import caught_up
 from tests.edited import Editor
-from tests.log.proving import SOON, sign
+from tests.log.proving import sign
 
 KRONA = {"currency": "SEK", "unit": 100}
 SHEET = {"bids": [[0, 1], [1, "pass"], [2, "pass"]], "tricks": [0, 1, 2, 2, 2, 2], "exits": [[1, 2]]}
@@ -117,10 +117,7 @@ def filled(client: Any) -> Kept:
     club.done("pay", "berit", payer=2, payee=3, amount=300)
     under_way = Played(club)
     sign(client)
-    until = time.monotonic() + SOON
-    while service.books.lag():  # the signature is a row as well
-        assert time.monotonic() < until
-        time.sleep(0.005)
+    caught_up(service.books)  # the signature is a row as well
     ids = [UUID(one) for one in (club.id, won.id, corrected.id, under_way.id)]
     ends = {one: service.referee.rows(one)[-1].originator_version for one in ids}
     return Kept(*ids, ends)

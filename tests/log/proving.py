@@ -1,16 +1,12 @@
 """Bundles of matches that were really played, and ``openapi/verify.py`` as anybody would run it: as that process does
 it, or as a process."""
 
-import io
 import re
 import subprocess
 import sys
-from contextlib import redirect_stdout
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from random import Random
-from types import CodeType
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +21,7 @@ from tests.api.club import ClubTable
 from tests.api.serving import ROOT
 from tests.api.table import KORTOXEN, Table
 from tests.caught_up import caught_up
+from tests.run_here import run_here
 
 ORIGIN = "cards.example/log"
 KEY, LATER, STRANGER = (SigningKey(ORIGIN, bytes([number]) * 32) for number in (1, 2, 3))
@@ -54,7 +51,8 @@ def arguments(place: Path, bundle: bytes, vkey: str, old: str | None) -> list[st
 
 def checked(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
     """What verify.py says of a bundle."""
-    return _judged(arguments(place, bundle, vkey, old))
+    code, said = run_here(VERIFIER, arguments(place, bundle, vkey, old))
+    return Checked(code, said.splitlines())
 
 
 def checked_alone(place: Path, bundle: bytes, vkey: str = KEY.vkey, old: str | None = None) -> Checked:
@@ -271,25 +269,6 @@ def not_found(bundled: Bundled, tries: int, seed: int, place: Path) -> list[str]
         if code != 1 or not lines[-1].startswith("NOT PROVED: "):
             missed.append(f"seed {seed}, try {number}: {how}: {lines}")
     return missed
-
-
-@cache
-def _program() -> CodeType:
-    return compile(VERIFIER.read_bytes(), VERIFIER, "exec")
-
-
-def _judged(given: list[str]) -> Checked:
-    """What the program exits with, and what it says, run here."""
-    own, sys.argv = sys.argv, [str(VERIFIER), *given]
-    try:
-        with redirect_stdout(io.StringIO()) as told:
-            exec(_program(), {"__name__": "__main__"})
-        code: Any = 0
-    except SystemExit as ended:
-        code = ended.code
-    finally:
-        sys.argv = own
-    return Checked(code, told.getvalue().splitlines())
 
 
 def bundles_of(client: Any) -> Bundled:
