@@ -220,7 +220,9 @@ def examples() -> str:
     for planned, told in client.stand_ins.items():
         if len(planned) == DIGEST_LENGTH:
             text = text.replace(planned, told)
-    days = {time[:10]: told[:10] for time, told in client.stand_ins.items() if re.match(DAY, time)}
+    days: dict[str, str] = {}  # by the first time of each: late in the evening some are of the day after
+    for told, time in sorted((told, time) for time, told in client.stand_ins.items() if re.match(DAY, time)):
+        days.setdefault(time[:10], told[:10])
     days |= {day: told for day, told in client.stand_ins.items() if re.fullmatch(DAY, day)}
 
     def known(found: re.Match[str]) -> str:
