@@ -1,16 +1,20 @@
 """The parts of a store, table by table, in a form that is the same on either database."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
 from psycopg.sql import SQL, Identifier
 from sqlalchemy import (
+    BigInteger,
+    Boolean,
     ColumnClause,
     Connection,
+    Date,
+    Integer,
     LargeBinary,
-    Table,
+    SmallInteger,
     TableClause,
     Text,
     Uuid,
@@ -21,6 +25,7 @@ from sqlalchemy import (
     select,
     table,
 )
+from sqlalchemy.types import NullType, TypeEngine
 
 from api import names
 from api.bookkeeping import every_book
@@ -31,8 +36,21 @@ from projections.follow.sheets import Kept
 
 PAGE = 2000
 """Rows at a time."""
-Cell = str | int | float | bytes | datetime | None
+Cell = str | int | float | bytes | date | datetime | None
 """What stands in a table: an id in 32 digits, JSON as its text."""
+FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
+    Boolean: None,
+    BigInteger: None,
+    Date: date.fromisoformat,
+    Integer: None,
+    LargeBinary: None,
+    NullType: None,
+    SmallInteger: None,
+    Text: None,
+    Utc: datetime.fromisoformat,
+}
+"""How a cell of a backup is converted for each type of column. ``None``: the archive gives it back as it was. No part
+can be made with a type that is missing here."""
 
 
 class Part(NamedTuple):
@@ -72,12 +90,15 @@ class Part(NamedTuple):
         while page := list(islice(rows, PAGE)):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
-    def read(self, cells: Sequence[Any]) -> list[Cell]:
-        """Cells as they stand in the table, where a time is none of JSON."""
-        return [
-            datetime.fromisoformat(cell) if isinstance(one.type, Utc) and cell is not None else cell
-            for one, cell in zip(self.table.c, cells, strict=True)
-        ]
+    def read(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
+        """Return the rows of a backup with the types that the table stores. Raises ``ValueError`` and ``TypeError``
+        if a cell cannot be converted."""
+        conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
+        for cells in rows:
+            yield [
+                cell if cell is None or convert is None else convert(cell)
+                for convert, cell in zip(conversions, cells, strict=True)
+            ]
 
 
 BY_BOOK = frozenset({"places", "aside"})
@@ -105,7 +126,7 @@ def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
     kept = every_book() if books is None else books
     return (
         _part("places", POSITIONS),
-        _part("aside", ASIDE),
+        _part("aside", as_it_lies(ASIDE)),
         *(_part(name, as_it_lies(one), key=book.key) for book in kept for name, one in book.metadata.tables.items()),
     )
 
@@ -117,11 +138,13 @@ def parts_of_names() -> tuple[Part, ...]:
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
     columns = [str(one.name) for one in table.c]
+    if unknown := {type(one.type) for one in table.c} - FROM_JSON.keys():
+        raise TypeError(f"{table.name} has columns of {unknown}, which FROM_JSON does not name")
     return Part(str(name), table, (first or columns[0], *columns[1:]), key)
 
 
-def as_it_lies(kept: Table) -> TableClause:
-    """A table without what its types make of what stands in it."""
+def as_it_lies(kept: TableClause) -> TableClause:
+    """Return the same table with its JSON as text and its ids as they are written."""
     return table(kept.name, *(_as_it_lies(one) for one in kept.columns))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 from uuid import UUID
 
@@ -182,13 +182,20 @@ def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[
         return
     if not _fits(archive, part):
         raise Damaged(f"its part {part.name} is of another release: restore it by Knacka {archive.manifest.knacka}")
-    rows: Iterator[list[Cell]] = map(part.read, archive.rows(held))
+    rows = _read(part, archive.rows(held))
     if part.name in BY_BOOK:
         connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
         rows = (row for row in rows if row[0] in keys)
     elif part.name == "secret":
         connection.execute(delete(part.table))
     part.fill(connection, rows)
+
+
+def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
+    try:
+        yield from part.read(rows)
+    except (TypeError, ValueError) as error:
+        raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
 
 def _number_on(connection: Connection, stored: Stored) -> None:

@@ -81,6 +81,16 @@ def test_what_somebody_has_changed_and_sealed_anew_is_found(
     assert "it is not whole" in told
 
 
+def test_a_cell_that_its_column_cannot_hold_is_named(kept: Kept, tmp_path: Path) -> None:
+    def change(rows: list[list[Any]]) -> list[list[Any]]:
+        return [
+            ["yesterday" if isinstance(cell, str) and cell.endswith("Z") else cell for cell in row] for row in rows
+        ]
+
+    forged = rewritten(kept.file, tmp_path, "book_matches_2", change)
+    assert "its part book_matches_2 cannot be read: " in not_restored(forged, kept.url, "--check")
+
+
 def test_what_is_not_whole_is_not_restored(kept: Kept, away: str, tmp_path: Path) -> None:
     forged = rewritten(kept.file, tmp_path, "events", _edited(b"Knackarna", b"Knackarne"))
     assert "nothing is restored" in not_restored(forged, away)
