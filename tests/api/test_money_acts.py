@@ -97,6 +97,15 @@ class TestBadInput:
         club.done("confirm", "dag", proposal=number)
         assert balances(club) == {}
 
+    def test_a_payout_above_the_limit_after_closing_the_books(self, club: ClubTable):
+        """Closing does not start the count again: what was paid out before still counts."""
+        club.done("set", payout_limit=500)
+        club.done("deposit", **{**SENT, "amount": 1000})
+        assert "proposal" not in club.done("payout", **SENT)
+        club.done("close_books", label="2026")
+        assert "proposal" in club.done("payout", **SENT)
+        assert balances(club) == {"bank": 500, "member:2": -500}
+
     @pytest.mark.parametrize("who", ["berit", "cesar", "auditor"])
     def test_without_the_scope(self, club: ClubTable, who: str):
         for act, fields in (

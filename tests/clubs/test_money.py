@@ -1,5 +1,6 @@
 """What may be done with a club's money: who, how much, how often, and what the books get of it."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ from referee.clubs import asked, facts, money
 from referee.clubs.asked import EntryFound
 from referee.clubs.facts import MoneyDraft, MoneyPosted, MoneyProposed, Posting
 from referee.clubs.rules import needs
-from tests.clubs.test_clubs import Room, ref
+from tests.clubs.test_clubs import NOW, Room, ref
 
 SEK = "SEK"
+MONTH = timedelta(days=30)
 
 
 class Till(Room):
@@ -202,15 +204,50 @@ class TestTwoPersons:
     def out(self, amount: int, member: int = 2, **more: Any) -> asked.Payout:
         return asked.Payout(**{"member": member, "amount": amount, "via": "bank", "balance": -10_000, **more})
 
-    def test_payouts_up_to_the_limit_since_the_books_were_closed(self, till: Till):
+    def test_the_limit_counts_what_each_member_was_paid_in_each_currency(self, till: Till):
         till.do(asked.Set(payout_limit=1000))
         till.posts(self.out(600))
         till.posts(self.out(400))
         till.posts(self.out(1000, member=3))
         till.posts(self.out(1000, currency="EUR"))
         till.proposes(self.out(1))
-        till.do(asked.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()), till.of[1])
+
+    def test_the_limit_counts_thirty_days_by_the_times_of_the_payouts(self, till: Till):
+        till.do(asked.Set(payout_limit=1000))
+        till.posts(self.out(600))
+        till.at += timedelta(days=1)
+        till.posts(self.out(400))
+        till.at = NOW + MONTH - timedelta(microseconds=1)
+        till.proposes(self.out(1))
+        till.at = NOW + MONTH
+        till.posts(self.out(600))
+        till.proposes(self.out(1))
+        till.at += timedelta(days=1)
+        till.posts(self.out(400))
+
+    def test_closing_the_books_does_not_start_the_count_again(self, till: Till):
+        """A treasurer alone closed the books, and paid the same member again."""
+        till.do(asked.Set(payout_limit=1000))
         till.posts(self.out(1000))
+        till.do(asked.CloseBooks(label="2026", through=1, digest="a" * 64, trial=()), till.of[1])
+        till.proposes(self.out(1))
+
+    def test_a_confirmed_payout_counts_as_well(self, till: Till):
+        till.do(asked.Set(payout_limit=1000))
+        number = till.proposes(self.out(5000))
+        till.do(self.confirm(number), till.of[5])
+        till.proposes(self.out(1))
+
+    def test_payouts_older_than_thirty_days_are_forgotten(self, till: Till):
+        """So the club's state does not grow with its age."""
+        till.do(asked.Set(payout_limit=1000))
+        for _ in range(5):
+            till.posts(self.out(100))
+            till.posts(self.out(100, member=3))
+            till.at += MONTH
+        assert [len(paid) for paid in till.club.paid_out.values()] == [1, 1]
+        till.posts(self.out(100, member=4))
+        assert list(till.club.paid_out) == ["member:4 SEK"]
 
     def test_without_a_limit_one_person_is_enough(self, till: Till):
         till.posts(self.out(10_000))

@@ -1,0 +1,66 @@
+"""The audit looks for the second person behind each entry, by the events of the club alone."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from projections.audit.findings import Findings
+from projections.audit.persons import People
+from referee.actors import Actor
+from referee.clubs.facts import SCOPES, BooksClosed, ClubSet, KeyIssued, MoneyPosted, Posting
+from referee.sight import Event, Recorded
+
+NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
+
+
+class Audited:
+    """The events of a club whose founder is treasurer, as the audit reads them."""
+
+    def __init__(self) -> None:
+        self.findings, self.number, self.at = Findings(), 0, NOW
+        self.people = People(self.findings)
+        self.happens(KeyIssued(key="k1", scopes=SCOPES, hash="1" * 64, expires_at=NOW, member=1))
+
+    def happens(self, event: Event, by: Actor = "key:k1") -> None:
+        self.number += 1
+        recorded = Recorded(UUID(int=1), self.number, self.at, by, "~", "", "", event)
+        self.people.take(recorded, lambda number: None)
+
+    def pays_out(self, amount: int, currency: str = "SEK") -> None:
+        postings = (Posting(account="member:2", amount=amount), Posting(account="cash", amount=-amount))
+        self.happens(MoneyPosted(kind="payout", currency=currency, postings=postings, by="key:k1", balance=-amount))
+
+    @property
+    def found(self) -> list[tuple[str, Any]]:
+        return [(one.code, one.event) for one in self.findings.told["two_persons"]]
+
+
+@pytest.fixture
+def audited() -> Audited:
+    audited = Audited()
+    audited.happens(ClubSet(payout_limit=1000))
+    return audited
+
+
+def test_payouts_above_the_limit_by_one_alone(audited: Audited) -> None:
+    audited.pays_out(1000)
+    audited.pays_out(1000, "EUR")
+    assert audited.found == []
+    audited.pays_out(1)
+    assert audited.found == [("not_proposed", audited.number)]
+
+
+def test_closing_the_books_does_not_start_the_count_again(audited: Audited) -> None:
+    audited.pays_out(1000)
+    audited.happens(BooksClosed(closing=1, through=1, digest="a" * 64, trial=(), label="2026"))
+    audited.pays_out(1)
+    assert audited.found == [("not_proposed", audited.number)]
+
+
+def test_payouts_count_for_thirty_days(audited: Audited) -> None:
+    audited.pays_out(1000)
+    audited.at += timedelta(days=30)
+    audited.pays_out(1000)
+    assert audited.found == []
