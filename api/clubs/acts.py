@@ -80,7 +80,7 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "Money counts in minor units, in the club's first `currency` where none is named. `deposit`, `payout`, `fee`, "
     "`opening` and `reverse` are entries of the books. `pay` is told by one of the two, with any key of his own, and "
     "becomes an entry when the other sends `confirm`, or a treasurer who is neither; `decline` ends it. A payout is "
-    "at most what the member is to receive. One that since the last closing brings him above `payout_limit`, and the "
+    "at most what the member is to receive. One that takes the member above `payout_limit` within 30 days, and the "
     "reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
     "`second-person-needed` to all others. `close_books` locks all entries until now.\n\n"
     "Names and numbers of members are not in the events: what stands there of one is worthless once `erase` has "

@@ -34,7 +34,8 @@ class ClubSeen(Value):
     timezone: Zone
     """The dates of its evenings are those of the clock there."""
     payout_limit: told.Money | None
-    """Minor units: above it a payout needs a second person; null: there is none."""
+    """Minor units. A payout that takes a member above this sum within 30 days needs a second person; null: there is
+    no limit."""
     keep_years: told.Years
     """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
     sie: SieAccounts

@@ -9,8 +9,8 @@ from projections.audit.findings import Findings
 from projections.journal import decimal
 from referee.actors import Actor
 from referee.clubs.facts import (
+    LIMIT_DAYS,
     AppName,
-    BooksClosed,
     ClubFounded,
     ClubSet,
     KeyId,
@@ -76,7 +76,8 @@ class People:
         self.erased: dict[int, datetime] = {}
         self.proposals: dict[int, Waiting] = {}
         self._limit: int | None = None
-        self._paid: dict[tuple[str, str], int] = {}
+        self._paid: dict[tuple[str, str], list[tuple[datetime, int]]] = {}
+        """Payouts of the last 30 days by account and currency, each with its time."""
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
         """An event of the club; ``kind_of``: what kind of entry has a number."""
@@ -103,8 +104,6 @@ class People:
                 self.proposals[number] = Waiting(proposal=number, draft=draft, by=by, at=recorded.at)
             case MoneyDeclined(proposal=number):
                 self.proposals.pop(number, None)
-            case BooksClosed():
-                self._paid = {}
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
 
@@ -131,9 +130,8 @@ class People:
         if posted.kind == "payout":
             for one in posted.postings:
                 if member_of(one.account) is not None:
-                    whose = one.account, posted.currency
-                    self._paid[whose] = self._paid.get(whose, 0) + one.amount
-                    needs = needs or (self._limit is not None and self._paid[whose] > self._limit)
+                    paid = self._paid_out((one.account, posted.currency), recorded.at, one.amount)
+                    needs = needs or (self._limit is not None and paid > self._limit)
         if not needs and proposal is None:
             return
         parties = {member_of(one.account) for one in posted.postings} if pay else set()
@@ -149,6 +147,12 @@ class People:
             self.findings.say("two_persons", "no_treasurer", **where, **who)
         elif asked is None or asked == confirmed or (confirmed is None and not pay):
             self.findings.say("two_persons", "one_person", **where, **who)
+
+    def _paid_out(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
+        """Add a payout, and return the sum of those that count against the limit."""
+        recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
+        self._paid[whose] = [*recent, (at, amount)]
+        return sum(some for _, some in self._paid[whose])
 
     def _member(self, actor: Actor) -> int | None:
         """Whose key it is; ``None``: a program's, or no key."""

@@ -183,7 +183,7 @@ class Set(ClubAct, tag="set"):
     """ISO 4217; the first is meant where none is named. None that is there can be taken away."""
     timezone: ZoneSent | None = None
     payout_limit: Annotated[int, Meta(ge=0, le=told.EXACT_MAX)] | None = None
-    """Minor units: above it a payout needs a second person."""
+    """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
     """So long nobody is erased, from the year on in which he left: 7 where the law on bookkeeping holds."""
     sie: SieAccounts | None = None

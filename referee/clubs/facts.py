@@ -1,7 +1,7 @@
 """The facts of a club. Members are numbers, and never a name: of names and of other texts stands here what
 :data:`Ref` tells, and who may read them is told the text in its place."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Annotated, ClassVar, Literal, get_args
 from zoneinfo import ZoneInfo
 
@@ -147,6 +147,10 @@ Trial = Annotated[tuple[Balance, ...], told.at_most(TRIAL_MAX)]
 """By currency and account; what is left out is 0."""
 
 
+LIMIT_DAYS = timedelta(days=30)
+"""``payout_limit`` counts the payouts of this time."""
+
+
 def day_of(at: datetime, zone: str) -> date:
     """The date at a time in a club's timezone, by its IANA name."""
     return at.astimezone(ZoneInfo(zone)).date()
@@ -201,7 +205,7 @@ class ClubSet(Event):
     currencies: Currencies | None = None
     timezone: Zone | None = None
     payout_limit: told.Money | None = None
-    """Above it a payout needs a second person: minor units."""
+    """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
     keep_years: told.Years | None = None
     """So long the books must be kept; 0: nothing demands it."""
     sie: SieAccounts | None = None

@@ -4,16 +4,27 @@ The books are a projection of these events and of the matches; what a decision n
 comes with the request. Debit is above zero: below zero stands what a member is to receive.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.clubs import asked, facts
-from referee.clubs.facts import Account, EntryKind, MoneyDraft, Posting, Postings, Scope, account_of, member_of
+from referee.clubs.facts import (
+    LIMIT_DAYS,
+    Account,
+    EntryKind,
+    MoneyDraft,
+    Posting,
+    Postings,
+    Scope,
+    account_of,
+    member_of,
+)
 from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
-from referee.clubs.standing import Club, Proposal
+from referee.clubs.standing import Club, PaidOut, Proposal
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
 from referee.sight import Event
@@ -59,7 +70,7 @@ def _deposit(club: Club, request: asked.Deposit, moment: Moment) -> Events:
 def _payout(club: Club, request: asked.Payout, moment: Moment) -> Events:
     draft = _of_member(club, request, "payout", {request.via: -request.amount}, request.amount)
     _covered(request.amount, request.balance, draft.currency)
-    if not _above_the_limit(club, draft):
+    if not _above_the_limit(club, draft, moment.at):
         return (_posted(draft, moment.actor, balance=request.balance),)
     return (_proposed_by_two(club, draft, moment),)
 
@@ -110,12 +121,17 @@ def _covered(amount: int, balance: int, currency: str) -> None:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
 
 
-def _above_the_limit(club: Club, draft: MoneyDraft) -> bool:
-    """Whether it brings the member above what one person may pay out between two closings."""
+def _above_the_limit(club: Club, draft: MoneyDraft, at: datetime) -> bool:
+    """Return whether a payout takes the member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
     if club.payout_limit is None:
         return False
     account, amount = _paid(draft)
-    return club.paid_out.get(account, 0) + amount > club.payout_limit
+    return amount + sum(one.amount for one in _recent(club.paid_out.get(account, ()), at)) > club.payout_limit
+
+
+def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
+    """Return the payouts that still count against ``payout_limit`` at a time."""
+    return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
 
 
 def _paid(draft: MoneyDraft) -> tuple[str, int]:
@@ -302,12 +318,15 @@ def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
         club = replace(club, proposals=_without(club, event.proposal))
     if event.kind != "payout":
         return club
+    assert club.acted_at is not None, "an act posts it"
     whose, amount = _paid(MoneyDraft(kind=event.kind, currency=event.currency, postings=event.postings))
-    return replace(club, paid_out=club.paid_out | {whose: club.paid_out.get(whose, 0) + amount})
+    paid_out = {one: recent for one, paid in club.paid_out.items() if (recent := _recent(paid, club.acted_at))}
+    new = PaidOut(at=club.acted_at, amount=amount)
+    return replace(club, paid_out=paid_out | {whose: (*paid_out.get(whose, ()), new)})
 
 
 def _on_closed(club: Club, event: facts.BooksClosed, number: int) -> Club:
-    return replace(club, closings=event.closing, closed_through=event.through, digest=event.digest, paid_out={})
+    return replace(club, closings=event.closing, closed_through=event.through, digest=event.digest)
 
 
 EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {

@@ -1,7 +1,7 @@
 """What may be done in a club, and what comes of it."""
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -50,10 +50,15 @@ class ClubRules:
     def take(self, club: Club, request: asked.ClubRequest, moment: Moment) -> tuple[Events, Club]:
         """The events that a request makes, and the club after them. Raises
         :class:`~referee.refusals.Refused`."""
+        club = self.acts(club, moment.at)
         events = DECIDE[type(request)](club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
             club = self.evolve(club, event, number)
         return events, club
+
+    def acts(self, club: Club, at: datetime) -> Club:
+        """Return the club before the events of an act at this time."""
+        return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
         """The club after an event."""

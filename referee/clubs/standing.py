@@ -75,6 +75,14 @@ class Proposal(Value):
     """The number of the event in the club by which it was."""
 
 
+class PaidOut(Value):
+    """A payout that counts against the club's ``payout_limit``."""
+
+    at: datetime
+    amount: int
+    """Minor units."""
+
+
 class Club(Value):
     """All that is decided on. Members, keys and evenings are numbered from 1 in their order."""
 
@@ -89,6 +97,8 @@ class Club(Value):
     sie: SieAccounts = SieAccounts()
     payee: Payee = Payee()
     """How the club itself is paid."""
+    acted_at: datetime | None = None
+    """The time of the club's last act; ``None`` before the first."""
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
@@ -96,8 +106,8 @@ class Club(Value):
     """How many proposals there have been."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
     """Those that wait, by number."""
-    paid_out: dict[str, int] = field(default_factory=dict)
-    """By account and currency, what was paid out since the books were closed last."""
+    paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
+    """Recent payouts in their order, by account and currency (``member:5 SEK``)."""
     closings: int = 0
     closed_through: int = 0
     """The last entry that is closed."""

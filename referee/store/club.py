@@ -8,7 +8,7 @@ from referee.actors import Actor
 from referee.clubs import facts, standing
 from referee.clubs.asked import ClubRequest, club_request_of
 from referee.clubs.rules import EVOLVE, RULES
-from referee.sight import Event
+from referee.sight import Event, Recorded
 from referee.store.aggregate import Aggregate, Rules
 
 
@@ -27,6 +27,11 @@ class Club(Aggregate):
         """One set of rules for all clubs."""
         return RULES
 
+    @property
+    def asked(self) -> Callable[[Any, Recorded], Any]:
+        """Sets the time of the act: ``payout_limit`` counts by it."""
+        return _acts
+
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the key that the actor acts with, or of the one before it, and it is not
         revoked; whoever asks has looked at the time."""
@@ -38,3 +43,7 @@ class Club(Aggregate):
     def whose(self, request: Any) -> Actor | None:
         """By scope, not by actor (:func:`referee.clubs.rules.needs`)."""
         return None
+
+
+def _acts(state: standing.Club, recorded: Recorded) -> standing.Club:
+    return RULES.acts(state, recorded.at)
