@@ -18,12 +18,27 @@ from api.docs.problem_list import (
     refusals,
     uses,
 )
+from api.http.problems import TEXTS as PROBLEM_TEXTS
 from api.http.problems import problem_type
 from referee.acts import Fault, Offence
 from referee.events import KnockDismissed, KnockUpheld
 from referee.games import RULESETS
 from referee.refusals import AgainstTheRules, NotInPlay, OutOfTurn, WrongPhase
-from referee.sentences import TEXTS, CaseCode, Language, Text, fields, kind, offence, refusal, ruling, title, won
+from referee.rulebook import load
+from referee.sentences import (
+    TEXTS,
+    CaseCode,
+    Language,
+    Text,
+    case,
+    fields,
+    kind,
+    offence,
+    refusal,
+    ruling,
+    title,
+    won,
+)
 from referee.sight import seen
 
 ROOT = Path(__file__).parents[1]
@@ -179,6 +194,36 @@ class TestRefusals:
                 "Att giv 2 slutade som den gjorde, eller alls spelades, kom av siffran som rättas. Den kan inte stå "
                 "kvar: ange den i strike, så räknas den inte.",
             ),
+            (
+                "down_to_six",
+                {"count": 1},
+                "Throw away exactly one card, so that six are left.",
+                "Lägg bort precis ett kort, så att sex är kvar.",
+            ),
+            (
+                "down_to_six",
+                {"count": 2},
+                "Throw away exactly 2 different cards, so that six are left.",
+                "Lägg bort precis 2 olika kort, så att sex är kvar.",
+            ),
+            (
+                "after_the_last_trick",
+                {"done": 6},
+                "The deal has no more than 6 tricks.",
+                "Given har inte fler än 6 stick.",
+            ),
+            (
+                "after_the_last_trick",
+                {"done": 1},
+                "The deal has no more than 1 trick.",
+                "Given har inte fler än 1 stick.",
+            ),
+            (
+                "not_your_act",
+                {"seat": 2},
+                "The last act was seat 2's, who has to ask first that it be taken back.",
+                "Den senaste handlingen gjordes av plats 2, som först måste be att få ta tillbaka den.",
+            ),
             ("out_of_turn", {"turn": 2}, "It is seat 2's turn.", "Det är plats 2 som är i tur."),
             ("out_of_turn", {"turn": 0}, "It is seat 0's turn.", "Det är plats 0 som är i tur."),
             ("out_of_turn", {}, "It is somebody else's turn.", "Någon annan är i tur."),
@@ -205,8 +250,8 @@ class TestRefusals:
             (
                 "wrong_phase",
                 {"phase": "auction"},
-                "This act has no place now: the bidding is under way.",
-                "Det här har ingen plats nu: budgivningen pågår.",
+                "This act cannot be done now: the bidding is under way.",
+                "Det här går inte att göra nu: budgivningen pågår.",
             ),
             (
                 "must_join_or_pay",
@@ -344,6 +389,39 @@ def test_single_words() -> None:
     assert offence("revoke", "en") == "revoke"
     assert kind("passed_out", "sv") == "alla smög"
     assert won("rodskagg", "en") == "by making rödskägg"
+
+
+class TestOneWordForOneThing:
+    """Terms in Swedish: token and key, official and referee, dismissed and refused, one way round the table."""
+
+    @staticmethod
+    def swedish() -> Iterator[tuple[str, str]]:
+        for code, text in every_text():
+            yield code, text.sv
+        for code, problem in PROBLEM_TEXTS.items():
+            yield code, problem.sv
+            yield code, problem.title.sv
+        for ruleset in (*RULESETS, "adjudication"):
+            for rule in load(ruleset).entries:
+                yield rule.id, rule.sv
+
+    def test_the_table_is_gone_round_medsols(self) -> None:
+        assert [code for code, text in self.swedish() if "medurs" in text] == []
+
+    def test_a_match_has_tokens_and_a_club_keys(self) -> None:
+        wrong = ("platsnyckel", "plats nyckel", "platsens nyckel", "partiets nycklar", "platsernas nycklar")
+        assert [code for code, text in self.swedish() if any(word in text for word in wrong)] == []
+
+    def test_a_dismissed_knock_is_ogillad(self) -> None:
+        assert "ogillats" in TEXTS.refusals["too_many_knocks"].sv
+        assert refusal("ruling_differs", {"verdict": "dismissed"}, "sv").endswith("den här knackningen ogillad.")
+
+    def test_the_referee_is_the_program_and_an_official_a_person(self) -> None:
+        said = case("case_upheld", PLAYERS, (), "sv", by=0, rule="J2", accused=1, offence="revoke", official="key:k3")
+        assert said.startswith("Bifalls av funktionären med nyckel k3")
+
+    def test_the_second_best_card_is_no_deuce(self) -> None:
+        assert [code for code, text in every_text() if "tvåa" in text.sv.lower()] == []
 
 
 class TestTheListOfProblems:
