@@ -55,7 +55,7 @@ class Texts(Value, forbid_unknown_fields=True):
 
 TEXTS = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes(), type=Texts)
 
-_FIELD = re.compile(r"\{(\w+)\}")
+_FIELD = re.compile(r"\{(\w+)(?::([^{}:]*):([^{}:]*))?\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
@@ -65,7 +65,7 @@ _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
 _REFEREE = Text(en="the referee, for it was agreed", sv="domaren, eftersom man var överens")
-_HOLDER = Text(en="the official with key {key}", sv="domaren med nyckel {key}")
+_HOLDER = Text(en="the official with key {key}", sv="funktionären med nyckel {key}")
 _WORDS = {
     "rodskagg": Text(en="rödskägg", sv="rödskägg"),
     "join": Text(en="join", sv="gå med"),
@@ -80,7 +80,7 @@ _WORDS = {
     "D": Text(en="diamonds", sv="ruter"),
     "C": Text(en="clubs", sv="klöver"),
     "upheld": Text(en="upheld", sv="bifallen"),
-    "dismissed": Text(en="dismissed", sv="avslagen"),
+    "dismissed": Text(en="dismissed", sv="ogillad"),
     "ruled": Text(en="ruled on", sv="avgjort"),
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
@@ -94,19 +94,25 @@ _NUMBERS = Text(
 
 def fields(template: str) -> set[str]:
     """The facts that a template can show."""
-    return set(_FIELD.findall(template))
+    return {field[1] for field in _FIELD.finditer(template)}
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """The template with its facts, in one pass: nothing in a fact is read as a template."""
+    """Return the template with its facts. It makes one pass, so a fact is never read as a template."""
 
     def put(slot: re.Match[str]) -> str:
         if slot[2]:
-            return facts.get(slot[2], "…")
+            return _counted(facts.get(slot[2], "…"), slot[3], slot[4])
         choices = (choice for choice in slot[1].split("|") if fields(choice) <= facts.keys())
-        return _FIELD.sub(lambda field: facts[field[1]], next(choices, ""))
+        return _FIELD.sub(lambda field: _counted(facts[field[1]], field[2], field[3]), next(choices, ""))
 
     return _SLOT.sub(put, template)
+
+
+def _counted(fact: str, one: str | None, more: str | None) -> str:
+    """Return a fact, or the words for one or for more of it, with the number in the place of ``#``."""
+    words = one if fact == "1" else more
+    return fact if words is None else words.replace("#", fact)
 
 
 def sentence(template: str, facts: Mapping[str, str]) -> str:

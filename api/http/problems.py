@@ -192,7 +192,7 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
         type=problem_type(problem.code),
         title=text.title.in_(language),
         status=problem.status,
-        detail=text.in_(language).format_map(facts),
+        detail=filled(text.in_(language), facts),
         instance=quote(instance, safe=PLAIN),
         facts=problem.facts or msgspec.UNSET,
         errors=errors or msgspec.UNSET,

@@ -115,7 +115,7 @@ async def export_books(
     if export is None:
         raise Problem("no_such_export", allowed=list(EXPORTS))
     if first is not None and last is not None and last < first:
-        raise Problem("bad_period")
+        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
     now = caller.club.standing
     one = currency_of(caller, currency) if currency is not None or export.one_currency else None
     asked = range(1, len(now.members) + 1) if names else ()

@@ -86,7 +86,7 @@ async def get_statement(
     must_see_books(caller, owner)
     account, unit = account_in(caller, account), currency_of(caller, currency)
     if first is not None and last is not None and last < first:
-        raise Problem("bad_period")
+        raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
     named = await names_by_member(service, caller, () if owner is None else (owner,))
     ledger, signed = service.books.ledger, await signed_last(service)
 

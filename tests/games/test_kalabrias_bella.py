@@ -70,7 +70,7 @@ class TestBella:
         t = table(bella_deadline="first_card").dealt(full, "S9").calls("take").says("none none").plays("SK")
         assert t.legal(P1) == (Bella(seat=P1),)
         t.plays("S7")
-        t.refused(Bella(seat=P1), rule="E27", kind=AgainstTheRules, code="bella_too_late")
+        t.refused(Bella(seat=P1), rule="E27", kind=AgainstTheRules, code="bella_after_first_card")
         assert Bella(seat=P1) not in t.legal(P1)
 
     @pytest.mark.rule("E-O39")
@@ -78,7 +78,7 @@ class TestBella:
         full = hands("SK SQ SA SJ | S7 S8 | HA", "S9")
         strict = table(players=3, bella_deadline="first_card").dealt(full, "S9").calls("take").says("none none none")
         strict.plays("SK").plays(strict.cards(P2)[0])
-        strict.refused(Bella(seat=P1), rule="E27", code="bella_too_late")
+        strict.refused(Bella(seat=P1), rule="E27", code="bella_after_first_card")
 
 
 @pytest.mark.rule("E-O16")

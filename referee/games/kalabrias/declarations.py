@@ -322,7 +322,8 @@ def no_bella(state: Declaring | Playing, seat: int) -> Refused | None:
         if not state.cards.known:
             held &= ~state.gone | state.played[seat]
         if held & pair == pair and not _in_time(state, pair):
-            return AgainstTheRules("bella_too_late", "E27")
+            strict = state.table.options.bella_deadline == "first_card"
+            return AgainstTheRules("bella_after_first_card" if strict else "bella_too_late", "E27")
     return AgainstTheRules("no_bella", "E18") if held & pair != pair else None
 
 

@@ -110,7 +110,7 @@ def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refus
 
 def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
     """Why a seat that is not in turn may not say this."""
-    turn = state.to_speak[0] if isinstance(state, Declaring) else state.turn
+    turn = state.to_speak[0] if isinstance(state, Declaring) else None  # all have spoken
     has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
     if act.bid != GENERALRAMS:
         return OutOfTurn("already_spoken" if has_spoken else "out_of_turn", "D28", turn=turn)
@@ -211,10 +211,10 @@ def may_exchange(state: Playing) -> bool:
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
     """D46-D47: the dealer lays away a card of his hand and takes the turned-up one."""
     dealer = state.table.dealer
-    if act.seat != dealer:
-        raise AgainstTheRules("only_dealer_exchanges", "D46", dealer=dealer)
     if dealer not in state.order:
         raise AgainstTheRules("dealer_not_in_play", "D46")
+    if act.seat != dealer:
+        raise AgainstTheRules("only_dealer_exchanges", "D46", dealer=dealer)
     if not before_first_lead(state):
         raise WrongPhase("exchange_too_late", "D-O22")
     if state.said.exchanged:
