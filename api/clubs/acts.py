@@ -27,6 +27,7 @@ from referee import told
 from referee.clubs import asked, facts
 from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
+from referee.clubs.money import waiting_for
 from referee.clubs.rules import needs
 from referee.clubs.standing import Key
 from referee.refusals import Refused
@@ -79,9 +80,10 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "revoked is refused everywhere within two seconds.\n\n"
     "Money counts in minor units, in the club's first `currency` where none is named. `deposit`, `payout`, `fee`, "
     "`opening` and `reverse` are entries of the books. `pay` is told by one of the two, with any key of his own, and "
-    "becomes an entry when the other sends `confirm`, or a treasurer who is neither; `decline` ends it. A payout is "
-    "at most what the member is to receive. One that takes the member above `payout_limit` within 30 days, and the "
-    "reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
+    "becomes an entry when the other sends `confirm`, or a treasurer who is neither; `decline` ends it. A payment of "
+    "the plan names it as `plan`: sent again, by whichever of the two, it is answered with the same proposal. A "
+    "payout is at most what the member is to receive. One that takes the member above `payout_limit` within 30 days, "
+    "and the reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
     "`second-person-needed` to all others. `close_books` locks all entries until now.\n\n"
     "Names and numbers of members are not in the events: what stands there of one is worthless once `erase` has "
     "deleted it. Whoever shows a key of the club reads the name in its place, and who may see it the number; a "
@@ -155,6 +157,8 @@ class Doing:
                 if self._service.signer is not None:  # statements name the checkpoint that covers it
                     self._service.signer.sign_soon()
                 return _answer(outcome)
+            case asked.PaySent():
+                return await self._pay(sent)
             case asked.PayoutSent() | asked.ReverseSent() | asked.ConfirmSent():
                 return _answer(await self._by_the_books(sent))
             case asked.Set(name=name, timezone=zone):
@@ -216,6 +220,32 @@ class Doing:
             raise
         await erase(self._service, club_of(outcome.aggregate), number)
         return _answer(outcome)
+
+    async def _pay(self, sent: asked.PaySent) -> Reply:
+        """Propose a payment. Of a planned one that waits already, answer with its proposal."""
+        if sent.plan is None:
+            return _answer(await self._done(asked.Pay(**asdict(sent))))
+        try:
+            return _answer(await self._by_the_books(sent))
+        except Refused as refused:
+            if refused.code != "planned_already":
+                raise
+        return _answer(await self._waiting(sent.plan))
+
+    async def _waiting(self, plan: str) -> Outcome:
+        """Return the act that proposed this planned payment.
+
+        Raises Busy if the proposal was confirmed or declined meanwhile.
+        """
+        self._club = await self._service.newest_club(self._club)
+        number = waiting_for(self._club.standing, plan)
+        if number is None:
+            raise Busy
+        event = self._club.standing.proposals[number].event
+        (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
+        if proposed.actor != self._caller.actor:
+            proposed = replace(proposed, act_id=acts.OWN)  # the Idempotency-Key of another caller
+        return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _by_the_books(self, sent: BookedSent) -> Outcome:
         """What the books say is decided on: it holds for the version of the club that they were asked at."""

@@ -32,6 +32,7 @@ assert RULESETS, "the games are loaded, and with them any refusal of their own"
 
 EXAMPLES: dict[str, Any] = {
     "allowed": ("pass", 5, 6, "rodskagg"),
+    "amount": 450,
     "asker": 1,
     "at": "/tricks/4",
     "awaited": (0, 2),
@@ -63,8 +64,11 @@ EXAMPLES: dict[str, Any] = {
     "most": 156,
     "needed": 9,
     "pack": 52,
+    "payee": 7,
+    "payer": 5,
     "pending": (2, 3),
     "phase": "auction",
+    "plan": "0123456789abcdef",
     "players_max": 6,
     "points": (12, 12, 0, 12),
     "pot": -1,

@@ -74,7 +74,7 @@ async def get_club_bundle(
     def read(connection: Connection, club_id: UUID) -> tuple[Closing, ...]:
         return service.books.ledger.closings_of(connection, club_id)[max(0, closing - 2) : closing]
 
-    *before, this = await ask_the_books(service, caller, read, fresh=False)
+    *before, this = await ask_the_books(service, caller.club, read, fresh=False)
     count = this.through - (before[0].through if before else 0)
     if count > ENTRIES_MOST:
         raise Problem("bundle_too_large", closing=closing, entries=count, most=ENTRIES_MOST)

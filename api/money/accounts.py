@@ -95,7 +95,7 @@ async def list_accounts(
             return to, ledger.balances_at(connection, club_id, to, unit, all_=True)
         return to, ledger.sums_of_evening(connection, club_id, evening, to, unit)
 
-    entry, found = await ask_the_books(service, caller, read, fresh=fresh)
+    entry, found = await ask_the_books(service, caller.club, read, fresh=fresh)
     whose = [(one, member_of(one.account)) for one in found]
     names = await names_by_member(service, caller, (member for _, member in whose if member is not None))
     accounts = tuple(

@@ -18,6 +18,7 @@ from referee import told
 from referee.actors import Actor
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, Postings, Ref, member_of
 from referee.refusals import AgainstTheClub
+from referee.store.club import Club
 from referee.value import Value
 
 T = TypeVar("T")
@@ -72,12 +73,12 @@ class EntrySeen(Value):
     """Who asked for it; of a match, who ended it."""
 
 
-async def ask_the_books(
-    service: Service, caller: ClubCaller, question: Callable[[Connection, UUID], T], *, fresh: bool
-) -> T:
-    """What the ledger answers when it has come to the club as the caller sees it; ``fresh``: and to what was stored
-    of matches. 503."""
-    books, club = service.books, caller.club
+async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
+    """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events of matches.
+
+    Raises 503 if the ledger does not get there in time.
+    """
+    books = service.books
     if fresh:
         await books.catch_up(books.ledger)
     return await books.ask_of(books.ledger, club.id, club.version, question)

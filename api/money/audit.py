@@ -55,7 +55,7 @@ async def get_audit(request: Req, club: ClubId, min_version: ClubMinVersion = 0)
     def come(_: Connection, club_id: UUID) -> UUID:
         return club_id
 
-    await ask_the_books(service, caller, come, fresh=True)
+    await ask_the_books(service, caller.club, come, fresh=True)
     await books.catch_up(books.tree)
     at = books.follower.positions()
     to = min(at[books.ledger.name], at[books.tree.name])

@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import asdict
 from sqlalchemy import Connection
 
+from api.money.planning import planned_payment
 from api.service import Service
 from projections.closings import digest
 from projections.ledger import Ledger
@@ -18,18 +19,23 @@ from referee.store.club import Club
 
 BOOKED: dict[type, type] = {
     asked.EraseSent: asked.Erase,
+    asked.PaySent: asked.Pay,
     asked.PayoutSent: asked.Payout,
     asked.ReverseSent: asked.Reverse,
     asked.ConfirmSent: asked.Confirm,
     asked.CloseBooksSent: asked.CloseBooks,
 }
 """What is sent, and what is decided: that and what the books say."""
-BookedSent = asked.EraseSent | asked.PayoutSent | asked.ReverseSent | asked.ConfirmSent | asked.CloseBooksSent
+BookedSent = (
+    asked.EraseSent | asked.PaySent | asked.PayoutSent | asked.ReverseSent | asked.ConfirmSent | asked.CloseBooksSent
+)
 
 
 async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
     """What was sent, with what the books say of it now."""
     books = service.books
+    if isinstance(sent, asked.PaySent):
+        return asked.Pay(**asdict(sent), planned=await planned_payment(service, club, sent))
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
         return says_of(books.ledger, books.matches, connection, club, sent)
@@ -60,6 +66,8 @@ def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club
             last = ledger.last_on(connection, club.id, account)
             going_on = matches.still_open(connection, club.id, member)
             return {"balances": balances, "entry": last, "matches": going_on}
+        case asked.PaySent():
+            return {}
         case asked.PayoutSent(member=member, currency=currency):
             account, currency = account_of(member), currency or now.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}

@@ -82,7 +82,7 @@ async def list_closings(
         following = found[limit - 1].closing if len(found) > limit else None
         return encode(ClosingPage(closings=tuple(map(_seen, found[:limit])), next=following)), following
 
-    body, following = await ask_the_books(service, caller, read, fresh=False)
+    body, following = await ask_the_books(service, caller.club, read, fresh=False)
     headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
     return await marked_reply(request, body, headers=headers)
 

@@ -146,7 +146,7 @@ async def export_books(
         )
         return whole if one is None else in_currency(whole, one)
 
-    journal = await ask_the_books(service, caller, read, fresh=fresh)
+    journal = await ask_the_books(service, caller.club, read, fresh=fresh)
     body = await in_long_thread(export.write, journal)
     name = f"{journal.first}--{journal.last}{export.suffix}"
     headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -60,7 +60,7 @@ async def list_entries(
         following = found[limit - 1].number if len(found) > limit else None
         return encode(JournalPage(entries=tuple(map(_seen, found[:limit])), next=following)), following
 
-    body, following = await ask_the_books(service, caller, read, fresh=fresh)
+    body, following = await ask_the_books(service, caller.club, read, fresh=fresh)
     headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
     return await marked_reply(request, body, headers=headers)
 

@@ -1,12 +1,10 @@
 """Settling up: as few payments as can be, and a code for each that a bank's app reads."""
 
 from typing import Annotated, NamedTuple
-from uuid import UUID
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
-from sqlalchemy import Connection
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.clubs.people import Numbers, names_of, numbers_of, sees_numbers
@@ -15,15 +13,15 @@ from api.http.headers import Req, held, tag_by
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
-from api.money.asking import OneCurrency, ask_the_books, currency_of
+from api.money.asking import OneCurrency, currency_of
+from api.money.planning import plan_of
 from api.reading import long_reply, marked_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
 from projections import payable
-from projections.journal import Balance, decimal
-from projections.plan import CLUB, Node, Payment, Plan, plan
+from projections.journal import decimal
+from projections.plan import CLUB, Node, Payment, Plan
 from referee import told
-from referee.clubs.facts import member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
 
@@ -63,7 +61,7 @@ class PaymentPlanned(Value):
     """A payment of the plan."""
 
     id: told.Digest
-    """The same as long as the same payment is proposed: what `pay` names as `plan`."""
+    """Stays the same as long as the plan lists this payment. `pay` sends it as `plan`."""
     payer: Node = field(name="from")
     payee: Node = field(name="to")
     amount: told.Money
@@ -97,9 +95,9 @@ class PlanSeen(Value):
     summary="Who pays whom",
     description="As few payments as settle what members owe and are to receive: by the entries of one evening, or by "
     "all. The club pays, or is paid, what members cannot settle among themselves. What was paid is told by `pay`, "
-    "with the `id` as its `plan` and, in the plan of an evening, that `evening`; what the club paid or was "
-    "paid by `payout` and `deposit`. With `audit` or `treasury`; with any other key of his own a member has the "
-    "payments that he makes or gets.\n\n"
+    "with the `id` as its `plan` and, in the plan of an evening, that `evening`: one proposal, however often it is "
+    "sent. What the club paid or was paid is told by `payout` and `deposit`. With `audit` or `treasury`; with any "
+    "other key of his own a member has the payments that he makes or gets.\n\n"
     "Where the payee has told a number by `set_payee`, `swish` or `epc` is what a QR code holds by which an app of a "
     "bank makes the payment: for keys with `treasury` or `keys`, and for the payer and the payee. The code itself is "
     "at `plan/{id}.svg`.",
@@ -220,23 +218,14 @@ async def _planned(
     own = caller.member
     must_see_books(caller, own)
     unit = currency_of(caller, currency)
-    if evening != "all":
-        evening_of(caller.club.standing, int(evening))
-    ledger = service.books.ledger
-
-    def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
-        if evening == "all":
-            return ledger.balances_now(connection, club_id, unit)
-        last = ledger.last(connection, club_id)
-        return last, ledger.sums_of_evening(connection, club_id, int(evening), last, unit)
-
-    entry, found = await ask_the_books(service, caller, read, fresh=fresh)
-    owed = {member: one.amount for one in found if (member := member_of(one.account)) is not None}
-    made = await in_long_thread(plan, owed, f"{caller.club.id}\n{evening}\n{unit}")
+    number = None if evening == "all" else int(evening)
+    if number is not None:
+        evening_of(caller.club.standing, number)
+    made = await plan_of(service, caller.club, number, unit, fresh=fresh)
     now = caller.club.standing
-    text = now.name if evening == "all" else f"{now.name} {now.evenings[int(evening) - 1].on}"
-    shown = tuple(one for one in made.payments if sees_books(caller) or own in (one.payer, one.payee))
-    return _Planned(caller, entry, unit, text[: told.NAME_MAX], made, shown)
+    text = now.name if number is None else f"{now.name} {now.evenings[number - 1].on}"
+    shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
+    return _Planned(caller, made.entry, unit, text[: told.NAME_MAX], made.plan, shown)
 
 
 async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]) -> list[str | None]:

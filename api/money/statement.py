@@ -111,7 +111,7 @@ async def get_statement(
             checkpoint=None if signed is None else checkpointed(signed),
         )
 
-    statement = await ask_the_books(service, caller, read, fresh=fresh)
+    statement = await ask_the_books(service, caller.club, read, fresh=fresh)
     kind = chosen(header(request, b"accept"), (JSON, CSV, HTML)) or JSON
     language = language_of(header(request, b"accept-language"))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}

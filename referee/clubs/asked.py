@@ -235,16 +235,34 @@ class Payout(PayoutSent, kw_only=True, tag="payout"):
     """In that currency, debit above zero."""
 
 
-class Pay(MoneyAct, tag="pay"):
+class PlannedPayment(Value):
+    """A payment between two members that the club's plan lists."""
+
+    payer: told.MemberNumber
+    payee: told.MemberNumber
+    amount: told.Money
+    """Minor units."""
+
+
+class PaySent(MoneyAct, tag="pay"):
     """One member paid another; the other confirms it, or a treasurer who is neither."""
 
+    SCHEMA: ClassVar[str] = "Pay"
     payer: MemberSent
     payee: MemberSent
     amount: AmountSent
     currency: CurrencySent | None = None
     evening: EveningSent | None = None
     plan: Annotated[told.Digest, Meta(pattern="^[0-9a-f]{16}$")] | None = None
-    """The `id` of the payment of a plan that it is."""
+    """The `id` of the planned payment, if it is one. The plan of this `evening` and `currency` must list it, with
+    this payer, payee and amount."""
+
+
+class Pay(PaySent, kw_only=True, tag="pay"):
+    """A payment, and what the plan says of it."""
+
+    planned: PlannedPayment | None = None
+    """The payment that the plan lists under the id ``plan``; ``None`` if it lists none between two members."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -315,7 +333,7 @@ class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
     trial: Trial
 
 
-MoneySent = Deposit | PayoutSent | Pay | Fee | OpenAccount | ReverseSent | ConfirmSent | Decline | CloseBooksSent
+MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | ConfirmSent | Decline | CloseBooksSent
 MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | Confirm | Decline | CloseBooks
 
 ClubSent = (

@@ -38,7 +38,7 @@ Events = tuple[Event, ...]
 def needs(club: Club, request: asked.MoneyAct, actor: Actor) -> Scope | None:
     """The scope that a holder needs to ask this; ``None``: any key of his own will do, since it is his own money."""
     match request:
-        case asked.Pay():
+        case asked.PaySent():
             return None
         case asked.ConfirmSent(proposal=number) | asked.Decline(proposal=number):
             proposal = club.proposals.get(number)
@@ -150,7 +150,27 @@ def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
         raise NotGranted("payment_of_others", None, members=(payer, payee))
     postings = {account_of(payee): request.amount, account_of(payer): -request.amount}
     draft = _draft(club, "pay", request.currency, postings, request.evening)
+    if request.plan is not None:
+        _must_be_planned(club, request)
     return (_proposed(club, replace(draft, plan=request.plan), moment),)
+
+
+def _must_be_planned(club: Club, request: asked.Pay) -> None:
+    """Raise ``Refused`` unless the plan lists this payment, and no proposal of it waits."""
+    if (waiting := waiting_for(club, request.plan)) is not None:
+        raise ClubState("planned_already", None, proposal=waiting)
+    planned = request.planned
+    if planned is None:
+        raise ClubState("payment_not_planned", None, plan=request.plan)
+    if (request.payer, request.payee, request.amount) != (planned.payer, planned.payee, planned.amount):
+        raise AgainstTheClub(
+            "planned_otherwise", None, payer=planned.payer, payee=planned.payee, amount=planned.amount
+        )
+
+
+def waiting_for(club: Club, plan: str | None) -> int | None:
+    """Return the number of the proposal that waits for a planned payment, or ``None``."""
+    return next((number for number, one in club.proposals.items() if plan and one.draft.plan == plan), None)
 
 
 def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Events:

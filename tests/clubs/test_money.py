@@ -50,6 +50,15 @@ def found(kind: Any = "deposit", **more: Any) -> EntryFound:
     return EntryFound(kind=kind, currency=SEK, postings=postings, **more)
 
 
+PLAN = "0123456789abcdef"
+
+
+def planned(payer: int = 2, payee: int = 3, amount: int = 500) -> asked.Pay:
+    """A payment that the plan lists so."""
+    lists = asked.PlannedPayment(payer=payer, payee=payee, amount=amount)
+    return asked.Pay(payer=payer, payee=payee, amount=amount, plan=PLAN, planned=lists)
+
+
 class TestEntries:
     """Debit above zero."""
 
@@ -80,10 +89,10 @@ class TestEntries:
         ]
 
     def test_who_asked_stands_in_it(self, till: Till):
-        number = till.proposes(asked.Pay(payer=2, payee=3, amount=500, plan="0123456789abcdef"), till.of[2])
+        number = till.proposes(planned(), till.of[2])
         (event,) = till.do(asked.Confirm(proposal=number), till.of[1])
         assert isinstance(event, MoneyPosted)
-        assert (event.by, event.proposal, event.plan) == (till.of[2], number, "0123456789abcdef")
+        assert (event.by, event.proposal, event.plan) == (till.of[2], number, PLAN)
 
 
 class TestWhatIsRefused:
@@ -196,6 +205,31 @@ class TestPayments:
         till.club = replace(till.club, proposals=wait, proposed=money.PROPOSALS_MAX)
         refused = till.refused(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
         assert refused == ("proposals_wait", {"most": money.PROPOSALS_MAX})
+
+
+class TestPlannedPayments:
+    @pytest.mark.parametrize("holder", [2, 3])
+    def test_of_one_there_is_one_proposal(self, till: Till, holder: int):
+        number = till.proposes(planned(), till.of[2])
+        assert till.refused(planned(), till.of[holder]) == ("planned_already", {"proposal": number})
+
+    def test_the_plan_must_list_it(self, till: Till):
+        asks = replace(planned(), planned=None)
+        assert till.refused(asks, till.of[2]) == ("payment_not_planned", {"plan": PLAN})
+
+    @pytest.mark.parametrize("other", [{"amount": 499}, {"payee": 4}])
+    def test_it_is_paid_as_the_plan_lists_it(self, till: Till, other: dict[str, int]):
+        lists = {"payer": 2, "payee": 3, "amount": 500}
+        assert till.refused(replace(planned(), **other), till.of[2]) == ("planned_otherwise", lists)
+
+    def test_declined_it_is_proposed_again(self, till: Till):
+        number = till.proposes(planned(), till.of[2])
+        till.do(asked.Decline(proposal=number), till.of[3])
+        assert till.proposes(planned(), till.of[3]) == number + 1
+
+    def test_only_a_party_learns_that_it_waits(self, till: Till):
+        till.proposes(planned(), till.of[2])
+        assert till.refused(planned(), till.of[4])[0] == "payment_of_others"
 
 
 class TestTwoPersons:
