@@ -122,10 +122,11 @@ class TestKnocks:
         assert match.seen(P1).penalties == (0, 5, 5, 0)
 
     @pytest.mark.rule("C-O26")
-    def test_without_fem_opp_a_knock_leads_to_nothing_and_costs_nothing(self):
-        match = cats(enforcement="penalise", false_knock_penalty=5).dealt()
-        assert dismissed(match, P1, P2) == "nothing"
-        assert match.seen(P1).penalties == (0, 0, 0, 0)
+    @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
+    def test_without_fem_opp_there_is_no_knocking(self, enforcement: str):
+        match = cats(enforcement=enforcement, false_knock_penalty=5).dealt()
+        for knock in (Knock(seat=P1, accused=P2), Knock(seat=P1, accused=P2, offence="fold_question")):
+            match.refused(knock, rule="C-O26", code="no_knocking", kind=WrongPhase)
 
     def test_after_the_scoring_it_is_too_late(self):
         match = fem(enforcement="penalise").play_deal("3 0 0 0", "1 1 2 3 | 1 1", ask=False)

@@ -213,7 +213,7 @@ WRONG: dict[str, list[Wrong]] = {
         ({"answers": None}, "answers_missing", "C30", "/answers"),
         ({"asked": False}, "answers_without_question", "C30", "/answers"),
         ({"knocks": [{"seat": 1, "accused": 0, "offence": "revoke"}]}, "nothing_to_punish", "C60", "/knocks/0"),
-        ({"knocks": [{"seat": 1, "accused": 0, "offence": "fold_question"}]}, "ruling_differs", "C30", "/knocks/0"),
+        ({"knocks": [{"seat": 1, "accused": 0, "offence": "fold_question"}]}, "no_knocking", "C-O26", "/knocks/0"),
         ({"exits": [[0, 4]]}, "not_in_the_result", None, "/exits"),
     ],
 }
