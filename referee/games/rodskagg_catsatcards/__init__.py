@@ -22,7 +22,7 @@ from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, sight
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, options_of, table_of
-from referee.refusals import AgainstTheRules, NotInPlay
+from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
 from referee.sight import Event
 
@@ -49,8 +49,10 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61, C-O23 (B-O32): in Fem Opp, who points out a neglected ritual of another."""
+    """C57-C61, C-O23 (B-O32): rule on a knock in Fem Opp. Raise WrongPhase in a match without it (C-O26)."""
     table = state.table
+    if not table.options.fem_opp:
+        raise WrongPhase("no_knocking", "C-O26")
     if act.accused >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
@@ -62,7 +64,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
         act,
         tricks_done=sight.tricks_done(state),
         rules=KNOCK_RULES,
-        fine=table.options.false_knock_penalty if table.options.fem_opp else 0,
+        fine=table.options.false_knock_penalty,
     )
 
 
