@@ -1,6 +1,7 @@
 """The service on a loopback port: in a thread, or as a process of its own that can be killed."""
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -144,6 +145,19 @@ def running(url: str, knacka: Sequence[str] = (), **settings: str) -> Iterator[P
         if process.process.poll() is None:
             process.process.kill()
             process.process.wait()
+
+
+@contextmanager
+def limited(process: Process, what: int, most: int) -> Iterator[None]:
+    """Limit a resource of the process (``resource.RLIMIT_…``) to ``most`` within this block."""
+    pid = process.process.pid
+    soft, hard = resource.prlimit(pid, what)
+    resource.prlimit(pid, what, (most, hard))
+    try:
+        yield
+    finally:
+        if process.process.poll() is None:
+            resource.prlimit(pid, what, (soft, hard))
 
 
 def sse(response: httpx.Response) -> Iterator[dict[str, str]]:

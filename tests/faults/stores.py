@@ -16,7 +16,7 @@ from uuid import UUID
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from tests.api.serving import Process
+from tests.api.serving import Process, limited
 from tests.stores import Server, postgres_server
 
 HELD_SECONDS = 2.0
@@ -50,17 +50,6 @@ class Store(Protocol):
 
     def faults(self) -> list[Fault]:
         """What can happen to it."""
-
-
-@contextmanager
-def _less(process: Process, what: int, least: int) -> Iterator[None]:
-    """The process may have no more than this of something, as long as it lasts."""
-    soft, hard = resource.prlimit(process.process.pid, what)
-    resource.prlimit(process.process.pid, what, (least, hard))
-    try:
-        yield
-    finally:
-        resource.prlimit(process.process.pid, what, (soft, hard))
 
 
 class Sqlite:
@@ -97,11 +86,11 @@ class Sqlite:
 
     def _full(self, process: Process) -> None:
         """Some can still be written, and some cannot."""
-        with _less(process, resource.RLIMIT_FSIZE, self.file.with_name("knacka.db-wal").stat().st_size // 2):
+        with limited(process, resource.RLIMIT_FSIZE, self.file.with_name("knacka.db-wal").stat().st_size // 2):
             time.sleep(HELD_SECONDS)
 
     def _unwritable(self, process: Process) -> None:
-        with _less(process, resource.RLIMIT_FSIZE, 0):
+        with limited(process, resource.RLIMIT_FSIZE, 0):
             time.sleep(HELD_SECONDS)
 
     def _tended(self) -> None:
@@ -113,7 +102,7 @@ class Sqlite:
 
     def _no_more_files(self, process: Process) -> None:
         open_now = len(os.listdir(f"/proc/{process.process.pid}/fd"))
-        with _less(process, resource.RLIMIT_NOFILE, open_now):
+        with limited(process, resource.RLIMIT_NOFILE, open_now):
             time.sleep(HELD_SECONDS)
 
     def _without_books(self, process: Process) -> None:
