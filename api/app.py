@@ -37,6 +37,7 @@ from api.names import Names
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
+from api.preload import preload
 from api.service import Service
 from api.settings import Settings, signing_keys
 from referee.store.attempts import Attempts
@@ -154,6 +155,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     @asynccontextmanager
     async def running(app: Litestar) -> AsyncIterator[None]:
         async with AsyncExitStack() as open_parts:
+            await asyncio.to_thread(preload)
             hub = Hub(asyncio.get_running_loop())
             referee = await asyncio.to_thread(construct, settings.database_url)
             open_parts.push_async_callback(asyncio.to_thread, referee.close)

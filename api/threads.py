@@ -26,10 +26,17 @@ class Threads:
         self._places = BoundedSemaphore(threads + waiting)
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a call gives. Raises :class:`~referee.store.command.Busy` when too many wait."""
+        """Return what the call returns.
+
+        Raises :class:`~referee.store.command.Busy` if too many calls wait or no thread can be started.
+        """
         if not self._places.acquire(blocking=False):
             raise Busy
-        future = self._executor.submit(partial(call, *args, **kwargs))
+        try:
+            future = self._executor.submit(partial(call, *args, **kwargs))
+        except RuntimeError as error:
+            self._places.release()
+            raise Busy from error
         future.add_done_callback(lambda _: self._places.release())
         return await asyncio.wrap_future(future)
 

@@ -27,6 +27,7 @@ from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.replies import encode
+from api.http.shortage import is_shortage
 from referee import rulebook, sentences, told
 from referee.games import RULESETS
 from referee.refusals import Refused
@@ -302,9 +303,20 @@ def _no_id(path: str) -> bool:
     return False
 
 
+def unforeseen(method: str, path: str, error: Exception) -> Problem:
+    """Log an error that no handler expects, and return the problem to answer it with.
+
+    A shortage passes, so the client may try again; after a write it cannot know what was done.
+    """
+    if not is_shortage(error):
+        log.error("%s %s failed", method, path, exc_info=error)
+        return Problem("internal")
+    log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
+    return Problem("busy" if method in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
+
+
 def _unforeseen(request: Req, error: Exception) -> Response[bytes]:
-    log.error("%s %s failed", request.scope["method"], request.scope["path"], exc_info=error)
-    return _problem(request, Problem("internal"))
+    return _problem(request, unforeseen(request.scope["method"], request.scope["path"], error))
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:

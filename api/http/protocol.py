@@ -22,7 +22,7 @@ from uvicorn.server import ServerState
 
 from api.http.cors import Cors
 from api.http.headers import Headers
-from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
+from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent, unforeseen
 from api.http.slowed import Slowed
 
 log = logging.getLogger(__name__)
@@ -354,11 +354,10 @@ async def _answered(
         await app(scope, receive, send)
     except asyncio.CancelledError:  # the service stops, and has waited long enough
         problem = Problem("busy", headers=RETRY_AFTER)
-    except Exception:
+    except Exception as error:
         if cycle.response_started:
             raise  # uvicorn logs it and closes the connection, so that the answer does not pass for whole
-        log.exception("%s %s failed", cycle.scope["method"], cycle.scope["path"])
-        problem = Problem("internal")
+        problem = unforeseen(cycle.scope["method"], cycle.scope["path"], error)
     else:
         if cycle.response_started or cycle.disconnected:
             return

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
@@ -476,7 +477,7 @@ def field_docs(cls: type) -> dict[str, str]:
 
 @cache
 def _classes_in(module: str) -> dict[str, ast.ClassDef]:
-    tree = ast.parse(inspect.getsource(import_module(module)))
+    tree = ast.parse(Path(inspect.getfile(import_module(module))).read_text("utf-8"))
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 

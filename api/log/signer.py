@@ -26,7 +26,7 @@ LOOK_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 """How long the desk may take."""
 
-PASSING: tuple[type[Exception], ...] = (Stale, Busy, InDoubt, TimeoutError, *STORE_FAILURES)
+PASSING: tuple[type[Exception], ...] = (Stale, Busy, InDoubt, OSError, *STORE_FAILURES)
 """What may be otherwise at the next look."""
 
 log = logging.getLogger(__name__)

@@ -1,12 +1,21 @@
 """The library's SQLite store, with the keyed acts beside the events."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
-from eventsourcing.persistence import StoredEvent
-from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteCursor, SQLiteFactory
+from eventsourcing.persistence import ConnectionUnavailableError, StoredEvent
+from eventsourcing.sqlite import (
+    SQLiteApplicationRecorder,
+    SQLiteConnection,
+    SQLiteCursor,
+    SQLiteDatastore,
+    SQLiteFactory,
+)
+from eventsourcing.utils import Environment, EnvType
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 
@@ -110,7 +119,41 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
 
+class Datastore(SQLiteDatastore):
+    """The library's, in which a writer that gets no connection gives its turn to the next one.
+
+    The library's pool keeps the turn, and from then on every writer waits in vain.
+    """
+
+    def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
+        super().__init__(db_name, lock_timeout=lock_timeout)
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
+        """Lend a connection; for a commit to one writer at a time.
+
+        Raises ``ConnectionUnavailableError`` if the turn to write does not come in time.
+        """
+        if self.pool.is_sqlite_memory_mode or not commit:
+            with super().get_connection(commit=commit) as connection:
+                yield connection
+            return
+        if not self._turn.acquire(timeout=self.pool.pool_timeout):
+            raise ConnectionUnavailableError("timed out waiting for another writer")
+        try:
+            with super().get_connection(commit=False) as connection:
+                yield connection
+        finally:
+            self._turn.release()
+
+
 class Factory(SQLiteFactory):
-    """The library's, with the recorder above."""
+    """The library's, with the recorder and the datastore above."""
 
     application_recorder_class = Recorder
+
+    def __init__(self, env: Environment | EnvType | None) -> None:
+        super().__init__(env)
+        made = self.datastore.pool
+        self.datastore = Datastore(made.db_name, lock_timeout=made.lock_timeout)
