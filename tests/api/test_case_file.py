@@ -204,6 +204,19 @@ class TestForm:
         assert (told["payer"], told["penalty"]) == (upheld["payer"], upheld["penalty"])
         assert heard.get().json()["penalties"] == upheld["change"]
 
+    @pytest.mark.rule("J3", "B17", "B24", "B25")
+    def test_an_offence_that_the_options_turn_off_has_no_price(self, heard: Table) -> None:
+        """This match is played without the ritual of the deal."""
+        assert [price["offence"] for price in file(heard)["form"]["prices"]] == [
+            "fold_question",
+            "exit_knock",
+            "revoke",
+            "exposed_card",
+            "led_out_of_turn",
+        ]
+        ruling = RULING | {"offence": "wrong_cut", "rule": "B17"}
+        problem(heard.post("/knocks/1/ruling", ruling, "official"), 409, "nothing-to-punish")
+
     @pytest.mark.rule("J7", "J10")
     def test_it_is_there_while_a_ruling_is_awaited(self, heard: Table) -> None:
         ask(heard, "/1/ruling", "official", RULING)
