@@ -46,16 +46,16 @@ def test_in_catsatcards_alike() -> None:
 
 @pytest.mark.rule("J3", "C60")
 def test_an_offence_that_costs_nothing_has_no_price() -> None:
-    free = {"fem_opp_penalties": {"near_zero": 0, "revoke": 0}}
-    hearing = Hearing("rodskagg-catsatcards", deal_ritual=True, wrong_cut_penalty_to="dealer", **FEM_OPP, **free).deal()
+    options = {**FEM_OPP, "fem_opp_penalties": {"near_zero": 0, "revoke": 0}, "wrong_cut_penalty_to": "dealer"}
+    hearing = Hearing("rodskagg-catsatcards", deal_ritual=True, **options).deal()
     assert prices(hearing) == set(hearing.match.rules.offences) - {"near_zero", "revoke"}
 
 
 @pytest.mark.rule("J3")
-@pytest.mark.parametrize("offence", sorted(RITUAL))
-def test_an_official_cannot_punish_it_either(dealt: Hearing, offence: Any) -> None:
+@pytest.mark.parametrize(("offence", "rule"), [("wrong_cut", "B17"), ("early_pick_up", "B24"), ("misdeal", "B25")])
+def test_an_official_cannot_punish_it_either(dealt: Hearing, offence: Any, rule: str) -> None:
     """The deal of this match has no ritual."""
     knock = OpenCase(kind="offence", accused=ANNA, offence=offence)
-    dealt.refused(knock, "nothing_to_punish", "B12", "official")
+    dealt.refused(knock, "nothing_to_punish", rule, "official")
     dealt.knock(BERIT, ANNA, "revoke")
-    dealt.refused(dealt.ruling("upheld", offence=offence), "nothing_to_punish", "B12", "official")
+    dealt.refused(dealt.ruling("upheld", offence=offence), "nothing_to_punish", rule, "official")

@@ -13,6 +13,9 @@ from referee.phases import Over
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.sight import Event
 
+OF_THE_RITUAL = ("wrong_cut", "early_pick_up", "misdeal")
+"""Offences that only a match with the ritual of the deal knows."""
+
 
 def unseen(state: Any, customs: Customs, fouls: tuple[str, ...] = ()) -> frozenset[str]:
     """Offences with a price that may have happened unseen; ``fouls``: those that no act of the game tells of."""
@@ -32,12 +35,17 @@ def unseen(state: Any, customs: Customs, fouls: tuple[str, ...] = ()) -> frozens
 def priced(
     state: Any, offence: str, accused: int, sign: int, customs: Customs, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """B11, C60: so many points up for who pays, or as many down. A wrong cut may be the dealer's to pay (B17)."""
+    """B11, C60: the points go up for the payer, or down again. The dealer may have to pay for a wrong cut (B17).
+
+    Raises WrongPhase if the options of the match have turned the offence off, AgainstTheRules if the accused cannot
+    have done it.
+    """
     table, cites = state.table, customs.cites
     if accused not in table.active:
         raise AgainstTheRules("not_in_match", cites.accused, seat=accused)
-    if offence not in offences or not customs.price(table, offence):
-        raise WrongPhase("nothing_to_punish", cites.accused)
+    turned_off = offence in OF_THE_RITUAL and not customs.held(table)
+    if offence not in offences or turned_off or not customs.price(table, offence):
+        raise WrongPhase("nothing_to_punish", offences.get(offence, cites.accused))
     if offence == "misdeal" and accused != table.dealer:
         raise AgainstTheRules("only_dealer_misdeals", cites.misdeal, dealer=table.dealer)
     if offence == "wrong_cut" and accused == table.dealer and table.options.wrong_cut_penalty_to == "cutter":
