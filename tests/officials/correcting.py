@@ -30,6 +30,15 @@ class Match(Playout):
         self.asked: list[tuple[Any, Moment]] = []
         super().__init__(rules, chance, Counter(), True, opened)
 
+    def attended(self) -> Any:
+        """Return the match with its officials, folded on from where it was folded last."""
+        begun, before = getattr(self, "folded", (0, None))
+        if begun > len(self.history):  # some of it was cut off
+            begun, before = 0, None
+        if begun < len(self.history):
+            self.folded = len(self.history), fold(before, self.history[begun:])
+        return self.folded[1]
+
     def moment(self) -> Moment:
         moment = super().moment()
         self.opening_moment = getattr(self, "opening_moment", moment)
@@ -79,13 +88,13 @@ def attended_match(key: str, chance: Random, **given: Any) -> MatchOpened:
 
 def ask(match: Match, request: Any, at: datetime | None = None) -> tuple[Event, ...]:
     """What officials make of a request; it has happened, and folds to what it gave."""
-    before: Any = fold(None, match.history)
+    before = match.attended()
     moment = Moment(match.version, at or match.at, f"asked {match.version}", "official", tuple(match.history))
     events, standing = before.procedure.take(before.standing, request, moment)
     for event in events:
         match.version += 1
         match.history.append(match.recorded(event))
-    assert fold(before, match.history[-len(events) :]).standing == standing
+    assert match.attended().standing == standing
     match.state = standing.play
     match.points = match.state.table.points
     match.new_deal()

@@ -1,0 +1,91 @@
+"""Kortoxen: the order in which players come to zero survives corrections (B71, B-O12)."""
+
+from typing import Any
+
+import pytest
+
+from referee.events import MatchWon, Stakes
+from referee.proceedings.corrections import Ended
+from tests.officials.hearing import Hearing
+from tests.officials.remedied import all_agree, correction, folds, result, wrong
+
+ANNA, BO, CECILIA = range(3)
+BIDS = [[ANNA, 2], [BO, "pass"], [CECILIA, "pass"]]
+RIGHT: dict[str, Any] = {
+    "bids": BIDS,
+    "tricks": [ANNA, BO, BO, ANNA, CECILIA, CECILIA],
+    "answers": [[CECILIA, "play"]],
+    "exits": [[BO, 3], [ANNA, 4]],
+}
+"""From 2, 2 and 9 points Bo comes to zero with the third trick and Anna with the fourth."""
+WRONG: dict[str, Any] = {**RIGHT, "tricks": [ANNA, BO, ANNA, BO, CECILIA, CECILIA], "exits": [[ANNA, 3], [BO, 4]]}
+NO_EXITS: dict[str, Any] = {"exits": []}
+
+
+def opened(**match: Any) -> Hearing:
+    """Open a match of three for money, in which two may come to zero in the first deal."""
+    stakes = Stakes(currency="SEK", unit=100)
+    match = {"dealing": "tally", "points": (2, 2, 9), "stakes": stakes, **match}
+    return Hearing(players=3, first_dealer=CECILIA, **match)
+
+
+def won(hearing: Hearing) -> Any:
+    """Return who has won by which rule, and what each receives."""
+    last = hearing.history[-1].event
+    end: MatchWon | Ended | None = last if isinstance(last, MatchWon) else correction(hearing).won
+    return end and (end.seat, end.rule, end.settlement)
+
+
+class TestASheetThatIsCorrected:
+    """It was entered as if Anna had come to zero first."""
+
+    @pytest.fixture(params=["tally", "table"])
+    def scored(self, request: pytest.FixtureRequest) -> Hearing:
+        hearing = opened(dealing=request.param)
+        if request.param == "tally":
+            hearing.ask(result(WRONG), "official")
+            assert won(hearing) == (ANNA, "B71", (700, 0, -700))
+        else:
+            hearing.deal(counts=(6, 6, 6)).play()
+        return hearing
+
+    @pytest.mark.rule("B71")
+    def test_entered_correctly_the_first_exit_knock_wins(self) -> None:
+        hearing = opened()
+        hearing.ask(result(RIGHT), "official")
+        assert won(hearing) == (BO, "B71", (0, 700, -700))
+
+    @pytest.mark.rule("B71", "J2")
+    def test_by_agreement_the_first_exit_knock_wins(self, scored: Hearing) -> None:
+        wrong(scored, RIGHT)
+        all_agree(scored)
+        assert won(scored) == (BO, "B71", (0, 700, -700))
+        folds(scored)
+
+    @pytest.mark.rule("B71", "J9")
+    def test_by_a_ruling_the_first_exit_knock_wins(self, scored: Hearing) -> None:
+        wrong(scored, RIGHT)
+        scored.rule("upheld", rule="J9")
+        assert won(scored) == (BO, "B71", (0, 700, -700))
+
+    @pytest.mark.rule("B-O12", "J9")
+    def test_without_exit_knocks_the_earliest_zero_wins(self, scored: Hearing) -> None:
+        wrong(scored, {**RIGHT, **NO_EXITS})
+        scored.rule("upheld", rule="J9")
+        assert won(scored) == (BO, "B-O12", (0, 700, -700))
+
+    @pytest.mark.rule("J9")
+    def test_its_line_names_the_ruling_and_the_correction(self, scored: Hearing) -> None:
+        """All that the script says is recorded in the correction."""
+        knock = {"seat": 0, "accused": 2, "offence": "revoke", "after": 5}
+        wrong(scored, {**RIGHT, "knocks": [knock]})
+        scored.rule("upheld", rule="J9")
+        last = len(scored.history)
+        (line,) = correction(scored).lines
+        assert line.score is not None
+        assert [(one.seat, one.points, one.rule, one.events) for one in line.score.entries] == [
+            (CECILIA, 5, "B42", (last - 1, last)),
+            (ANNA, -2, "B58", (last,)),
+            (BO, -2, "B58", (last,)),
+            (CECILIA, -2, "B58", (last,)),
+        ]

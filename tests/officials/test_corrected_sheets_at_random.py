@@ -1,0 +1,143 @@
+"""A sheet that is entered wrongly and then corrected has the same outcome as one that is entered correctly."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.acts import Result
+from referee.asked import OpenCase, Ruling, Statement
+from referee.events import Adjudication, Dealt, DealVoided, MatchOpened, MatchWon, PenaltyImposed
+from referee.games import RULESETS
+from referee.proceedings.corrections import Ended, ProtocolCorrected, as_they_count
+from tests.officials.correcting import Match, ask, bare, of_kind
+from tests.officials.some_sheets import order_decides, some_sheet, some_tally
+from tests.playouts import play_deal
+
+SHEETS = int(os.environ.get("SHEETS", "40"))
+"""Sheets of each ruleset. ``make soak`` has 20,000."""
+PART = 2000
+PARTS = -(-SHEETS // PART)
+"""Test processes share them."""
+DEALS_MAX = 3
+"""Deals of a match."""
+WITH_CARDS_ONLY = ("told", "lead")
+"""What a table takes over that no tally has: announcements, and the card drawn for the lead in a duel."""
+TERMS = Adjudication(officials=("Maja",))
+
+
+def stands(match: Match) -> Any:
+    """Return all that a match has come to: its lines as they count, its end, and what the next deal takes over."""
+    struck: tuple[int, ...] = ()
+    end: MatchWon | Ended | None = None
+    for recorded in of_kind(match.history, MatchWon, ProtocolCorrected):
+        event = recorded.event
+        if isinstance(event, ProtocolCorrected):
+            end, struck = event.won, event.struck
+        else:
+            end = event
+    assert struck == ()
+    table, names = match.state.table, ("points", "pot", "active", *match.rules.carries)
+    to_come = () if end else (table.deal, table.dealer, table.playing)
+    return (
+        [bare(line) for line in as_they_count(match.history).values()],
+        end and (end.seat, end.seats, end.by, end.rule, end.settlement, end.payments),
+        {name: getattr(table, name) for name in names if name not in WITH_CARDS_ONLY},
+        to_come,
+    )
+
+
+def tally(opened: MatchOpened, chance: Random) -> Match:
+    """Open a match of which only the tally is kept."""
+    return Match(RULESETS[opened.ruleset], chance, opened)
+
+
+def with_cards(opened: MatchOpened, chance: Random) -> Match:
+    """Open the same match with cards."""
+    enforcement: Any = chance.choice(("penalise", "refuse"))
+    return tally(replace(opened, dealing=chance.choice(("table", "house")), enforcement=enforcement), chance)
+
+
+def some_deal(match: Match, chance: Random) -> bool:
+    """Enter a wrong sheet or play a deal; return whether nothing that came before its cards counts in its line."""
+    if match.opened.dealing == "tally":
+        ask(match, some_sheet(chance, match.rules, match.state))
+        return True
+    begun = len(match.history)
+    play_deal(match, False)
+    events = [one.event for one in match.history[begun:]]
+    dealt = [place for place, event in enumerate(events) if isinstance(event, Dealt)]
+    if len(dealt) != 1 or any(isinstance(event, DealVoided) for event in events):
+        return False
+    return not any(isinstance(event, PenaltyImposed) for event in events[: dealt[0]])
+
+
+def by_agreement(match: Match, deal: int, right: Result) -> None:
+    """Let all others agree that the line is wrong (J2)."""
+    ask(match, OpenCase(kind="entry", seat=0, deal=deal, result=right))
+    for seat in range(1, match.state.table.seats):
+        ask(match, Statement(case=match.state.table.ledger.cases, seat=seat, agrees=True))
+
+
+def by_ruling(match: Match, deal: int, right: Result) -> None:
+    """Let an official rule that the line is wrong (J9)."""
+    ask(match, OpenCase(kind="entry", seat=0, deal=deal, result=right))
+    case = match.state.table.ledger.cases
+    ask(match, Ruling(case=case, verdict="upheld", standard="balance_of_probabilities", rule="J9"))
+
+
+WAYS = [(open_match, correct) for open_match in (tally, with_cards) for correct in (by_agreement, by_ruling)]
+
+
+def rests_on_the_correction(match: Match, deal: int) -> None:
+    """Check that the line of a corrected deal names the correction as its evidence."""
+    last = of_kind(match.history, ProtocolCorrected)[-1].originator_version
+    for line in as_they_count(match.history).values():
+        if line.deal == deal:
+            shown = {number for entry in line.entries for number in entry.events}
+            assert shown <= {last - 1, last}, "the ruling and the correction"
+
+
+def sheets(ruleset: str, part: int) -> Iterator[tuple[int, Random, Any]]:
+    """Draw matches until their sheets are enough."""
+    number = 0
+    while True:
+        yield number, Random(f"sheets {ruleset} {part} {number}"), RULESETS[ruleset]
+        number += 1
+
+
+@pytest.mark.rule("J2", "J9", "B71", "B77", "B-O12", "C55", "D71", "E20")
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_corrected_or_entered_correctly_the_outcome_is_the_same(ruleset: str, part: int) -> None:
+    """In a tally and in a match with cards, by agreement and by ruling; the deals that follow, too."""
+    many, met = min(PART, SHEETS), Counter[str]()
+    for number, chance, rules in sheets(ruleset, part):
+        if met["sheets"] >= many:
+            break
+        opened = replace(some_tally(chance, rules), adjudication=TERMS)
+        at_once, others = tally(opened, chance), [(correct, match(opened, chance)) for match, correct in WAYS]
+        for deal in range(1, chance.choice((1, 1, DEALS_MAX)) + 1):
+            if at_once.over:
+                break
+            right = some_sheet(chance, rules, at_once.state)
+            met["sheets"] += 1
+            met["order decides"] += order_decides(chance, rules, at_once.state, right)
+            ask(at_once, right)
+            others = [(correct, match) for correct, match in others if some_deal(match, chance)]
+            for correct, match in others:
+                try:
+                    correct(match, deal, right)
+                    assert stands(match) == stands(at_once)
+                    rests_on_the_correction(match, deal)
+                except Exception as error:
+                    error.add_note(f"match {number} of {ruleset}, {correct.__name__}: {opened}, {right}")
+                    raise
+                met[f"{match.opened.dealing} {correct.__name__}"] += 1
+    assert met["order decides"] >= met["sheets"] / 4, met
+    ways = {f"{dealing} {correct.__name__}" for dealing in ("tally", "table", "house") for _, correct in WAYS}
+    assert all(met[way] > met["sheets"] / 8 for way in ways), met
