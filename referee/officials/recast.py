@@ -31,6 +31,8 @@ from referee.events import (
     TrickTaken,
     facts_of,
 )
+from referee.offences import Ledger
+from referee.officials.numbering import Numbering
 from referee.proceedings.corrections import Line, ProtocolCorrected, Script, Scripted
 from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
@@ -118,19 +120,13 @@ class _Orders:
     def take(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
         """What event ``number`` says. A deal that was struck counts again when it is told anew later."""
         for one in scripts:
-            facts = tuple([self._fact(told, number) for told in one.events])
+            facts = tuple([msgspec.convert(told.event, self.kinds[told.topic]) for told in one.events])
             if one.whole:
                 self.whole[one.deal] = number, facts
                 self.strike.discard(one.deal)
             else:
                 self.added.setdefault(one.deal, []).append((number, facts))
         self.strike.update(strike)
-
-    def _fact(self, told: Scripted, number: int) -> Event:
-        fact: Event = msgspec.convert(told.event, self.kinds[told.topic])
-        if isinstance(fact, KnockUpheld):  # all that a script tells stands in one event
-            return replace(fact, rests_on=(number,))
-        return fact
 
 
 def recast(
@@ -147,19 +143,19 @@ def recast(
     ``history`` is the whole of it. ``number``: of the event that will hold the scripts, which shows what they tell;
     left out: the next. ``replaces``: the earlier correction that counts no more.
     """
-    orders = _Orders(rules)
+    orders, number = _Orders(rules), history[-1].originator_version + 1 if number is None else number
     orders.take_all(history, replaces)
-    orders.take(history[-1].originator_version + 1 if number is None else number, scripts, strike)
-    return _Walk(rules, that_stands(history), orders).gone()
+    orders.take(number, scripts, strike)
+    return _Walk(rules, that_stands(history), orders, Numbering(number)).gone()
 
 
 class _Walk:
     """On the way through a history."""
 
-    def __init__(self, rules: Ruleset, history: Sequence[Recorded], orders: _Orders) -> None:
+    def __init__(self, rules: Ruleset, history: Sequence[Recorded], orders: _Orders, numbering: Numbering) -> None:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
-        self.rules, self.history, self.orders = rules, history, orders
+        self.rules, self.history, self.orders, self.numbering = rules, history, orders, numbering
         self.place = 1
         """So much of the history is behind."""
         self.state: Any = rules.start(opened)
@@ -308,16 +304,18 @@ class _Walk:
             self.hang()
             return
         self.state = replace(self.state, table=replace(self.state.table, **self.terms))
-        line = made[0]
+        line, *after = made
         assert isinstance(line, DealScored), "a score begins with its line"
-        self.lines[number] = line
+        self.lines[number] = line = self.numbering.line(line)
         self.duel = ()
-        for event in made:
+        for event in (line, *after):
             self.state = self.rules.evolve(self.state, event, number)
             if isinstance(event, MatchWon):
                 self.end, self.ended_by = event, number
             elif event is not line:
                 self.duel = seats_of(event)
+        table = self.state.table
+        self.state = replace(self.state, table=replace(table, ledger=self.numbering.ledger(table.ledger)))
 
     def hang(self) -> None:
         """As if the deal had not been dealt."""
@@ -326,10 +324,12 @@ class _Walk:
         self.played.pop(self.deal, None)
 
     def evolved(self, told: tuple[int, tuple[Event, ...]]) -> None:
-        """What a script tells has happened."""
-        number, facts = told
+        """Fold the facts of a script, each with a number of its own."""
+        correction, facts = told
         for fact in facts:
-            self.state = self.rules.evolve(self.state, fact, number)
+            if isinstance(fact, KnockUpheld):
+                fact = replace(fact, rests_on=_breach(self.state.table.ledger, fact))
+            self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
         """Before a deal: on record, who was dealt in stays so, and who dealt; else it comes as usual."""
@@ -397,6 +397,18 @@ class _Walk:
         self.times += 1
         self.seated(*self.usual)
         self.next_deal()
+
+
+def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
+    """Return the number of the open breach that a knock of a script is for, as the fold has numbered it."""
+    return next(
+        (
+            (one.event,)
+            for one in ledger.standings
+            if one.status == "open" and (one.breach.seat, one.breach.offence) == (knock.accused, knock.offence)
+        ),
+        (),
+    )
 
 
 _BEGINS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected))

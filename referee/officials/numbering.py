@@ -1,0 +1,64 @@
+"""Event numbers for what a correction says: one for each fact, in order, although all stand in one event.
+
+A game may compare event numbers to find out what came first (B71, B-O12). So no two facts of a rebuilt deal share a
+number. A line names the events on record instead: the ruling and the correction.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.events import DealScored
+from referee.offences import Ledger, Standing
+
+
+class Numbering:
+    """Numbers after all on record, and the event that each of them stands for."""
+
+    def __init__(self, last: int) -> None:
+        self._last = last
+        self._recorded: dict[int, int] = {}
+
+    def next(self, correction: int) -> int:
+        """Return the number of the next fact of this correction.
+
+        The number before it is free: it stands for the event before the correction, which is the ruling.
+        """
+        self._last += 2
+        self._recorded[self._last - 1] = correction - 1
+        self._recorded[self._last] = correction
+        return self._last
+
+    def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the events on record that these numbers stand for, each once."""
+        if not any(number in self._recorded for number in numbers):
+            return numbers
+        return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
+
+    def line(self, line: DealScored) -> DealScored:
+        """Return the line with the events on record."""
+        return replace(
+            line,
+            entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
+            pot_entries=tuple([replace(one, events=self.events(one.events)) for one in line.pot_entries]),
+            detail=self._detail(line.detail),
+        )
+
+    def ledger(self, ledger: Ledger) -> Ledger:
+        """Return the ledger of the next deal, with the breaches of this one by the events on record."""
+        return replace(ledger, past=tuple([self._standing(one) for one in ledger.past]))
+
+    def _detail(self, value: Any) -> Any:
+        """Return a part of a line's detail, in which ``events`` lists event numbers at any depth."""
+        if isinstance(value, Mapping):
+            return {
+                name: list(self.events(tuple(part))) if name == "events" else self._detail(part)
+                for name, part in value.items()
+            }
+        return [self._detail(part) for part in value] if isinstance(value, list) else value
+
+    def _standing(self, one: Standing) -> Standing:
+        breach = replace(one.breach, shown_by=self.events(one.breach.shown_by))
+        (event,) = self.events((one.event,))
+        return replace(one, breach=breach, event=event)
