@@ -14,9 +14,10 @@ from sqlalchemy import (
 )
 
 from projections.closings import digest
+from projections.journal import JournalEntry
 from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
-from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
+from referee.clubs.facts import MATCHES_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
 from referee.events import MatchOpened
 from referee.settling import comes_to
 from referee.sight import Recorded
@@ -64,17 +65,34 @@ class Writing:
         amounts, entry = comes_to(recorded.event, money.ended_by), money.entry
         if amounts is None:
             return
+        number, beyond = recorded.originator_version, 0
         if amounts != money.amounts:
-            if entry is not None:
-                self._reverse(recorded, money.club, entry, recorded.actor)
             postings = {account_of(member): -amount for member, amount in zip(money.members, amounts, strict=False)}
             postings["pot"] = sum(amounts)
-            entry = self._enter(
-                recorded, money.club, "match", money.currency, postings, evening=money.evening, by=recorded.actor
-            )
-        number = recorded.originator_version
-        self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, ended_by=number)
+            if self._fits(money, entry, postings):
+                if entry is not None:
+                    self._reverse(recorded, money.club, entry, recorded.actor)
+                entry = self._enter(
+                    recorded, money.club, "match", money.currency, postings, evening=money.evening, by=recorded.actor
+                )
+            else:
+                amounts, beyond = money.amounts, number
+        settled = replace(money, amounts=amounts, entry=entry, ended_by=number, beyond=beyond)
+        self.matches[recorded.originator_id] = settled
         self._changed.add(recorded.originator_id)
+
+    def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
+        """Return whether a match's result may replace its earlier entry without too large a balance."""
+        entry = None if number is None else self._standing(money.club, number)
+        before = {} if entry is None else _negative(entry)
+        after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
+        return all(self._within(money.club, money.currency, changes) for changes in (before, after))
+
+    def _within(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
+        """Return whether these postings leave each balance as small as matches must."""
+        self._look_up(club, currency, postings)
+        after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
+        return all(abs(balance) <= MATCHES_MAX for balance in after)
 
     def _post(self, recorded: Recorded, posted: MoneyPosted) -> None:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
@@ -84,16 +102,29 @@ class Writing:
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Takes an entry back, if it is there and that has not been done."""
-        if not self._may_be_reversed(club, number):
+        """Take an entry back if it still stands. A match stays if a balance would be too large without it."""
+        entry = self._standing(club, number)
+        if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
             return
-        self.flush()
-        (entry,) = self.book.read(self.connection, club, after=number - 1, to=number)
-        negative = {one.account: -one.amount for one in entry.postings}
         self._reversed[club, number] = self._club(club).last + 1
         self._enter(
-            recorded, club, "reverse", entry.currency, negative, evening=entry.evening, by=by, reverses=number
+            recorded,
+            club,
+            "reverse",
+            entry.currency,
+            _negative(entry),
+            evening=entry.evening,
+            by=by,
+            reverses=number,
         )
+
+    def _standing(self, club: UUID, number: int) -> JournalEntry | None:
+        """Return an entry that exists and is not taken back, else ``None``."""
+        if not self._may_be_reversed(club, number):
+            return None
+        self.flush()
+        (entry,) = self.book.read(self.connection, club, after=number - 1, to=number)
+        return entry
 
     def _may_be_reversed(self, club: UUID, number: int) -> bool:
         """Whether there is this entry, and none that takes it back."""
@@ -246,6 +277,10 @@ class Writing:
             for rows in (moved, changed, both):
                 if rows:
                     self.connection.execute(update(table).where(whose == bindparam("id")), rows)
+
+
+def _negative(entry: JournalEntry) -> dict[str, int]:
+    return {one.account: -one.amount for one in entry.postings}
 
 
 def _balance(key: tuple[UUID, str, str], balance: int) -> dict[str, Any]:

@@ -47,6 +47,8 @@ class Money(Value):
     """Where it is entered."""
     ended_by: int = 0
     """The event that said so."""
+    beyond: int = 0
+    """The event whose result is not entered because a balance would be too large; 0 if the last one is entered."""
 
 
 class Keeping(Value):

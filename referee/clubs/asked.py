@@ -10,6 +10,7 @@ from msgspec import Meta
 from referee import told
 from referee.clubs.facts import (
     ACCOUNT,
+    AMOUNT_MAX,
     APP_MAX,
     KEY_ID,
     SEASON_MAX,
@@ -58,9 +59,6 @@ CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=
 CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_length=10)]
 ZoneSent = Annotated[Zone, Meta(min_length=1, max_length=64)]
 ClubName = Annotated[str, Meta(min_length=1, max_length=told.NAME_MAX, pattern=PERSON)]
-AMOUNT_MAX = 10**10
-"""Of one act, in minor units. As many acts as a club may have come to a ninth of :data:`~referee.told.EXACT_MAX` on
-any account: what matches come to has the rest."""
 AmountSent = Annotated[int, Meta(ge=1, le=AMOUNT_MAX, description="Minor units: öre, cents.")]
 Via = Annotated[Literal["cash", "bank"], Meta(description="Through which of the club's accounts.")]
 AccountSent = Annotated[Account, Meta(pattern=f"{ACCOUNT}(?!\\n)", max_length=12)]

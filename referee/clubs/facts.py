@@ -10,7 +10,7 @@ from msgspec import Meta
 from referee import told
 from referee.actors import Actor
 from referee.sight import Event, Hidden
-from referee.value import Time, Value
+from referee.value import VERSION_MAX, Time, Value
 
 Ref = Annotated[
     str,
@@ -147,6 +147,10 @@ Trial = Annotated[tuple[Balance, ...], told.at_most(TRIAL_MAX)]
 """By currency and account; what is left out is 0."""
 
 
+AMOUNT_MAX = 10**10
+"""Minor units that one act about money may name."""
+MATCHES_MAX = told.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
+"""The largest balance to which a match may take an account. As many acts as a club may have keep it exact in JSON."""
 LIMIT_DAYS = timedelta(days=30)
 """``payout_limit`` counts the payouts of this time."""
 
