@@ -1,0 +1,124 @@
+"""What takes two persons: each act about money and keys, sent and confirmed by each kind of holder.
+
+:data:`TABLE` has a line for each act. Its columns:
+
+``alone``    the act is sent in a club of which one member only holds `keys` or `audit`
+``first``    it is sent in a club of which two members do
+``second``   the other member confirms it
+``same``     the sender confirms it with a second key
+``program``  a program's key with all scopes sends it
+``confirms`` a program's key with all scopes confirms it
+
+An answer is ``done``, ``waits`` (a proposal), ``-`` (nothing waits) or the code of a refusal.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.clubs import asked
+from referee.clubs.asked import EntryFound
+from referee.clubs.facts import Posting
+from referee.refusals import Refused
+from referee.sight import Event
+from tests.clubs.test_clubs import Room, ref
+
+WAITS = "proposal/made"
+ALONE, MEMBER, OTHER = 1, 3, 2
+"""The founder, a member without keys of weight, and the second person."""
+
+
+class Persons(Room):
+    """A club of three members: the founder, the second person if there is one, and a member."""
+
+    def __init__(self, *, two: bool) -> None:
+        super().__init__(currencies=("SEK", "EUR"))
+        for digit in "bc":
+            self.do(asked.Join(name=ref(digit)))
+        self.do(asked.Set(payout_limit=1000, keep_years=7))
+        self.first = "key:k1"
+        self.again = f"key:{self.key('treasury', 'audit', 'keys', 'play', member=ALONE, by='operator')}"
+        self.play = self.key("play", member=MEMBER, by="operator")
+        self.program = f"key:{self.key(*self.club.keys[0].scopes)}"
+        scopes = self.club.keys[0].scopes if two else ("play",)
+        self.second = f"key:{self.key(*scopes, member=OTHER, by='operator')}"
+
+    def answer(self, request: Any, by: str) -> str:
+        """How the club answers an act."""
+        try:
+            events = self.do(request, by)
+        except Refused as refused:
+            return refused.code
+        return "waits" if waiting(events) else "done"
+
+    def confirm(self, act: Any, by: str) -> str:
+        """How the club answers the confirmation of the last proposal, an act with what the books say of it."""
+        if not self.club.proposals:
+            return "-"
+        complete = act if type(act) in asked.SENT else None
+        return self.answer(asked.Confirm(proposal=max(self.club.proposals), act=complete), by)
+
+
+def waiting(events: tuple[Event, ...]) -> bool:
+    return events[-1].TOPIC == WAITS
+
+
+def entry(kind: Any) -> EntryFound:
+    postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
+    return EntryFound(kind=kind, currency="SEK", postings=postings)
+
+
+PAYOUT = asked.Payout(member=MEMBER, amount=600, via="cash", balance=-5000)
+ACTS: dict[str, Callable[[Persons], Any]] = {
+    "payout_above_the_limit": lambda club: replace(PAYOUT, amount=1001),
+    "reverse_match": lambda club: asked.Reverse(entry=1, found=entry("match")),
+    "close_books": lambda club: asked.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()),
+    "set_name": lambda club: asked.Set(name="Korten"),
+    "payout_limit_lower": lambda club: asked.Set(payout_limit=999),
+    "payout_limit_higher": lambda club: asked.Set(payout_limit=1001),
+    "keep_years_more": lambda club: asked.Set(keep_years=10),
+    "keep_years_fewer": lambda club: asked.Set(keep_years=0),
+    "currencies": lambda club: asked.Set(currencies=("SEK", "EUR", "NOK")),
+    "name_and_currencies": lambda club: asked.Set(name="Korten", currencies=("SEK", "EUR", "NOK")),
+    "set_payee_own": lambda club: asked.SetPayee(member=ALONE, swish=ref("8")),
+    "set_payee_other": lambda club: asked.SetPayee(member=MEMBER, swish=ref("8")),
+    "set_payee_club": lambda club: asked.SetPayee(swish=ref("8")),
+}
+TABLE = """
+                        alone  first  second  same                  program  confirms
+payout_above_the_limit  waits  waits  done    second_person_needed  waits    confirmed_by_member
+reverse_match           waits  waits  done    second_person_needed  waits    confirmed_by_member
+close_books             done   waits  done    second_person_needed  waits    confirmed_by_member
+set_name                done   done   -       -                     done     -
+payout_limit_lower      done   done   -       -                     done     -
+payout_limit_higher     done   waits  done    second_person_needed  waits    confirmed_by_member
+keep_years_more         done   done   -       -                     done     -
+keep_years_fewer        done   waits  done    second_person_needed  waits    confirmed_by_member
+currencies              done   waits  done    second_person_needed  waits    confirmed_by_member
+name_and_currencies     done   waits  done    second_person_needed  waits    confirmed_by_member
+set_payee_own           done   done   -       -                     waits    -
+set_payee_other         done   waits  done    second_person_needed  waits    confirmed_by_member
+set_payee_club          done   waits  done    second_person_needed  waits    confirmed_by_member
+"""
+COLUMNS, *LINES = (line.split() for line in TABLE.strip().splitlines())
+EXPECTED = {act: dict(zip(COLUMNS, answers, strict=True)) for act, *answers in LINES}
+
+
+def test_every_act_has_its_line():
+    assert EXPECTED.keys() == ACTS.keys()
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_the_answer_is_as_the_table_says(name: str):
+    alone = Persons(two=False)
+    found = {"alone": alone.answer(ACTS[name](alone), alone.first)}
+    club = Persons(two=True)
+    act = ACTS[name](club)
+    found["first"] = club.answer(act, club.first)
+    for column, holder in (("same", club.again), ("confirms", club.program), ("second", club.second)):
+        found[column] = club.confirm(act, holder)
+    club = Persons(two=True)
+    found["program"] = club.answer(ACTS[name](club), club.program)
+    assert found == EXPECTED[name]
