@@ -58,7 +58,9 @@ def banned(file: str) -> tuple[set[str], set[str]]:
         # The books lie beside the events: where that is, and how one gets there, is said once.
         known = {
             "referee.actors",
+            "referee.clubs.asked",
             "referee.clubs.facts",
+            "referee.clubs.proposal_events",
             "referee.events",
             "referee.log.tree",
             "referee.proceedings",

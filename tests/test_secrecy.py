@@ -135,12 +135,12 @@ act/taken-back          all        case first last seat
 
 club/founded            all        name currencies timezone founder expires_at
                         nobody     hash
-club/set                all        name currencies timezone payout_limit keep_years sie
+club/set                all        name currencies timezone payout_limit keep_years sie alone
 member/joined           all        member name
 member/named            all        member name
 member/left             all        member on
 member/erased           all        member balances entry
-payee/set               all        member swish iban
+payee/set               all        member swish iban alone
 key/issued              all        key scopes expires_at member app
                         nobody     hash
 key/rotated             all        key until
@@ -150,10 +150,11 @@ evening/opened          all        evening on season
 evening/closed          all        evening
 log/opened              all        origin
 log/signed              all        size root note
-money/proposed          all        proposal draft by
-money/declined          all        proposal draft by
+proposal/made           all        proposal act by draft
+proposal/confirmed      all        proposal by
+proposal/declined       all        proposal act by
 money/posted            all        kind currency postings by evening reverses proposal plan balance
-books/closed            all        closing through digest trial label
+books/closed            all        closing through digest trial label alone
 
 high-card/compared      all        highest
 """
@@ -210,7 +211,7 @@ def some(kind: inspect.Type, numbers: "count[int]") -> Any:
         case inspect.IntType() | inspect.FloatType():
             return next(numbers)
         case inspect.StrType(pattern=str(pattern)):
-            return next(letter for letter in "SA" if re.match(pattern, letter))
+            return next(text for text in ("S", "A", "SEK") if re.match(pattern, text))
         case inspect.StrType() | inspect.AnyType():
             return f"value {next(numbers)}"
         case inspect.DateTimeType():

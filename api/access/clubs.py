@@ -1,5 +1,6 @@
 """Whoever shows a key of a club, or the operator's: who it is, and whether the key is good."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from hmac import compare_digest
 from typing import NamedTuple, Protocol
@@ -109,6 +110,11 @@ def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
 def sees_books(caller: ClubCaller) -> bool:
     """Whether his key is good for the books of all."""
     return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
+
+
+def sees_proposals(caller: ClubCaller, confirmers: Iterable[Scope]) -> bool:
+    """Return whether a caller sees the proposals that one of these scopes confirms."""
+    return sees_books(caller) or (isinstance(caller, KeyHolder) and any(map(caller.may, confirmers)))
 
 
 def must_audit(caller: ClubCaller) -> None:

@@ -28,7 +28,8 @@ from referee.clubs import asked, facts
 from referee.clubs.asked import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
 from referee.clubs.money import waiting_for
-from referee.clubs.rules import needs
+from referee.clubs.proposal_events import ProposalDeclined, ProposalMade
+from referee.clubs.scopes import needs
 from referee.clubs.standing import Key
 from referee.refusals import Refused
 from referee.sight import Recorded
@@ -59,7 +60,7 @@ class ClubActDone(Value, omit_defaults=True):
     evening: told.EveningNumber | UnsetType = UNSET
     """Of `open_evening`: its number."""
     proposal: told.ProposalNumber | UnsetType = UNSET
-    """Of `pay`, and of `payout` and `reverse` where they need a second person: what waits to be confirmed."""
+    """Of an act that takes a second person: the number of the proposal that waits to be confirmed."""
     closing: told.ClosingNumber | UnsetType = UNSET
     """Of `close_books`: the number of the closing."""
 
@@ -72,25 +73,30 @@ ACT: Body[ClubSent] = Body(ClubSent)
     operation_id="send_club_act",
     summary="Do something in a club",
     description="One act, with a key of the club that has the scope for it: `open` for evenings, `treasury` for "
-    "money, else `keys`. A member renames himself, tells how he is paid (`set_payee`), leaves, and revokes a key of "
-    "his own with any, and rotates one with any that is good for as much. Without it 403 `scope-missing`.\n\n"
-    "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good for "
-    "`overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for (403 "
-    "`scopes-not-yours`). A key that is "
-    "revoked is refused everywhere within two seconds.\n\n"
+    "money, else `keys`. A member renames himself, tells how he is paid (`set_payee`), leaves, and revokes a key "
+    "of his own with any, and rotates one with any that is good for as much. Without it 403 `scope-missing`.\n\n"
+    "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good "
+    "for `overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for "
+    "(403 `scopes-not-yours`). A key that is revoked is refused everywhere within two seconds.\n\n"
     "Money counts in minor units, in the club's first `currency` where none is named. `deposit`, `payout`, `fee`, "
-    "`opening` and `reverse` are entries of the books. `pay` is told by one of the two, with any key of his own, and "
-    "becomes an entry when the other sends `confirm`, or a treasurer who is neither; `decline` ends it. A payment of "
-    "the plan names it as `plan`: sent again, by whichever of the two, it is answered with the same proposal. A "
-    "payout is at most what the member is to receive. One that takes the member above `payout_limit` within 30 days, "
-    "and the reversal of a match, wait until another member confirms them with a `treasury` key: 403 "
-    "`second-person-needed` to all others. `close_books` locks all entries until now.\n\n"
+    "`opening` and `reverse` are entries of the books. `pay` is sent by one of the two members. A payment of the "
+    "plan names it as `plan`: sent again, by either of the two, it is answered with the same proposal. A payout "
+    "is at most what the member is to receive. `close_books` locks all entries until now.\n\n"
+    "Some acts take two persons. Then the answer has a `proposal`, and nothing else has happened: another member "
+    "sends `confirm`, and the act is decided again at that moment, or `decline`. Always: `pay`, which the other "
+    "party confirms, or a treasurer who is neither; a payout that takes the member above `payout_limit` within 30 "
+    "days, and the reversal of a match, both confirmed with `treasury`. As soon as two members hold `keys` or "
+    "`audit`: a higher `payout_limit`, fewer `keep_years` and other `currencies`, `set_payee` for the club or "
+    "another member, and `close_books`; a key with `keys` or `audit` confirms these. Until then one person does "
+    "them alone, and the events say so (`alone`). A program's key proposes and never confirms: a member who "
+    "confirms its proposal sends the act. 403 `second-person-needed` to the sender, `confirmed-by-member`, "
+    "`confirmed-with` or `confirmed-by-other` to others.\n\n"
     "Names and numbers of members are not in the events: what stands there of one is worthless once `erase` has "
     "deleted it. Whoever shows a key of the club reads the name in its place, and who may see it the number; a "
     "number that another has taken the place of is deleted at once.\n\n"
-    "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was made; "
-    "for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask again. "
-    "`If-Match` makes the act hold only for the version that the caller has seen.",
+    "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was "
+    "made; for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask "
+    "again. `If-Match` makes the act hold only for the version that the caller has seen.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(
@@ -110,15 +116,9 @@ async def send_club_act(request: Req, club: ClubId) -> Reply:
     sent = await ACT.read(request)
     making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
     key = opening_key_of(request) if making else key_of(request)
-    waits = caller.club.standing.proposals
-    settled = isinstance(sent, asked.ConfirmSent | asked.Decline) and sent.proposal not in waits
-    if settled:
-        caller = caller._replace(club=await service.newest_club(caller.club))  # another process may have taken it
-    doing = Doing(service, caller, key, expected_by(request))
-    if not (settled and await doing.was_done()):  # a party needs no scope, and is one no more when it is settled
-        must_have(caller, needs(caller.club.standing, sent, caller.actor))
+    must_have(caller, needs(caller.club.standing, sent, caller.actor))
     try:
-        return await doing.do(sent)
+        return await Doing(service, caller, key, expected_by(request)).do(sent)
     except NotHeld:  # since it was looked at: the reason is told by looking once more
         await service.newest_club(caller.club)
         await service.club_access.caller(request, club)
@@ -133,10 +133,6 @@ class Doing:
     def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
         self._service, self._caller, self._club = service, caller, caller.club
         self._key, self._expected = key, expected
-
-    async def was_done(self) -> bool:
-        """Whether something was done with this Idempotency-Key: then that is told, or that it was something else."""
-        return await self._made_before(self._key) is not None
 
     async def do(self, sent: ClubSent) -> Reply:
         """Does it, and answers."""
@@ -153,14 +149,15 @@ class Doing:
                 return await self._erase(sent)
             case asked.CloseBooksSent(label=label):
                 may_be_shown("/label", label)
-                outcome = await self._by_the_books(sent)
-                if self._service.signer is not None:  # statements name the checkpoint that covers it
-                    self._service.signer.sign_soon()
-                return _answer(outcome)
+                return await self._settled(await self._by_the_books(sent))
             case asked.PaySent():
                 return await self._pay(sent)
-            case asked.PayoutSent() | asked.ReverseSent() | asked.ConfirmSent():
+            case asked.PayoutSent() | asked.ReverseSent():
                 return _answer(await self._by_the_books(sent))
+            case asked.ConfirmSent():
+                return await self._settled(await self._by_the_books(sent))
+            case asked.Decline():
+                return await self._settled(await self._done(sent))
             case asked.Set(name=name, timezone=zone):
                 if name is not None:
                     may_be_shown("/name", name)
@@ -206,8 +203,18 @@ class Doing:
             these = iter(refs)
             by_ref = {name: None if text is None else next(these) for name, text in given.items()}
             outcome = await self._done(replace(sent, **by_ref))
-        await forget_numbers(self._service, club_of(outcome.aggregate), sent.member)
-        return _answer(outcome, dict(zip(refs, texts, strict=True)))
+        return await self._settled(outcome, dict(zip(refs, texts, strict=True)))
+
+    async def _settled(self, outcome: Outcome, texts: Mapping[str, str] | None = None) -> Reply:
+        """Do what follows outside the events: delete numbers that are replaced or declined, and sign a closing."""
+        service, club = self._service, club_of(outcome.aggregate)
+        for recorded in outcome.events:
+            match recorded.event:
+                case facts.PayeeSet(member=member) | ProposalDeclined(act=asked.SetPayee(member=member)):
+                    await forget_numbers(service, club, member)
+                case facts.BooksClosed() if service.signer is not None:
+                    service.signer.sign_soon()  # statements name the checkpoint that covers it
+        return _answer(outcome, texts)
 
     async def _erase(self, sent: asked.EraseSent) -> Reply:
         """First on record, then in fact: whoever looks at the members later does what was left out."""
@@ -336,7 +343,7 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
                 done["member"] = member
             case facts.EveningOpened(evening=evening):
                 done["evening"] = evening
-            case facts.MoneyProposed(proposal=proposal):
+            case ProposalMade(proposal=proposal):
                 done["proposal"] = proposal
             case facts.BooksClosed(closing=closing):
                 done["closing"] = closing

@@ -74,20 +74,28 @@ def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
 
 async def numbers_of(service: Service, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
     """By which numbers members are paid, or the club (``None``)."""
-    known = {one: _payee(club, one) for one in payees}
+    known = {one: club.standing.payee_of(one) for one in payees}
     found = await texts_of(service, club.id, (ref for payee in known.values() for ref in _kept(payee)))
     return {one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()}
 
 
+async def numbers_seen(
+    service: Service, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False
+) -> dict[str, str]:
+    """Return the numbers of a proposed payee by field, as a caller may see them: the texts for those who read numbers
+    or confirm the proposal (``confirms``), else the refs."""
+    refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
+    if not (confirms or sees_numbers(caller, sent.member)):
+        return refs
+    texts = await texts_of(service, caller.club.id, refs.values())
+    return {name: texts.get(ref, ref) for name, ref in refs.items()}
+
+
 async def forget_numbers(service: Service, club: Club, whose: int | None) -> None:
     """Deletes the numbers of a member, or the club, in whose place others have come; again does no harm."""
-    payee = _payee(club, whose)
+    payee = club.standing.payee_of(whose)
     if gone := set(payee.numbers).difference(_kept(payee)):
         await in_thread(service.names.forget, gone)
-
-
-def _payee(club: Club, whose: int | None) -> Payee:
-    return club.standing.payee if whose is None else club.standing.members[whose - 1].payee
 
 
 def _kept(payee: Payee) -> tuple[str, ...]:

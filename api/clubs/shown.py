@@ -9,8 +9,9 @@ from msgspec.structs import fields, replace
 from api.access.keys import LENGTH_MAX, PATTERN
 from referee import told
 from referee.actors import Actor
+from referee.clubs.asked import ClubAct
 from referee.clubs.facts import KeyId, Scopes
-from referee.sight import Event, Recorded, seen
+from referee.sight import Recorded, seen
 from referee.value import EventNumber, Time, Value, tied
 
 KeySecret = Annotated[
@@ -64,8 +65,13 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _told(event: Event, texts: Mapping[str, str]) -> Event:
-    """The event with texts in the place of their refs."""
-    values = {field.name: getattr(event, field.name) for field in fields(event)}
-    changed = {name: texts[value] for name, value in values.items() if isinstance(value, str) and value in texts}
-    return replace(event, **changed) if changed else event
+def _told(told: Any, texts: Mapping[str, str]) -> Any:
+    """Return an event, or a part of one, with texts instead of their refs."""
+    values = {field.name: getattr(told, field.name) for field in fields(told)}
+    changed: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, str) and value in texts:
+            changed[name] = texts[value]
+        elif isinstance(value, ClubAct):
+            changed[name] = _told(value, texts)
+    return replace(told, **changed) if changed else told

@@ -10,6 +10,7 @@ from api.docs.pages import framed, policy_of_framed
 from api.money.auditing import Audit, Checked, KeyAudited
 from api.money.statements import WORDS as STATEMENT
 from projections.audit.findings import Difference
+from projections.audit.persons import Waiting
 from projections.journal import decimal
 from referee.sentences import Language, Text
 from referee.value import Value
@@ -23,6 +24,8 @@ class Words(Value, forbid_unknown_fields=True):
 
     words: dict[str, Text]
     checks: dict[str, Text]
+    acts: dict[str, Text]
+    """Acts that a proposal may be about and that make no entry."""
     places: dict[str, Text]
     differences: dict[str, Text]
 
@@ -101,15 +104,18 @@ def page(audit: Audit, language: Language) -> bytes:
         day = ends.date().isoformat()
         return day if key.revoked_at is None else WORDS.words["revoked"].in_(language).replace("{at}", day)
 
+    def proposed(one: Waiting) -> str:
+        if one.draft is not None:
+            return STATEMENT.kinds[one.draft.kind].in_(language)
+        return WORDS.acts[str(one.act.__struct_config__.tag)].in_(language)
+
     title = WORDS.words["title"].in_(language).replace("{club}", audit.club)
-    kinds = STATEMENT.kinds
     terms = {"club": audit.club, "entry": audit.entry, "version": audit.version, "signed": audit.signed}
     told = "".join(f"<dt>{word(code)}</dt><dd>{escape(str(what))}</dd>" for code, what in terms.items())
     checks = [(WORDS.checks[one.check].in_(language), "✓" if one.ok else "✗", one.count) for one in audit.checks]
     trial = [(one.account, one.currency, decimal(one.books), decimal(one.rows)) for one in audit.trial]
     waiting = [
-        (one.proposal, kinds[one.draft.kind].in_(language), one.by, one.at.strftime("%Y-%m-%d %H:%M:%S UTC"))
-        for one in audit.proposals
+        (one.proposal, proposed(one), one.by, one.at.strftime("%Y-%m-%d %H:%M:%S UTC")) for one in audit.proposals
     ]
     keys = [(one.key, whose(one), ", ".join(one.scopes), one.since.date(), until(one)) for one in audit.keys]
     body = [

@@ -21,7 +21,7 @@ from projections.follow.page import Row
 from referee import told
 from referee.actors import Actor
 from referee.clubs.facts import TRIAL_MAX, Account, Ref
-from referee.clubs.money import PROPOSALS_MAX
+from referee.clubs.proposals import PROPOSALS_MAX
 from referee.events import MatchOpened
 from referee.games import RULESETS
 from referee.value import VERSION_MAX, EventNumber, Value
@@ -109,7 +109,7 @@ class Audit(Value):
     open_matches: Annotated[tuple[MatchUnderWay, ...], told.at_most(LISTED_MAX)]
     """Matches for money that are not over: the first of them."""
     proposals: Annotated[tuple[Waiting, ...], told.at_most(PROPOSALS_MAX)]
-    """Entries that wait for somebody else."""
+    """Acts that wait for another member."""
     reversals: Annotated[tuple[Reversal, ...], told.at_most(LISTED_MAX)]
     """Entries that take back others: the last of them."""
     keys: Annotated[tuple[KeyAudited, ...], told.at_most(told.MEMBERS_MAX)]

@@ -14,7 +14,7 @@ from projections.ledger import Ledger
 from projections.matches import Matches
 from referee.clubs import asked
 from referee.clubs.asked import EntryFound
-from referee.clubs.facts import EntryKind, MoneyDraft, account_of
+from referee.clubs.facts import EntryKind, account_of
 from referee.store.club import Club
 
 BOOKED: dict[type, type] = {
@@ -26,9 +26,9 @@ BOOKED: dict[type, type] = {
     asked.CloseBooksSent: asked.CloseBooks,
 }
 """What is sent, and what is decided: that and what the books say."""
-BookedSent = (
-    asked.EraseSent | asked.PaySent | asked.PayoutSent | asked.ReverseSent | asked.ConfirmSent | asked.CloseBooksSent
-)
+BookedAct = asked.PayoutSent | asked.ReverseSent | asked.CloseBooksSent
+"""The acts of these that a proposal may be about, and that the books are asked about again when it is confirmed."""
+BookedSent = asked.EraseSent | asked.PaySent | asked.ConfirmSent | BookedAct
 
 
 async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
@@ -75,21 +75,16 @@ def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club
             return {"found": _found(ledger, connection, club.id, entry)}
         case asked.ConfirmSent(proposal=number):
             proposal = now.proposals.get(number)
-            return {} if proposal is None else _of_draft(ledger, connection, club.id, proposal.draft)
+            act = None if proposal is None else proposal.act
+            if not isinstance(act, BookedAct):
+                return {}
+            says = says_of(ledger, matches, connection, club, act)
+            return {"complete": BOOKED[type(act)](**asdict(act), **says)}
         case asked.CloseBooksSent():
             through = ledger.last(connection, club.id)
             entries = ledger.read(connection, club.id, after=now.closed_through, to=through)
             trial = ledger.balances_at(connection, club.id, through)
             return {"through": through, "digest": digest(now.digest, entries), "trial": trial}
-
-
-def _of_draft(ledger: Ledger, connection: Connection, club: UUID, draft: MoneyDraft) -> dict[str, Any]:
-    if draft.reverses is not None:
-        return {"found": _found(ledger, connection, club, draft.reverses)}
-    if draft.kind == "payout":
-        (account,) = (one.account for one in draft.postings if one.amount > 0)
-        return {"balance": ledger.balance(connection, club, account, draft.currency)}
-    return {}
 
 
 def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:

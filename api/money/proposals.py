@@ -1,13 +1,15 @@
-"""What waits in a club to be confirmed."""
+"""The proposals of a club: acts that wait until another member confirms them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
 from litestar import get
+from msgspec.structs import replace
 
-from api.access.clubs import must_see_books, sees_books
+from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.clubs.pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.clubs.people import numbers_seen
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.params import ClubId, ClubMinVersion
@@ -16,37 +18,34 @@ from api.service import Service, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor
-from referee.clubs.facts import EntryKind, Postings, account_of
-from referee.clubs.money import not_for, others_of
+from referee.clubs.asked import ProposedAct, SetPayee
+from referee.clubs.facts import MoneyDraft, account_of
+from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
 from referee.clubs.standing import Proposal
+from referee.store.desk import utc_now
 from referee.value import EventNumber, Time, Value, Version
 
 
 class ProposalSeen(Value):
-    """An entry that waits for somebody else to confirm it."""
+    """An act that waits for another member to confirm it."""
 
     proposal: told.ProposalNumber
-    """Its number: what `confirm` and `decline` name."""
-    kind: EntryKind
-    currency: told.Currency
-    postings: Postings
-    evening: told.EveningNumber | None
-    """Of the club's evenings the one that it belongs to; null: none."""
-    reverses: told.EntryNumber | None
-    """The entry that it takes back; null: none."""
-    plan: told.Digest | None
-    """Of `pay` the payment of a plan that it is; null: none, or not told."""
+    """Its number: the one that `confirm` and `decline` name."""
+    act: ProposedAct
+    """The act as it was sent. Numbers of a payee are shown to those who may confirm it or read the numbers."""
+    draft: MoneyDraft | None
+    """The entry that the act makes in the books; null: none."""
     by: Actor
-    """Who asks for it."""
+    """The sender of the act."""
     at: Time
-    """When it was asked for."""
+    """The time of the proposal."""
     event: EventNumber
-    """The number of the event in the club that says so."""
+    """The number of its event in the club."""
     other: told.MemberNumber | None
-    """Of `pay` who confirms it with any key of his own, or else a treasurer who is neither; null: another member with
-    `treasury` than who asked."""
+    """Of `pay` the other party, who confirms it with any key of their own, or else a treasurer who is neither; null:
+    another member than the sender confirms it."""
     yours: bool
-    """Whether the caller may confirm it with the key that he shows."""
+    """Whether the caller may confirm it with this key."""
 
 
 class ProposalPage(Value):
@@ -63,10 +62,12 @@ class ProposalPage(Value):
 @get(
     "/clubs/{club:uuid}/proposals",
     operation_id="list_proposals",
-    summary="What waits to be confirmed",
-    description="A page of the entries that somebody else has to confirm, by number: payments that one of the two "
-    "has told, payouts above the limit, reversals of matches. What was confirmed or declined is no more among them. "
-    "With `audit` or `treasury`; with any other key of his own a member has those that write on his account.",
+    summary="The proposals of a club",
+    description="A page of the acts that another member has to confirm, by number: payments between members, payouts "
+    "above the limit, reversals of matches, and, in a club of which two members hold `keys` or `audit`, looser "
+    "settings, payees and closings. Those that were confirmed or declined are left out. With `audit` or `treasury`; "
+    "with `keys` those that it may confirm; with any other key of their own a member sees those that they sent or "
+    "that concern them.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -78,44 +79,52 @@ async def list_proposals(
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    """What waits to be confirmed."""
+    """Return a page of proposals."""
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
-    own = caller.member
-    must_see_books(caller, own)
-    now = caller.club.standing
-    whose = None if sees_books(caller) or own is None else account_of(own)
+    now, own = caller.club.standing, caller.member
+    if own is None and not sees_proposals(caller, SECOND):
+        must_have(caller, "audit")
     waiting = sorted(now.proposals.items())
-    page = some((one for one in waiting if whose is None or _writes_on(one[1], whose)), cursor, limit)
+    page = some((one for one in waiting if _sees(caller, one[1])), cursor, limit)
     times = await in_thread(_times, service, club, [one.event for _, one in page.found])
-
-    def seen(number: int, one: Proposal, at: Any) -> ProposalSeen:
-        draft, others = one.draft, others_of(one)
-        return ProposalSeen(
-            proposal=number,
-            kind=draft.kind,
-            currency=draft.currency,
-            postings=draft.postings,
-            evening=draft.evening,
-            reverses=draft.reverses,
-            plan=draft.plan,
-            by=one.by,
-            at=at,
-            event=one.event,
-            other=others[0] if others else None,
-            yours=not_for(now, one, caller.actor) is None,
-        )
-
-    found = tuple(seen(number, one, at) for (number, one), at in zip(page.found, times, strict=True))
+    found = [
+        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.found, times, strict=True)
+    ]
     return await page_reply(
-        request, ProposalPage(version=caller.club.version, proposals=found, next=page.next), page.next
+        request, ProposalPage(version=caller.club.version, proposals=tuple(found), next=page.next), page.next
     )
 
 
-def _writes_on(proposal: Proposal, account: str) -> bool:
-    return any(one.account == account for one in proposal.draft.postings)
+async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
+    yours = not_for(caller.club.standing, one, caller.actor, utc_now()) is None
+    act, others = one.act, others_of(one)
+    if isinstance(act, SetPayee):
+        act = replace(act, **await numbers_seen(service, caller, act, confirms=yours))
+    return ProposalSeen(
+        proposal=number,
+        act=act,
+        draft=one.draft,
+        by=one.by,
+        at=at,
+        event=one.event,
+        other=others[0] if others else None,
+        yours=yours,
+    )
+
+
+def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
+    """Return whether a caller reads the books, confirms such acts, sent this one, or is a member whom it concerns."""
+    member = caller.member
+    if sees_proposals(caller, confirmers(proposal.act)):
+        return True
+    if member is None:
+        return caller.actor == proposal.by
+    if member in (proposal.member, getattr(proposal.act, "member", None)):
+        return True
+    return proposal.draft is not None and any(one.account == account_of(member) for one in proposal.draft.postings)
 
 
 def _times(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
-    """When events of a club were stored."""
+    """Return the times of events of a club."""
     return [service.referee.history(club, after=one - 1, to=one)[0].at for one in events]

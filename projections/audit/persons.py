@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from projections.audit.findings import Findings
 from projections.journal import decimal
 from referee.actors import Actor
+from referee.clubs.asked import ProposedAct, SetPayee
 from referee.clubs.facts import (
     LIMIT_DAYS,
     AppName,
@@ -19,14 +20,13 @@ from referee.clubs.facts import (
     MemberErased,
     MemberJoined,
     MemberNamed,
-    MoneyDeclined,
     MoneyDraft,
     MoneyPosted,
-    MoneyProposed,
     PayeeSet,
     Scopes,
     member_of,
 )
+from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.sight import Recorded
 from referee.told import MemberNumber, ProposalNumber
 from referee.value import Time, Value
@@ -50,15 +50,17 @@ class KeyHeld(Value):
 
 
 class Waiting(Value):
-    """An entry that waits for somebody else to confirm it."""
+    """An act that waits for another member to confirm it."""
 
     proposal: ProposalNumber
-    draft: MoneyDraft
-    """The entry that it asks for."""
+    act: ProposedAct
+    """The act as it was sent."""
+    draft: MoneyDraft | None
+    """The entry that it makes in the books; null: none."""
     by: Actor
-    """Who asks."""
+    """The sender of the act."""
     at: Time
-    """When."""
+    """The time of the proposal."""
 
 
 class People:
@@ -75,6 +77,8 @@ class People:
         self._paid_by: dict[int | None, set[str]] = {}
         self.erased: dict[int, datetime] = {}
         self.proposals: dict[int, Waiting] = {}
+        self._confirmed: dict[int, Waiting] = {}
+        """Those that were confirmed, until their entry is posted."""
         self._limit: int | None = None
         self._paid: dict[tuple[str, str], list[tuple[datetime, int]]] = {}
         """Payouts of the last 30 days by account and currency, each with its time."""
@@ -100,9 +104,11 @@ class People:
                 )
             case KeyRevoked(key=key) if key in self.keys:
                 self.keys[key] = replace(self.keys[key], revoked_at=recorded.at)
-            case MoneyProposed(proposal=number, draft=draft, by=by):
-                self.proposals[number] = Waiting(proposal=number, draft=draft, by=by, at=recorded.at)
-            case MoneyDeclined(proposal=number):
+            case ProposalMade(proposal=number, act=act, draft=draft, by=by):
+                self.proposals[number] = Waiting(proposal=number, act=act, draft=draft, by=by, at=recorded.at)
+            case ProposalConfirmed(proposal=number) if number in self.proposals:
+                self._confirmed = {number: self.proposals.pop(number)}
+            case ProposalDeclined(proposal=number):
                 self.proposals.pop(number, None)
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
@@ -118,13 +124,17 @@ class People:
                 self._paid_by[whose] = numbers
                 if whose is not None:
                     self.names.setdefault(whose, []).extend(sorted(numbers))
+            case ProposalMade(act=SetPayee(member=int(whose)) as payee):
+                self.names.setdefault(whose, []).extend(_numbers(payee))
+            case ProposalDeclined(act=SetPayee() as payee):
+                self.replaced.update(_numbers(payee))
             case MemberErased(member=member):
                 self.erased[member] = recorded.at
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """A payment between members the other party confirms, or a treasurer who is neither; what else needs two,
         another member's treasurer."""
-        proposal = None if posted.proposal is None else self.proposals.pop(posted.proposal, None)
+        proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         pay = posted.kind == "pay"
         needs = pay or (posted.reverses is not None and kind_of(posted.reverses) == "match")
         if posted.kind == "payout":
@@ -141,11 +151,11 @@ class People:
         if proposal is None or proposal.by != posted.by:
             self.findings.say("two_persons", "not_proposed", **where, **who)
         elif (draft := _draft(posted)) != proposal.draft:
-            said = {"stands": _told(draft), "should": _told(proposal.draft)}
+            said = {"stands": _told(draft), "should": "" if proposal.draft is None else _told(proposal.draft)}
             self.findings.say("two_persons", "proposed_otherwise", **where, **said)
-        elif confirmed not in parties - {None} and not self._is_treasurer(recorded.actor, operator=pay):
+        elif confirmed not in parties - {None} and not self._is_treasurer(recorded.actor):
             self.findings.say("two_persons", "no_treasurer", **where, **who)
-        elif asked is None or asked == confirmed or (confirmed is None and not pay):
+        elif asked is None or confirmed is None or asked == confirmed:
             self.findings.say("two_persons", "one_person", **where, **who)
 
     def _paid_out(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
@@ -159,12 +169,16 @@ class People:
         key = self._key(actor)
         return None if key is None else key.member
 
-    def _is_treasurer(self, actor: Actor, *, operator: bool) -> bool:
+    def _is_treasurer(self, actor: Actor) -> bool:
         key = self._key(actor)
-        return (operator and actor == "operator") or (key is not None and "treasury" in key.scopes)
+        return key is not None and "treasury" in key.scopes
 
     def _key(self, actor: Actor) -> KeyHeld | None:
         return self.keys.get(actor.removeprefix("key:")) if isinstance(actor, str) else None
+
+
+def _numbers(payee: SetPayee) -> list[str]:
+    return [ref for ref in (payee.swish, payee.iban) if ref is not None]
 
 
 def _draft(posted: MoneyPosted) -> MoneyDraft:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
@@ -296,26 +296,6 @@ class Reverse(ReverseSent, kw_only=True, tag="reverse"):
     found: EntryFound | None = None
 
 
-class ConfirmSent(MoneyAct, tag="confirm"):
-    """A proposal is posted."""
-
-    SCHEMA: ClassVar[str] = "Confirm"
-    proposal: ProposalSent
-
-
-class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
-    """And what the books say of what it asks for: of a payout the member's account, of a reversal the entry."""
-
-    balance: told.Money | None = None
-    found: EntryFound | None = None
-
-
-class Decline(MoneyAct, tag="decline"):
-    """A proposal is declined, or taken back by who made it."""
-
-    proposal: ProposalSent
-
-
 class CloseBooksSent(MoneyAct, tag="close_books"):
     """All entries until now are closed."""
 
@@ -331,8 +311,42 @@ class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
     trial: Trial
 
 
-MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | ConfirmSent | Decline | CloseBooksSent
-MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | Confirm | Decline | CloseBooks
+MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | CloseBooksSent
+MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
+
+ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
+"""An act that can wait for a second person."""
+CompletedAct = Payout | Reverse | CloseBooks
+"""An act of a proposal that is decided on more than was sent."""
+SENT: dict[type, type] = {Pay: PaySent, Payout: PayoutSent, Reverse: ReverseSent, CloseBooks: CloseBooksSent}
+"""The type that a client sends, by the type that is decided."""
+
+
+def sent(request: Any) -> Any:
+    """Return a request as the client sent it."""
+    kind: Any = SENT.get(type(request), type(request))
+    return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})
+
+
+class ConfirmSent(ClubAct, tag="confirm"):
+    """Another member confirms a proposal: its act is done."""
+
+    SCHEMA: ClassVar[str] = "Confirm"
+    proposal: ProposalSent
+
+
+class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
+    """A confirmation, with the act of the proposal as it is decided now."""
+
+    complete: CompletedAct | None = None
+    """Left out: the act is decided as it was sent."""
+
+
+class Decline(ClubAct, tag="decline"):
+    """A proposal is declined, or withdrawn by its proposer: its act is not done."""
+
+    proposal: ProposalSent
+
 
 ClubSent = (
     Join
@@ -347,6 +361,8 @@ ClubSent = (
     | OpenEvening
     | CloseEvening
     | MoneySent
+    | ConfirmSent
+    | Decline
 )
 """What a client sends."""
 ClubRequest = (
@@ -362,6 +378,8 @@ ClubRequest = (
     | OpenEvening
     | CloseEvening
     | MoneyRequest
+    | Confirm
+    | Decline
 )
 """What is decided, and stands on record."""
 

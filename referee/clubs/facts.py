@@ -213,6 +213,8 @@ class ClubSet(Event):
     keep_years: told.Years | None = None
     """So long the books must be kept; 0: nothing demands it."""
     sie: SieAccounts | None = None
+    alone: bool = False
+    """Whether the change takes two persons, and one person made it alone because the club had no second one."""
 
 
 class MemberJoined(Event):
@@ -261,6 +263,8 @@ class PayeeSet(Event):
     """A Swish number, for kronor."""
     iban: NumberRef | None = None
     """An account that SEPA reaches, for euros."""
+    alone: bool = False
+    """Whether the change takes two persons, and one person made it alone because the club had no second one."""
 
 
 class KeyIssued(Event):
@@ -312,29 +316,6 @@ class EveningClosed(Event):
     evening: told.EveningNumber
 
 
-class MoneyProposed(Event):
-    """An entry waits for somebody else to confirm it."""
-
-    TOPIC: ClassVar[str] = "money/proposed"
-    proposal: told.ProposalNumber
-    """Its number among the proposals of the club, from 1 on."""
-    draft: MoneyDraft
-    """The entry that it asks for."""
-    by: Actor
-    """Who asks."""
-
-
-class MoneyDeclined(Event):
-    """A proposal was declined, or taken back: nothing comes of it."""
-
-    TOPIC: ClassVar[str] = "money/declined"
-    proposal: told.ProposalNumber
-    draft: MoneyDraft
-    """The entry that it asked for."""
-    by: Actor
-    """Who declined it."""
-
-
 class MoneyPosted(Event):
     """An entry of the books. Its number there is that which it has in the order of the log."""
 
@@ -343,12 +324,12 @@ class MoneyPosted(Event):
     currency: told.Currency
     postings: Postings
     by: Actor
-    """Who asked for it; where it had been proposed, the actor of this event is who confirmed it."""
+    """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
     evening: told.EveningNumber | None = None
     reverses: told.EntryNumber | None = None
     """The entry that it takes back."""
     proposal: told.ProposalNumber | None = None
-    """That it comes of; left out: it needed nobody else."""
+    """The proposal that was confirmed; left out: the act needed no second person."""
     plan: told.Digest | None = None
     """Of `pay`: the payment of a plan that it is."""
     balance: told.Money | None = None
@@ -369,3 +350,5 @@ class BooksClosed(Event):
     """What stood on each account then, but where it was 0."""
     label: Label
     """What the club calls the closing."""
+    alone: bool = False
+    """Whether one person closed the books alone because the club had no second one."""

@@ -1,4 +1,4 @@
-"""What may be done with a club's money, and what comes of it: entries for its books, proposals, closings.
+"""What may be done with a club's money, and what comes of it: entries for its books, and closings.
 
 The books are a projection of these events and of the matches; what a decision needs of them (a balance, an entry)
 comes with the request. Debit is above zero: below zero stands what a member is to receive.
@@ -19,44 +19,29 @@ from referee.clubs.facts import (
     MoneyDraft,
     Posting,
     Postings,
-    Scope,
     account_of,
     member_of,
 )
-from referee.clubs.lookup import evening_of, key_by, member_by, member_here, not_erased
-from referee.clubs.standing import Club, PaidOut, Proposal
+from referee.clubs.lookup import evening_of, member_by, member_here, not_erased
+from referee.clubs.standing import Club, PaidOut
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
 from referee.sight import Event
 
-PROPOSALS_MAX = 1000
-"""That may wait at a time."""
-
 Events = tuple[Event, ...]
 
 
-def needs(club: Club, request: asked.MoneyAct, actor: Actor) -> Scope | None:
-    """The scope that a holder needs to ask this; ``None``: any key of his own will do, since it is his own money."""
+def takes_two(club: Club, request: asked.ClubRequest, moment: Moment) -> bool:
+    """Return whether an act always waits for another member: a payment between members, a payout above the limit, and
+    the reversal of a match."""
     match request:
-        case asked.PaySent():
-            return None
-        case asked.ConfirmSent(proposal=number) | asked.Decline(proposal=number):
-            proposal = club.proposals.get(number)
-            mine = proposal is not None and member_by(club, actor) in parties_of(proposal.draft)
-            return None if mine else "treasury"
-    return "treasury"
-
-
-def parties_of(draft: MoneyDraft) -> frozenset[int]:
-    """The members between whom it is, where it is a payment of theirs."""
-    if draft.kind != "pay":
-        return frozenset()
-    return frozenset(member for one in draft.postings if (member := member_of(one.account)) is not None)
-
-
-def _is_treasurer(club: Club, actor: Actor) -> bool:
-    key = key_by(club, actor)
-    return actor == "operator" or (key is not None and "treasury" in key.scopes)
+        case asked.Pay():
+            return True
+        case asked.Payout():
+            return _above_the_limit(club, request, moment.at)
+        case asked.Reverse(found=found):
+            return found is not None and found.kind == "match"
+    return False
 
 
 # Decisions
@@ -70,9 +55,7 @@ def _deposit(club: Club, request: asked.Deposit, moment: Moment) -> Events:
 def _payout(club: Club, request: asked.Payout, moment: Moment) -> Events:
     draft = _of_member(club, request, "payout", {request.via: -request.amount}, request.amount)
     _covered(request.amount, request.balance, draft.currency)
-    if not _above_the_limit(club, draft, moment.at):
-        return (_posted(draft, moment.actor, balance=request.balance),)
-    return (_proposed_by_two(club, draft, moment),)
+    return (_posted(draft, moment.actor, balance=request.balance),)
 
 
 def _fee(club: Club, request: asked.Fee, moment: Moment) -> Events:
@@ -121,23 +104,17 @@ def _covered(amount: int, balance: int, currency: str) -> None:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
 
 
-def _above_the_limit(club: Club, draft: MoneyDraft, at: datetime) -> bool:
+def _above_the_limit(club: Club, request: asked.Payout, at: datetime) -> bool:
     """Return whether a payout takes the member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
     if club.payout_limit is None:
         return False
-    account, amount = _paid(draft)
-    return amount + sum(one.amount for one in _recent(club.paid_out.get(account, ()), at)) > club.payout_limit
+    paid = club.paid_out.get(f"{account_of(request.member)} {request.currency or club.currencies[0]}", ())
+    return request.amount + sum(one.amount for one in _recent(paid, at)) > club.payout_limit
 
 
 def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
     """Return the payouts that still count against ``payout_limit`` at a time."""
     return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
-
-
-def _paid(draft: MoneyDraft) -> tuple[str, int]:
-    """To whom a payout goes, by account and currency, and how much it is."""
-    (posting,) = (one for one in draft.postings if member_of(one.account) is not None)
-    return f"{posting.account} {draft.currency}", posting.amount
 
 
 def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
@@ -150,13 +127,16 @@ def _pay(club: Club, request: asked.Pay, moment: Moment) -> Events:
         raise NotGranted("payment_of_others", None, members=(payer, payee))
     postings = {account_of(payee): request.amount, account_of(payer): -request.amount}
     draft = _draft(club, "pay", request.currency, postings, request.evening)
-    if request.plan is not None:
-        _must_be_planned(club, request)
-    return (_proposed(club, replace(draft, plan=request.plan), moment),)
+    return (_posted(replace(draft, plan=request.plan), moment.actor),)
 
 
-def _must_be_planned(club: Club, request: asked.Pay) -> None:
-    """Raise ``Refused`` unless the plan lists this payment, and no proposal of it waits."""
+def must_be_planned(club: Club, request: asked.ClubRequest) -> None:
+    """Raise ``Refused`` if a payment names a plan that does not list it, or of which a proposal waits.
+
+    A confirmation does not ask this again: the payment was made, although the plan may have changed since.
+    """
+    if not isinstance(request, asked.Pay) or request.plan is None:
+        return
     if (waiting := waiting_for(club, request.plan)) is not None:
         raise ClubState("planned_already", None, proposal=waiting)
     planned = request.planned
@@ -170,7 +150,10 @@ def _must_be_planned(club: Club, request: asked.Pay) -> None:
 
 def waiting_for(club: Club, plan: str | None) -> int | None:
     """Return the number of the proposal that waits for a planned payment, or ``None``."""
-    return next((number for number, one in club.proposals.items() if plan and one.draft.plan == plan), None)
+    for number, proposal in club.proposals.items():
+        if plan is not None and isinstance(proposal.act, asked.PaySent) and proposal.act.plan == plan:
+            return number
+    return None
 
 
 def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Events:
@@ -195,8 +178,6 @@ def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
         evening=found.evening,
         reverses=request.entry,
     )
-    if found.kind == "match":
-        return (_proposed_by_two(club, draft, moment),)
     return (_posted(draft, moment.actor),)
 
 
@@ -208,59 +189,6 @@ def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
     if found.reversed:
         raise ClubState("entry_reversed", None, entry=entry)
     return found
-
-
-def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
-    proposal = _waits(club, request.proposal)
-    draft = proposal.draft
-    if (refused := not_for(club, proposal, moment.actor)) is not None:
-        raise refused
-    _owners(club, draft.postings)  # somebody may have been erased since it was asked
-    if draft.kind == "payout":
-        assert request.balance is not None, "it comes with what the books say"
-        _covered(_paid(draft)[1], request.balance, draft.currency)
-    if draft.reverses is not None:
-        _reversible(draft.reverses, request.found)
-    return (_posted(draft, proposal.by, request.proposal, request.balance),)
-
-
-def not_for(club: Club, proposal: Proposal, actor: Actor) -> NotGranted | None:
-    """Why it is for somebody else to confirm a proposal; ``None``: this one may."""
-    me = member_by(club, actor)
-    if proposal.draft.kind == "pay":
-        # The other party, or a treasurer who is neither.
-        if me == proposal.member or not (me in parties_of(proposal.draft) or _is_treasurer(club, actor)):
-            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
-        return None
-    if not _is_treasurer(club, actor):
-        return NotGranted("for_treasurers", None)
-    return NotGranted("second_person_needed", None) if me is None or me == proposal.member else None
-
-
-def others_of(proposal: Proposal) -> tuple[int, ...]:
-    """Of a payment the party that did not tell it; else nobody."""
-    return tuple(sorted(parties_of(proposal.draft) - {proposal.member}))
-
-
-def _decline(club: Club, request: asked.Decline, moment: Moment) -> Events:
-    proposal = _waits(club, request.proposal)
-    if member_by(club, moment.actor) not in parties_of(proposal.draft):
-        _must_be_treasurer(club, moment.actor)
-    return (facts.MoneyDeclined(proposal=request.proposal, draft=proposal.draft, by=moment.actor),)
-
-
-def _must_be_treasurer(club: Club, actor: Actor) -> None:
-    if not _is_treasurer(club, actor):
-        raise NotGranted("for_treasurers", None)
-
-
-def _waits(club: Club, number: int) -> Proposal:
-    proposal = club.proposals.get(number)
-    if proposal is None and number > club.proposed:
-        raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
-    if proposal is None:
-        raise ClubState("proposal_settled", None, proposal=number)
-    return proposal
 
 
 def _close_books(club: Club, request: asked.CloseBooks, moment: Moment) -> Events:
@@ -277,20 +205,7 @@ def _close_books(club: Club, request: asked.CloseBooks, moment: Moment) -> Event
     )
 
 
-def _proposed_by_two(club: Club, draft: MoneyDraft, moment: Moment) -> Event:
-    """Another member has to confirm it: so it is a member who asks."""
-    if member_by(club, moment.actor) is None:
-        raise NotGranted("second_person_needed", None)
-    return _proposed(club, draft, moment)
-
-
-def _proposed(club: Club, draft: MoneyDraft, moment: Moment) -> Event:
-    if len(club.proposals) >= PROPOSALS_MAX:
-        raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
-    return facts.MoneyProposed(proposal=club.proposed + 1, draft=draft, by=moment.actor)
-
-
-def _posted(draft: MoneyDraft, by: Actor, proposal: int | None = None, balance: int | None = None) -> Event:
+def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
     return facts.MoneyPosted(
         kind=draft.kind,
         currency=draft.currency,
@@ -298,7 +213,6 @@ def _posted(draft: MoneyDraft, by: Actor, proposal: int | None = None, balance: 
         by=by,
         evening=draft.evening,
         reverses=draft.reverses,
-        proposal=proposal,
         plan=draft.plan,
         balance=balance,
     )
@@ -311,8 +225,6 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Fee: _fee,
     asked.OpenAccount: _open_account,
     asked.Reverse: _reverse,
-    asked.Confirm: _confirm,
-    asked.Decline: _decline,
     asked.CloseBooks: _close_books,
 }
 
@@ -320,28 +232,14 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 # What comes of an event
 
 
-def _on_proposed(club: Club, event: facts.MoneyProposed, number: int) -> Club:
-    proposal = Proposal(draft=event.draft, by=event.by, member=member_by(club, event.by), event=number)
-    return replace(club, proposed=event.proposal, proposals=club.proposals | {event.proposal: proposal})
-
-
-def _without(club: Club, number: int | None) -> dict[int, Proposal]:
-    return {one: proposal for one, proposal in club.proposals.items() if one != number}
-
-
-def _on_declined(club: Club, event: facts.MoneyDeclined, number: int) -> Club:
-    return replace(club, proposals=_without(club, event.proposal))
-
-
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
-    if event.proposal is not None:
-        club = replace(club, proposals=_without(club, event.proposal))
     if event.kind != "payout":
         return club
     assert club.acted_at is not None, "an act posts it"
-    whose, amount = _paid(MoneyDraft(kind=event.kind, currency=event.currency, postings=event.postings))
+    (posting,) = (one for one in event.postings if member_of(one.account) is not None)
+    whose = f"{posting.account} {event.currency}"
     paid_out = {one: recent for one, paid in club.paid_out.items() if (recent := _recent(paid, club.acted_at))}
-    new = PaidOut(at=club.acted_at, amount=amount)
+    new = PaidOut(at=club.acted_at, amount=posting.amount)
     return replace(club, paid_out=paid_out | {whose: (*paid_out.get(whose, ()), new)})
 
 
@@ -350,8 +248,6 @@ def _on_closed(club: Club, event: facts.BooksClosed, number: int) -> Club:
 
 
 EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
-    facts.MoneyProposed: _on_proposed,
-    facts.MoneyDeclined: _on_declined,
     facts.MoneyPosted: _on_posted,
     facts.BooksClosed: _on_closed,
 }

@@ -4,15 +4,16 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from referee.actors import Actor
-from referee.clubs import asked, facts, money
+from referee.clubs import asked, facts, money, proposals
 from referee.clubs.currencies import DECIMALS
-from referee.clubs.facts import SCOPES, Scope
-from referee.clubs.lookup import evening_of, good_key, key_by, key_of, member_by, member_here, member_of, not_erased
+from referee.clubs.facts import SCOPES
+from referee.clubs.lookup import evening_of, good_key, key_of, member_here, member_of, not_erased
+from referee.clubs.proposal_events import ProposalConfirmed
+from referee.clubs.scopes import must_have_all
 from referee.clubs.standing import Club, Evening, Key, Member, Payee
-from referee.refusals import AgainstTheClub, ClubState, NotGranted
+from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
 from referee.sight import Event
 from referee.told import MEMBERS_MAX
@@ -51,7 +52,7 @@ class ClubRules:
         """The events that a request makes, and the club after them. Raises
         :class:`~referee.refusals.Refused`."""
         club = self.acts(club, moment.at)
-        events = DECIDE[type(request)](club, request, moment)
+        events = _decided(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
             club = self.evolve(club, event, number)
         return events, club
@@ -68,26 +69,38 @@ class ClubRules:
 RULES = ClubRules()
 
 
-def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
-    """The scope that a holder needs to ask this of the club; ``None``: any key of his own will do."""
-    match request:
-        case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
-            return None
-        case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
-            return None
-        case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if _is_own(club, actor, name):
-            return None
-        case asked.OpenEvening() | asked.CloseEvening():
-            return "open"
-        case asked.MoneyAct():
-            return money.needs(club, request, actor)
-    return "keys"
+def _decided(club: Club, request: asked.ClubRequest, moment: Moment) -> Events:
+    """Return the events of an act, or its proposal if it takes a second person."""
+    events = DECIDE[type(request)](club, request, moment)
+    money.must_be_planned(club, request)
+    if money.takes_two(club, request, moment):
+        return (proposals.made(club, request, events, moment),)
+    if not proposals.takes_two(club, request, moment.actor):
+        return events
+    if proposals.has_two(club, moment.at):
+        return (proposals.made(club, request, events, moment),)
+    return tuple(replace(event, alone=True) for event in events)
 
 
-def granted(club: Club, actor: Actor) -> tuple[Scope, ...]:
-    """What somebody may grant: whoever runs the service all, a key what it has itself."""
-    key = key_by(club, actor)
-    return SCOPES if actor == "operator" else () if key is None else key.scopes
+def _confirm(club: Club, request: asked.Confirm, moment: Moment) -> Events:
+    proposal = proposals.waiting(club, request.proposal)
+    if (refused := proposals.not_for(club, proposal, moment.actor, moment.at)) is not None:
+        raise refused
+    act: Any = request.complete or proposal.act
+    if isinstance(act, asked.PaySent):
+        act = asked.Pay(**asdict(act))
+    assert asked.sent(act) == proposal.act, "the act of the proposal is confirmed"
+    confirmed = ProposalConfirmed(proposal=request.proposal, by=proposal.by)
+    if proposal.member is None:
+        after = RULES.evolve(club, confirmed, moment.version + 1)
+        return (confirmed, *_decided(after, act, moment))
+    events = DECIDE[type(act)](club, act, replace(moment, actor=proposal.by))
+    numbered = (_numbered(event, request.proposal) for event in events)
+    return (confirmed, *numbered)
+
+
+def _numbered(event: Event, proposal: int) -> Event:
+    return replace(event, proposal=proposal) if isinstance(event, facts.MoneyPosted) else event
 
 
 # Decisions
@@ -145,7 +158,7 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
         raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
-    _may_grant(club, moment.actor, request.scopes)
+    must_have_all(club, moment.actor, request.scopes)
     scopes = tuple(scope for scope in SCOPES if scope in request.scopes)
     return (
         facts.KeyIssued(
@@ -161,7 +174,7 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
 
 def _rotate_key(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
     key = good_key(club, request.key, moment.at)
-    _may_grant(club, moment.actor, key.scopes)
+    must_have_all(club, moment.actor, key.scopes)
     until = moment.at + timedelta(seconds=request.overlap_seconds)
     return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
 
@@ -223,18 +236,6 @@ def members_here(club: Club, numbers: tuple[int, ...]) -> None:
         raise AgainstTheClub("member_twice", None, member=twice[0])
 
 
-def _is_own(club: Club, actor: Actor, name: str) -> bool:
-    """Whether a key is the one that somebody acts with, or another of the same member's."""
-    key, member = club.key(name), member_by(club, actor)
-    return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
-
-
-def _may_grant(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    mine = granted(club, actor)
-    if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
-        raise NotGranted("scopes_not_yours", None, scopes=lacking)
-
-
 def _years_after(left: date, years: int) -> date:
     """The first day on which so many whole years have gone by since the year of that day ended."""
     return date(left.year + years + 1, 1, 1)
@@ -252,6 +253,8 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Set: _set,
     asked.OpenEvening: _open_evening,
     asked.CloseEvening: _close_evening,
+    asked.Confirm: _confirm,
+    asked.Decline: proposals.decline,
     **money.DECIDE,
 }
 
@@ -272,7 +275,7 @@ def _changed_key(club: Club, name: str, **changes: Any) -> Club:
 
 
 def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
-    given = {name: getattr(event, name) for name in event.__struct_fields__}
+    given = {name: getattr(event, name) for name in event.__struct_fields__ if name != "alone"}
     return replace(club, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -294,10 +297,8 @@ def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
 
 
 def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:
-    before = club.payee if event.member is None else club.members[event.member - 1].payee
-    new = tuple(number for number in (event.swish, event.iban) if number is not None)
-    payee = Payee(swish=event.swish, iban=event.iban, numbers=(*before.numbers, *new))
-    return replace(club, payee=payee) if event.member is None else _changed_member(club, event.member, payee=payee)
+    numbers = (*club.payee_of(event.member).numbers, *proposals.numbers_of(event))
+    return club.with_payee(event.member, Payee(swish=event.swish, iban=event.iban, numbers=numbers))
 
 
 def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
@@ -336,5 +337,6 @@ EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.KeyRevoked: _on_revoked,
     facts.EveningOpened: _on_opened,
     facts.EveningClosed: _on_closed,
+    **proposals.EVOLVE,
     **money.EVOLVE,
 }

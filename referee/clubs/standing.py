@@ -3,8 +3,10 @@
 from datetime import date, datetime
 
 from msgspec import field
+from msgspec.structs import replace
 
 from referee.actors import Actor
+from referee.clubs.asked import ProposedAct
 from referee.clubs.facts import (
     AppName,
     Currencies,
@@ -65,14 +67,16 @@ class Evening(Value):
 
 
 class Proposal(Value):
-    """An entry that waits for somebody else."""
+    """An act that waits for another member."""
 
-    draft: MoneyDraft
+    act: ProposedAct
     by: Actor
     member: int | None
-    """Whose key it was asked with."""
+    """The member who sent it; ``None``: a program or the operator."""
     event: int
-    """The number of the event in the club by which it was."""
+    """The number of its event in the club."""
+    draft: MoneyDraft | None = None
+    """The entry that the act makes in the books, if it makes one."""
 
 
 class PaidOut(Value):
@@ -131,3 +135,16 @@ class Club(Value):
     def evening(self, number: int) -> Evening | None:
         """The evening of this number."""
         return self.evenings[number - 1] if 1 <= number <= len(self.evenings) else None
+
+    def payee_of(self, member: int | None) -> Payee:
+        """Return how a member, who exists, or the club (``None``) is paid."""
+        return self.payee if member is None else self.members[member - 1].payee
+
+    def with_payee(self, member: int | None, payee: Payee) -> "Club":
+        """Return the club in which a member, who exists, or the club (``None``) is paid so."""
+        if member is None:
+            return replace(self, payee=payee)
+        before = self.members[member - 1]
+        return replace(
+            self, members=(*self.members[: member - 1], replace(before, payee=payee), *self.members[member:])
+        )

@@ -55,6 +55,7 @@ club_money half  yes   scope scope scope scope    scope  yes      -        key  
 club_pay   half  other other other yes   yes      other  other    -        key    other    other yes     other
 club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope
 club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope
+club_waits half  yes   scope yes   yes   yes      scope  yes      -        key    yes      yes   yes     yes
 club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes
 own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes
 found      found found found found found found    found  yes      found    yes    found    found found   found
@@ -216,7 +217,7 @@ CALLS = {
     "get_statement": Call("club_books", "{club}/accounts/member:3/statement"),
     "get_statement, own": Call("club_own", "{club}/accounts/member:2/statement"),
     "list_entries": Call("club_books", "{club}/journal"),
-    "list_proposals": Call("club_mine", "{club}/proposals"),
+    "list_proposals": Call("club_waits", "{club}/proposals"),
     "list_closings": Call("club_books", "{club}/closings"),
     "get_plan": Call("club_mine", "{club}/plan"),
     "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),

@@ -6,8 +6,9 @@ from typing import Any, get_args
 import pytest
 
 from referee.actors import Actor
-from referee.clubs import asked, facts
-from referee.clubs.rules import DECIDE, EVOLVE, RULES, needs
+from referee.clubs import asked, facts, proposal_events
+from referee.clubs.rules import DECIDE, EVOLVE, RULES
+from referee.clubs.scopes import needs
 from referee.clubs.standing import Club
 from referee.refusals import Refused
 from referee.ruleset import Moment
@@ -74,7 +75,8 @@ def room() -> Room:
 
 def test_every_request_is_decided_and_every_event_has_its_place():
     assert DECIDE.keys() == set(get_args(asked.ClubRequest))
-    assert {*EVOLVE, facts.ClubFounded} == {kind for kind in vars(facts).values() if _is_fact(kind)}
+    kinds = [*vars(facts).values(), *vars(proposal_events).values()]
+    assert {*EVOLVE, facts.ClubFounded} == {kind for kind in kinds if _is_fact(kind)}
 
 
 def _is_fact(kind: Any) -> bool:

@@ -57,8 +57,8 @@ class Persons(Room):
         """How the club answers the confirmation of the last proposal, an act with what the books say of it."""
         if not self.club.proposals:
             return "-"
-        complete = act if type(act) in asked.SENT else None
-        return self.answer(asked.Confirm(proposal=max(self.club.proposals), act=complete), by)
+        complete = act if type(act) in asked.SENT and not isinstance(act, asked.Pay) else None
+        return self.answer(asked.Confirm(proposal=max(self.club.proposals), complete=complete), by)
 
 
 def waiting(events: tuple[Event, ...]) -> bool:

@@ -1,0 +1,43 @@
+"""The events of a club's proposals: acts that wait until another member confirms them."""
+
+from typing import ClassVar
+
+from referee import told
+from referee.actors import Actor
+from referee.clubs.asked import ProposedAct
+from referee.clubs.facts import MoneyDraft
+from referee.sight import Event
+
+
+class ProposalMade(Event):
+    """An act waits for another member to confirm it."""
+
+    TOPIC: ClassVar[str] = "proposal/made"
+    proposal: told.ProposalNumber
+    """Its number among the proposals of the club, from 1."""
+    act: ProposedAct
+    """The act as it was sent."""
+    by: Actor
+    """The sender of the act."""
+    draft: MoneyDraft | None = None
+    """The entry that the act makes in the books; left out: none."""
+
+
+class ProposalConfirmed(Event):
+    """A proposal was confirmed. The next events are those of its act, decided at this moment."""
+
+    TOPIC: ClassVar[str] = "proposal/confirmed"
+    proposal: told.ProposalNumber
+    by: Actor
+    """The sender of the act. The actor of this event confirmed it."""
+
+
+class ProposalDeclined(Event):
+    """A proposal was declined, or withdrawn by its proposer: its act is not done."""
+
+    TOPIC: ClassVar[str] = "proposal/declined"
+    proposal: told.ProposalNumber
+    act: ProposedAct
+    """The act that is not done."""
+    by: Actor
+    """The sender of the act. The actor of this event declined it."""

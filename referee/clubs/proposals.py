@@ -1,0 +1,182 @@
+"""Proposals: acts that take two persons wait until another member confirms or declines them.
+
+An act is decided when it is sent, so that a refusal comes at once, and again when it is confirmed, on the state of
+that moment. A confirmation is made by a member with a key of their own. A program, or the operator, may propose: a
+member who confirms that sends the act, which may then need yet another member.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.actors import Actor
+from referee.clubs import asked, facts
+from referee.clubs.asked import ProposedAct
+from referee.clubs.facts import MoneyDraft, MoneyPosted, Scope
+from referee.clubs.lookup import key_by, member_by
+from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
+from referee.clubs.scopes import needs, scopes_of
+from referee.clubs.standing import Club, Key, Proposal
+from referee.refusals import AgainstTheClub, ClubState, NotGranted, Refused
+from referee.ruleset import Moment
+from referee.sight import Event
+
+PROPOSALS_MAX = 1000
+"""Proposals that may wait at a time."""
+SECOND: tuple[Scope, ...] = ("keys", "audit")
+"""As soon as two members hold one of these, the acts of :func:`takes_two` wait for a second person."""
+LOOSER: dict[str, Callable[[Any, Any], bool]] = {
+    "payout_limit": lambda now, new: now is not None and new > now,
+    "keep_years": lambda now, new: bool(new < now),
+    "currencies": lambda now, new: bool(new != now),
+}
+"""The settings that control one person, and whether a new value controls less than the present one."""
+
+
+# Which acts
+
+
+def takes_two(club: Club, request: asked.ClubRequest, actor: Actor) -> bool:
+    """Return whether an act takes two persons in a club that has two."""
+    match request:
+        case asked.CloseBooksSent():
+            return True
+        case asked.Set():
+            given = {name: getattr(request, name) for name in LOOSER}
+            return any(new is not None and LOOSER[name](getattr(club, name), new) for name, new in given.items())
+        case asked.SetPayee(member=member):
+            return member is None or member != member_by(club, actor)
+    return False
+
+
+def has_two(club: Club, at: datetime) -> bool:
+    """Return whether two members hold `keys` or `audit` now."""
+    return len({key.member for key in club.keys if key.member is not None and _counts(key, at)}) > 1
+
+
+def _counts(key: Key, at: datetime) -> bool:
+    return not key.revoked and at < key.expires_at and any(scope in key.scopes for scope in SECOND)
+
+
+# Who may
+
+
+def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
+    """Return why a caller may not confirm a proposal; ``None`` if they may."""
+    me, act = member_by(club, actor), proposal.act
+    if me is None:
+        return NotGranted("confirmed_by_member", None)
+    if proposal.member is None:  # confirming it is sending it
+        scope = needs(club, act, actor)
+        return None if scope is None else _with_one_of(club, actor, (scope,))
+    if isinstance(act, asked.PaySent):
+        other = me != proposal.member and (me in parties_of(act) or "treasury" in scopes_of(club, actor))
+        return None if other else NotGranted("confirmed_by_other", None, members=others_of(proposal))
+    if me == proposal.member:
+        return NotGranted("second_person_needed", None)
+    return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
+
+
+def confirmers(act: ProposedAct) -> tuple[Scope, ...]:
+    """Return the scopes of which a member needs one to confirm or decline an act."""
+    match act:
+        case asked.CloseBooksSent():
+            return ("treasury", *SECOND)
+        case asked.MoneyAct():
+            return ("treasury",)
+    return SECOND
+
+
+def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
+    mine = scopes_of(club, actor)
+    return None if any(one in mine for one in scopes) else NotGranted("confirmed_with", None, scopes=scopes)
+
+
+def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
+    """Return a refusal if the proposer could not send the act any more."""
+    key = key_by(club, proposal.by)
+    assert key is not None, "a member proposed it with a key"
+    if not key.revoked and at < key.expires_at:
+        return None
+    return ClubState("proposer_key_ended", None, key=str(proposal.by).removeprefix("key:"))
+
+
+def parties_of(act: ProposedAct) -> frozenset[int]:
+    """Return the two members of a payment; of other acts none."""
+    return frozenset((act.payer, act.payee)) if isinstance(act, asked.PaySent) else frozenset()
+
+
+def others_of(proposal: Proposal) -> tuple[int, ...]:
+    """Return the party of a payment that did not propose it; of other acts none."""
+    return tuple(sorted(parties_of(proposal.act) - {proposal.member}))
+
+
+def waiting(club: Club, number: int) -> Proposal:
+    """Return a proposal that waits. Raises :class:`~referee.refusals.Refused` if it does not."""
+    proposal = club.proposals.get(number)
+    if proposal is None and number > club.proposed:
+        raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
+    if proposal is None:
+        raise ClubState("proposal_settled", None, proposal=number)
+    return proposal
+
+
+# Events
+
+
+def made(club: Club, request: asked.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
+    """Return the proposal of an act; ``events`` are what it would do now. Raises ``ClubState`` if too many wait."""
+    if len(club.proposals) >= PROPOSALS_MAX:
+        raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
+    draft = next((_draft(event) for event in events if isinstance(event, MoneyPosted)), None)
+    return ProposalMade(proposal=club.proposed + 1, act=asked.sent(request), by=moment.actor, draft=draft)
+
+
+def _draft(posted: MoneyPosted) -> MoneyDraft:
+    return MoneyDraft(**{name: getattr(posted, name) for name in MoneyDraft.__struct_fields__})
+
+
+def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, ...]:
+    """Decide `decline`: for the proposer, the parties of a payment, and those who may send or confirm the act."""
+    proposal = waiting(club, request.proposal)
+    me, act = member_by(club, moment.actor), proposal.act
+    own = moment.actor == proposal.by or (me is not None and me in {proposal.member, *parties_of(act)})
+    if not own and (refused := _with_one_of(club, moment.actor, confirmers(act))) is not None:
+        raise refused
+    return (ProposalDeclined(proposal=request.proposal, act=act, by=proposal.by),)
+
+
+def _on_made(club: Club, event: ProposalMade, number: int) -> Club:
+    member = member_by(club, event.by)
+    proposal = Proposal(act=event.act, by=event.by, member=member, event=number, draft=event.draft)
+    return replace(club, proposed=event.proposal, proposals=club.proposals | {event.proposal: proposal})
+
+
+def _on_confirmed(club: Club, event: ProposalConfirmed, number: int) -> Club:
+    return _without(club, event.proposal)
+
+
+def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
+    club = _without(club, event.proposal)
+    if not isinstance(event.act, asked.SetPayee):
+        return club
+    payee = club.payee_of(event.act.member)
+    return club.with_payee(event.act.member, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
+
+
+def numbers_of(act: asked.SetPayee | facts.PayeeSet) -> tuple[str, ...]:
+    """Return the numbers that an act or event of this kind names."""
+    return tuple(number for number in (act.swish, act.iban) if number is not None)
+
+
+def _without(club: Club, number: int) -> Club:
+    return replace(club, proposals={one: each for one, each in club.proposals.items() if one != number})
+
+
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
+    ProposalMade: _on_made,
+    ProposalConfirmed: _on_confirmed,
+    ProposalDeclined: _on_declined,
+}

@@ -1,0 +1,48 @@
+"""Which scope an act of a club needs, and which scopes a caller may grant."""
+
+from referee.actors import Actor
+from referee.clubs import asked
+from referee.clubs.facts import SCOPES, Scope
+from referee.clubs.lookup import key_by, member_by
+from referee.clubs.standing import Club
+from referee.refusals import NotGranted
+
+
+def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
+    """Return the scope that an act needs; ``None`` if any key of the caller's own will do.
+
+    Who may confirm or decline depends on the proposal: :mod:`referee.clubs.proposals` decides it.
+    """
+    match request:
+        case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
+            return None
+        case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
+            return None
+        case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if is_own(club, actor, name):
+            return None
+        case asked.PaySent() | asked.ConfirmSent() | asked.Decline():
+            return None
+        case asked.OpenEvening() | asked.CloseEvening():
+            return "open"
+        case asked.MoneyAct():
+            return "treasury"
+    return "keys"
+
+
+def is_own(club: Club, actor: Actor, name: str) -> bool:
+    """Return whether a key is the caller's: the one in use, or another of the same member."""
+    key, member = club.key(name), member_by(club, actor)
+    return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
+
+
+def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
+    """Return the scopes of a caller's key; the operator has all."""
+    key = key_by(club, actor)
+    return SCOPES if actor == "operator" else () if key is None else key.scopes
+
+
+def must_have_all(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
+    """Raise ``NotGranted`` unless a caller's key has all these scopes: nobody grants more."""
+    mine = scopes_of(club, actor)
+    if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
+        raise NotGranted("scopes_not_yours", None, scopes=lacking)
