@@ -1,9 +1,11 @@
-"""Kortoxen: the order in which players come to zero survives corrections (B71, B-O12)."""
+"""Kortoxen: the order in which players come to zero survives corrections and lifted penalties (B71, B-O12)."""
 
 from typing import Any
 
 import pytest
 
+from referee.acts import Answer, Ask, Bid, Deal, Knock, KnockOut, Score, Trick
+from referee.asked import Appeal, OpenCase
 from referee.events import MatchWon, Stakes
 from referee.proceedings.corrections import Ended
 from tests.officials.hearing import Hearing
@@ -89,3 +91,72 @@ class TestASheetThatIsCorrected:
             (BO, -2, "B58", (last,)),
             (CECILIA, -2, "B58", (last,)),
         ]
+
+
+class TestAPenaltyThatIsLifted:
+    """Bo came to zero first, and was put up five by a ruling that does not stand."""
+
+    def at_zero(self, **match: Any) -> Hearing:
+        """Bo comes to zero with the third trick, and has knocked for the exit."""
+        hearing = opened(**match)
+        hearing.ask(Deal(seat=CECILIA))
+        for seat, bid in ((ANNA, 2), (BO, "pass"), (CECILIA, "pass")):
+            hearing.ask(Bid(seat=seat, bid=bid))
+        for seat in (ANNA, BO, BO):
+            hearing.ask(Trick(seat=seat))
+        hearing.ask(KnockOut(seat=BO))
+        return hearing
+
+    def ruled(self) -> Hearing:
+        """An official rules that Bo revoked."""
+        hearing = self.at_zero()
+        hearing.ask(OpenCase(kind="offence", accused=BO, offence="revoke"), "official")
+        hearing.rule("upheld", rule="B42")
+        assert hearing.up == (0, 5, 0)
+        return hearing
+
+    def play_on(self, hearing: Hearing) -> None:
+        """Anna comes to zero, too, and the deal is scored."""
+        hearing.ask(Trick(seat=ANNA))
+        hearing.ask(KnockOut(seat=ANNA))
+        hearing.ask(Ask(seat=ANNA))
+        hearing.ask(Answer(seat=CECILIA, answer="play"))
+        for _ in range(2):
+            hearing.ask(Trick(seat=CECILIA))
+        hearing.ask(Score(seat=ANNA))
+
+    @pytest.mark.rule("B71", "B-O12", "J7")
+    def test_lifted_in_the_deal_it_counts_as_never_imposed(self) -> None:
+        hearing = self.ruled()
+        hearing.ask(Appeal(case=1, seat=BO))
+        hearing.rule("dismissed", by="official:2", rule="J4")
+        assert hearing.up == (0, 0, 0)
+        self.play_on(hearing)
+        assert won(hearing) == (BO, "B71", (0, 700, -700))
+
+    @pytest.mark.rule("B71", "B-O12", "J9")
+    def test_lifted_after_the_score_it_counts_as_never_imposed(self) -> None:
+        hearing = self.ruled()
+        self.play_on(hearing)
+        assert won(hearing) == (ANNA, "B70", (1200, -500, -700))
+        hearing.ask(Appeal(case=1, seat=BO))
+        hearing.rule("dismissed", by="official:2", rule="J4")
+        assert won(hearing) == (BO, "B71", (0, 700, -700))
+        folds(hearing)
+
+    @pytest.mark.rule("B71", "B-O12", "B-O3", "J7")
+    def test_so_does_the_fine_for_a_knock_that_was_right(self) -> None:
+        hearing = self.at_zero(false_knock_penalty=5)
+        hearing.ask(Knock(seat=BO, accused=CECILIA, offence="fold_question"))
+        assert hearing.up == (0, 5, 0)
+        hearing.ask(Appeal(case=1, seat=BO))
+        hearing.rule("upheld", by="official:2", rule="B54")
+        assert hearing.up == (0, 0, 5)
+        self.play_on(hearing)
+        assert won(hearing) == (BO, "B71", (0, 1200, -1200))
+
+    @pytest.mark.rule("B71", "B-O11")
+    def test_one_that_stands_puts_the_exit_off(self) -> None:
+        hearing = self.ruled()
+        self.play_on(hearing)
+        assert won(hearing) == (ANNA, "B70", (1200, -500, -700))
