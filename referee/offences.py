@@ -40,6 +40,8 @@ class Penalty(Value):
     points: int
     rule: str
     events: tuple[int, ...]
+    case: int | None = None
+    """The case that it was imposed in, or lifted."""
 
 
 class Ledger(Value):
@@ -63,6 +65,22 @@ class Ledger(Value):
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
+
+    def lasting(self, seat: int) -> tuple[Penalty, ...]:
+        """Return the penalties of a seat in this deal, without those that were lifted in the same case."""
+        lasting: list[Penalty] = []
+        for penalty in self.penalties:
+            if penalty.seat != seat:
+                continue
+            imposed = (
+                one for one in lasting if (one.case, one.points) == (penalty.case, -penalty.points) and one.points > 0
+            )
+            lifted = None if penalty.case is None else next(imposed, None)
+            if lifted is None:
+                lasting.append(penalty)
+            else:
+                lasting.remove(lifted)
+        return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """With these breaches standing open since ``event``."""
@@ -119,7 +137,8 @@ class Ledger(Value):
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """After a penalty, which stands on the ruling before it."""
-        penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=(number - 1, number))
+        events = (number - 1, number)
+        penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
         return msgspec.structs.replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":

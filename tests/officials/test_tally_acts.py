@@ -207,4 +207,4 @@ def test_a_revoke_is_reported_only_in_a_tally():
 def test_an_exit_in_vain_costs_what_the_table_agreed_act_by_act():
     match = at_the_question()
     match.do(KnockOut(seat=P1))
-    assert match.state.exits.knocked == (0, 0, 0, 0)
+    assert match.state.exits.knocked == ()

@@ -160,7 +160,6 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     events.PlayEnded: by_phase(
         {Auction: auction.passed_out, Playing: play.play_ended, Played: play.broken_off},
     ),
-    events.PenaltyImposed: play.penalty_imposed,
 }
 
 RULESET = phases.game(

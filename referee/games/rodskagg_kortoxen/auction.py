@@ -7,7 +7,7 @@ from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import AuctionWon
 from referee.games._rodskagg.ritual import PickingUp
-from referee.games.rodskagg_kortoxen.states import CITES, Exits, Outcome, Played, Playing, Table
+from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 from referee.sight import Event
@@ -42,12 +42,11 @@ def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playin
         after=following(table.playing, table.seats),
         turn=event.seat,
         tricks=none,
-        exits=Exits(zero=none, knocked=none),
     )
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:
     """The state when all have passed."""
     none = (0,) * state.table.seats
-    outcome = Outcome(kind=event.kind, tricks=none, exits=Exits(zero=none, knocked=none), calls=state.calls)
+    outcome = Outcome(kind=event.kind, tricks=none, calls=state.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome)

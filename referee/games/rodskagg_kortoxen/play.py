@@ -1,22 +1,21 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
 from datetime import timedelta
-from typing import Any
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from referee import offences
 from referee.acts import Ask, KnockOut
 from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
-from referee.games._rodskagg.bids import RODSKAGG
+from referee.games._rodskagg.bids import RODSKAGG, Contract
 from referee.games._rodskagg.closed import Denial
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
 from referee.games.rodskagg_kortoxen.deal import breach, price
-from referee.games.rodskagg_kortoxen.states import CITES, Exits, Outcome, Played, Playing, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.sight import Event
@@ -28,9 +27,39 @@ def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
     return total + table.ledger.points(seat) if table.ledger.penalties else total
 
 
-def defends_for_points(state: Playing, seat: int) -> bool:
-    """B65: in rödskägg a trick counts for this seat."""
-    return state.table.options.rodskagg_defenders_score == "one_per_trick" and seat != state.contract.declarer
+def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
+    """B58, B65: whether a trick counts for this seat; in rödskägg at most for the opponents."""
+    if contract.bid != RODSKAGG:
+        return True
+    return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
+
+
+class AtZero(NamedTuple):
+    """How a seat came to stand at zero: the event of the trick, and of its exit knock; 0 if there is none."""
+
+    came: int
+    knocked: int
+
+
+def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
+    """B71, B-O11, B-O12: return when a seat came to zero and knocked, if it stands there still.
+
+    A penalty that was lifted again counts as never imposed.
+    """
+    came = knocked = 0
+    if deal.contract is None or not counts_tricks(table, deal.contract, seat):
+        return AtZero(came, knocked)
+    changes = [(event, -1, True) for who, event in deal.won if who == seat]
+    changes += [(one.events[-1], one.points, False) for one in table.ledger.lasting(seat)]
+    changes += [(event, 0, False) for who, event in deal.exits.knocked if who == seat]
+    total = table.points[seat]
+    for event, points, trick in sorted(changes):
+        if not points:
+            knocked = event
+            continue
+        total += points
+        came, knocked = event if trick and not total else 0, 0
+    return AtZero(came, knocked)
 
 
 # Playing a card
@@ -124,21 +153,12 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
     rodskagg = state.contract.bid == RODSKAGG
-    if not rodskagg or defends_for_points(state, seat):
-        total = running_total(state.table, state, seat) - 1
-        if not total or exits.owed or exits.zero[seat] or exits.knocked[seat]:
-            exits = replace(
-                exits,
-                zero=_with(exits.zero, seat, 0 if total else number),
-                knocked=_with(exits.knocked, seat, 0),
-                owed=total == 0 and not rodskagg,
-            )
+    if counts_tricks(state.table, state.contract, seat):
+        owed = running_total(state.table, state, seat) == 1 and not rodskagg
+        if owed is not exits.owed:
+            exits = replace(exits, owed=owed)
     credited = state.credited + event.uncontested
     return cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question, exits=exits)
-
-
-def _with(values: tuple[int, ...], seat: int, value: int) -> tuple[int, ...]:
-    return (*values[:seat], value, *values[seat + 1 :])
 
 
 # The question
@@ -186,7 +206,7 @@ def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
-    return running_total(table, deal, seat) == 0 and not deal.exits.knocked[seat]
+    return running_total(table, deal, seat) == 0 and not at_zero(table, deal, seat).knocked
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
@@ -195,7 +215,7 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
         running_total(table, deal, seat) == 0
         and deal.contract is not None
         and deal.contract.bid != RODSKAGG
-        and not deal.exits.knocked[seat]
+        and not at_zero(table, deal, seat).knocked
     )
 
 
@@ -205,7 +225,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
     ended = isinstance(state, Played) and state.outcome.kind != "number"
     if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
         raise WrongPhase("no_exit_now", "B67")
-    if deal.exits.knocked[seat]:
+    if at_zero(table, deal, seat).knocked:
         raise AgainstTheRules("already_knocked_out", "B67")
     if not may_knock_out(table, deal, seat):
         if not table.penalise:
@@ -215,7 +235,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
             knocked += (PenaltyImposed(seat=seat, points=fine, rule="B-O31"),)
         return knocked
     out = KnockedOut(seat=seat, valid=True)
-    if not table.options.exact_zero and deal.exits.zero[seat]:
+    if not table.options.exact_zero and at_zero(table, deal, seat).came:
         return out, PlayEnded(kind="knocked_out")
     return (out,)
 
@@ -224,20 +244,7 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
     """The state after an exit knock; a wrong one changes nothing."""
     if not event.valid or (deal := deal_of(state)) is None:
         return state
-    return _with_exits(state, replace(deal.exits, knocked=_with(deal.exits.knocked, event.seat, number)))
-
-
-def penalty_imposed(state: Any, event: PenaltyImposed, number: int) -> Any:
-    """The state after a penalty: whoever stood at zero stands there no more (B-O31)."""
-    state, seat = offences.imposed(state, event, number), event.seat
-    deal = deal_of(state)
-    if deal is None or not (deal.exits.zero[seat] or deal.exits.knocked[seat]):
-        return state
-    zero, knocked = _with(deal.exits.zero, seat, 0), _with(deal.exits.knocked, seat, 0)
-    return _with_exits(state, replace(deal.exits, zero=zero, knocked=knocked))
-
-
-def _with_exits(state: Playing | Played, exits: Exits) -> Playing | Played:
+    exits = replace(deal.exits, knocked=(*deal.exits.knocked, (event.seat, number)))
     if isinstance(state, Played):
         return replace(state, outcome=replace(state.outcome, exits=exits))
     return replace(state, exits=exits)

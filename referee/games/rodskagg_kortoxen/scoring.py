@@ -7,7 +7,7 @@ from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.line import Writes, contracted, entries, penalties, written
 from referee.games._rodskagg.money import points_left
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
-from referee.games.rodskagg_kortoxen.play import exit_owed
+from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
 from referee.phases import ended_by
 from referee.refusals import AgainstTheRules, WrongPhase
@@ -44,7 +44,7 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
     """The line and what comes of it; nothing where a deal was broken off and nobody could have knocked out (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
-    return () if broken_off and _first_out(state.outcome) is None else scored(state.table, state.outcome)
+    return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
@@ -84,7 +84,7 @@ def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
             free = deal.question.forgotten and table.options.forgotten_question_others_free
             return "takes" if deal.tricks[seat] or free or seat not in deal.order else "in_vain"
         case "knocked_out":
-            return "takes" if seat == _first_out(deal) else "nothing"
+            return "takes" if seat == _first_out(table, deal) else "nothing"
         case "rodskagg_failed":
             return "lost" if declares else table.options.rodskagg_defenders_score
     return "nothing"
@@ -111,10 +111,10 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     return down
 
 
-def _first_out(deal: Outcome) -> int | None:
-    """B77: who knocked for his exit, brought to zero by a trick."""
-    knocked = [(event, seat) for seat, event in enumerate(deal.exits.knocked) if event and deal.exits.zero[seat]]
-    return min(knocked)[1] if knocked else None
+def _first_out(table: Table, deal: Outcome) -> int | None:
+    """B77: the seat that knocked for its exit first, brought to zero by a trick."""
+    came = {seat: at_zero(table, deal, seat) for seat in table.playing}
+    return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
@@ -122,21 +122,21 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":
-        first = _first_out(deal)
+        first = _first_out(table, deal)
         assert first is not None, "a deal is broken off by an exit knock"
         return first, "exit_knock", "B77"
     left = tuple(seat for seat in range(table.seats) if seat not in line.eliminated)
-    at_zero = [seat for seat in left if line.points[seat] == 0]
-    if at_zero:
-        knocked, zero = deal.exits.knocked, deal.exits.zero
+    home = [seat for seat in left if line.points[seat] == 0]
+    if home:
+        came = {seat: at_zero(table, deal, seat) for seat in home}
         seating = clockwise((table.dealer + 1) % table.seats, table.seats)
 
         def first_home(seat: int) -> tuple[float, float, int]:
-            return knocked[seat] or float("inf"), zero[seat] or float("inf"), seating.index(seat)
+            return came[seat].knocked or float("inf"), came[seat].came or float("inf"), seating.index(seat)
 
-        best = min(at_zero, key=first_home)
-        rule = "B70" if len(at_zero) == 1 else "B71" if knocked[best] else "B-O12" if zero[best] else "B-O35"
-        return best, "zero", rule
+        best = min(home, key=first_home)
+        how = came[best]
+        return best, "zero", "B70" if len(home) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35"
     if len(left) == 1:
         return left[0], "last_standing", "B-O36"
     return None

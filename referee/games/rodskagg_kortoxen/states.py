@@ -80,10 +80,10 @@ class Table(phases.Table):
 
 
 class Exits(Value):
-    """Who reached zero, and who knocked for it (B67-B71). By seat, event numbers; 0: not."""
+    """The exit knocks of a deal (B67-B71)."""
 
-    zero: tuple[int, ...]
-    knocked: tuple[int, ...]
+    knocked: tuple[tuple[int, int], ...] = ()
+    """Seat and event of each knock that was made at zero, in order."""
     owed: bool = False
     """The winner of the last trick reached zero by it."""
 
@@ -100,7 +100,7 @@ class Playing(Value, tag="playing"):
     """By seat, who plays next."""
     turn: int
     tricks: tuple[int, ...]
-    exits: Exits
+    exits: Exits = Exits()
     gone: int = 0
     """The cards played so far, as a mask."""
     led: int = 0
@@ -127,7 +127,7 @@ class Outcome(Value):
 
     kind: str
     tricks: tuple[int, ...]
-    exits: Exits
+    exits: Exits = Exits()
     contract: Contract | None = None
     calls: Calls = ()
     order: tuple[int, ...] = ()
