@@ -140,6 +140,19 @@ def test_where_the_table_did_not_agree_it_is_a_case(house: Table) -> None:
     assert [case["case"] for case in house.get(f"/knocks?min_version={house.version()}").json()] == [1]
 
 
+def test_another_act_overtakes_it(house: Table) -> None:
+    """Nobody has to rule on what can no longer be done."""
+    knock(house, 1, seat=1)
+    done = house.done("bid", 2, bid="pass")["events"]
+    assert [one["topic"] for one in done] == ["auction/bid", "case/withdrawn"]
+    assert done[1]["event"] == {"case": 1, "overtaken": True}
+    told = house.get(f"/knocks/1?min_version={house.version()}").json()
+    assert (told["status"], told["verdict"], told["rulings"]) == ("withdrawn", "withdrawn", [])
+    assert told["why"] == "Withdrawn: the act that Berit did not mean is no longer the last (J11)."
+    swedish = house.get("/knocks/1", **{"Accept-Language": "sv"}).json()
+    assert swedish["why"] == "Återkallat: handlingen som Berit inte avsåg är inte längre den senaste (J11)."
+
+
 def test_an_official_rules_on_it(house: Table) -> None:
     knock(house, "official")
     ruling = {"verdict": "upheld", "standard": "balance_of_probabilities", "rule": "J11", "reason": "All saw it"}

@@ -1,14 +1,19 @@
 """J2, J11: an act that was not meant, on which the table did not agree at once, is a case."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from referee.acts import Bid, Deal, Score, TakeBack, Trick
+from referee.acts import Bid, Close, Deal, IssueToken, Score, TakeBack, Trick, Void
 from referee.asked import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
 from referee.events import Adjudication
 from referee.officials.standing import Case
+from referee.phases import Over
+from referee.proceedings.cases import CaseWithdrawn
 from referee.proceedings.takeback import ActTakenBack
+from tests.given import NOON
 from tests.officials.attending import Attending
 
 pytestmark = [pytest.mark.rule("J11")]
@@ -83,13 +88,47 @@ def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending
     assert table.match.state.to_speak[0] == 1
 
 
-def test_an_act_after_it_lets_it_stand(table: Attending) -> None:
-    table.do(misclick(), Bid(seat=2, bid="pass"))
-    table.refused(ruling("upheld"), "nothing_to_take_back")
-    agree(table, 0, 2, 3)
-    assert case_of(table).status == "pending", "it cannot be done, though all agree"
-    table.do(ruling("dismissed"))
-    assert case_of(table).status == "ruled"
+class TestOvertaken:
+    """An act that is not the last any more cannot be taken back, so its case waits for nothing."""
+
+    def test_the_next_act_withdraws_it(self, table: Attending) -> None:
+        table.do(misclick())
+        _, withdrawn = table.do(Bid(seat=2, bid="pass"))
+        assert withdrawn == CaseWithdrawn(case=1, overtaken=True)
+        assert case_of(table).status == "withdrawn"
+        table.refused(ruling("upheld"), "case_decided", "J7")
+        assert table.refused(Statement(case=1, seat=0, agrees=True), "case_decided", "J7").facts["status"] == "withdrawn"
+
+    def test_whatever_comes_after_it(self, table: Attending) -> None:
+        table.do(misclick())
+        *_, withdrawn = table.do(Void())
+        assert withdrawn == CaseWithdrawn(case=1, overtaken=True)
+
+    def test_but_not_a_token_or_a_statement(self, table: Attending) -> None:
+        table.do(misclick(), IssueToken(seat=2, hash="ab" * 32))
+        agree(table, 0)
+        assert case_of(table).status == "pending"
+        table.do(ruling("upheld"))
+        assert table.match.state.to_speak[0] == 1
+
+    def test_that_the_table_takes_the_act_back_withdraws_it_too(self, table: Attending) -> None:
+        table.do(misclick(), *(TakeBack(seat=seat) for seat in (1, 0, 2, 3)))
+        assert table.events[-1] == CaseWithdrawn(case=1, overtaken=True)
+        assert [case.status for case in table.match.docket.cases] == ["withdrawn", "ruled"]
+
+    @pytest.mark.rule("J7")
+    def test_after_an_appeal_the_ruling_stands(self, table: Attending) -> None:
+        table.do(misclick(), ruling("dismissed"), Appeal(case=1, seat=1), Bid(seat=2, bid="pass"))
+        assert table.events[-1] == CaseWithdrawn(case=1, overtaken=True)
+        assert (case_of(table).status, case_of(table).verdict) == ("withdrawn", "dismissed")
+
+    @pytest.mark.rule("J8")
+    def test_it_does_not_keep_the_win_provisional(self) -> None:
+        terms = replace(TERMS, correction_minutes=0)
+        table = Attending(terms, ruleset="rams-english", dealing="tally", enforcement="penalise")
+        table.do(Deal(seat=0), Bid(seat=1, bid="join"), misclick(), Void(), Close())
+        assert isinstance(table.match.state, Over)
+        assert not table.match.provisional(NOON + timedelta(days=1))
 
 
 @pytest.mark.rule("B63", "J2")
@@ -100,7 +139,7 @@ def test_nor_when_who_did_not_agree_is_out_of_the_match() -> None:
     agree(table, 0, 2)
     table.do(Bid(seat=2, bid="pass"), Bid(seat=3, bid="rodskagg"), Trick(seat=0), Score(seat=0))
     assert table.match.state.table.active == (0, 1, 2)
-    assert case_of(table).status == "pending"
+    assert case_of(table).status == "withdrawn"
     assert not table.match.rests_on_history(Deal(seat=1)), "it will never be done, so nothing need be read for it"
 
 
