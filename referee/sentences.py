@@ -196,6 +196,7 @@ CaseCode = Literal[
     "case_dismissed",
     "misclick_pending",
     "misclick_withdrawn",
+    "misclick_overtaken",
     "misclick_upheld",
     "misclick_dismissed",
     "taken_back",

@@ -121,7 +121,7 @@ case/opened             all        case by kind deal offence accused payer event
                         without_notes result
 case/stated             all        case seat agrees events within_deal
                         to_writer  text
-case/withdrawn          all        case
+case/withdrawn          all        case overtaken
 case/ruled              all        case instance verdict standard rule offence official payer penalty rests_on
                         all        precedents remedy appeal_until within_deal
                         after_deal reason

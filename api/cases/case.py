@@ -46,7 +46,8 @@ Status = Annotated[
     Meta(
         title="CaseStatus",
         description="How a case stands. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
-        "`appealed`: it waits for another official. `withdrawn`: by who opened it. `final`: that is that.",
+        "`appealed`: it waits for another official. `withdrawn`: by its opener, or because another act has "
+        "overtaken a misclick. `final`: that is that.",
     ),
 ]
 
@@ -193,7 +194,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         note=opened.text if opened else first.note,
         verdict=verdict,
         offence=last.offence if last else None,
-        rule=last.rule if last else OPEN_RULE,
+        rule=last.rule if last else _rule_of(entries),
         penalty=fine or (last.penalty if last else 0),
         payer=by if fine and isinstance(by, int) else payer,
         fine=fine,
@@ -304,6 +305,16 @@ def _appeal_made(entry: Entry) -> AppealMade:
     return AppealMade(event=entry.event, at=entry.at, seat=entry.fact.seat, text=entry.fact.text)
 
 
+def _overtaken(entries: Sequence[Entry]) -> bool:
+    """Return whether another act has overtaken the act of the case (J11)."""
+    return any(entry.fact.overtaken for entry in of_case(entries, CaseWithdrawn))
+
+
+def _rule_of(entries: Sequence[Entry]) -> str:
+    """Return the rule by which a case stands on which nobody has ruled."""
+    return BACK_RULE if _overtaken(entries) else OPEN_RULE
+
+
 def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
     players, first = match.opened.players, entries[0].fact
     ruled = [entry.fact for entry in entries if isinstance(entry.fact, Ruling)]
@@ -315,7 +326,9 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
     code: CaseCode
     misclick = isinstance(first, CaseOpened) and first.kind == "misclick"
     if last is None:
-        if verdict == "withdrawn":
+        if _overtaken(entries):
+            code = "misclick_overtaken"
+        elif verdict == "withdrawn":
             code = "misclick_withdrawn" if misclick else "withdrawn"
         else:
             code = "misclick_pending" if misclick else "pending"
@@ -331,7 +344,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         by=first.by if isinstance(first, CaseOpened) else first.seat,
         accused=first.accused,
         offence=(last.offence if last else None) or first.offence,
-        rule=last.rule if last else OPEN_RULE,
+        rule=last.rule if last else _rule_of(entries),
         official=last.official if last else None,
         payer=last.payer if last else None,
         penalty=last.penalty if last else 0,

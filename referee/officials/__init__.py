@@ -67,7 +67,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
 TURN: Mapping[type, Turning] = {Report: cases.report, Result: cases.entered}
 NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted, takeback.noted)
-FOLLOW: tuple[Consequence, ...] = (rulings.agreed, shuffle.commit)
+FOLLOW: tuple[Consequence, ...] = (takeback.overtaken, rulings.agreed, shuffle.commit)
 
 
 def asked(standing: Standing, request: Request, actor: Actor, first: int) -> Standing:

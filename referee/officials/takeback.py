@@ -16,6 +16,7 @@ from referee.asked import Request
 from referee.events import LAYS_OPEN, MatchOpened, TokenEnded, TokenMade
 from referee.officials.standing import Case, Docket, LastAct, Standing, TakesBack, holding
 from referee.phases import Over
+from referee.proceedings.cases import CaseWithdrawn
 from referee.proceedings.takeback import ActTakenBack, TakeBackAsked
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -152,11 +153,22 @@ def meant(standing: Standing, by: Actor) -> tuple[int, ...]:
 
 
 def ruled(standing: Standing, case: Case) -> tuple[Event, ...]:
-    """J11: what a case asks for is done, if that act is the last still."""
+    """J11: Return the event that takes back the act of a case. Raises WrongPhase if that act is not the last."""
     last = takeable(standing)
     if last.first not in case.events:
         raise WrongPhase("nothing_to_take_back", "J11")
     return (ActTakenBack(case=case.case, first=last.first, last=last.last),)
+
+
+def overtaken(rules: Ruleset, standing: Standing, moment: Moment) -> tuple[Event, ...]:
+    """J11: Withdraw a misclick case whose act can no longer be taken back: no ruling on it could have an effect."""
+    for case in standing.docket.cases:
+        if case.is_open and case.kind == "misclick":
+            try:
+                ruled(standing, case)
+            except Refused:
+                return (CaseWithdrawn(case=case.case, overtaken=True),)
+    return ()
 
 
 def offers(standing: Standing, seat: int) -> tuple[Act, ...]:

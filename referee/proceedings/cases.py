@@ -101,10 +101,12 @@ class CaseStated(Event):
 
 
 class CaseWithdrawn(Event):
-    """Who opened the case has withdrawn it."""
+    """A case was withdrawn by its opener, or by itself because its act is no longer the last (J11)."""
 
     TOPIC: ClassVar[str] = "case/withdrawn"
     case: told.CaseNumber
+    overtaken: bool = False
+    """Whether it was withdrawn by itself: the act in question can no longer be taken back."""
 
 
 class CaseRuled(Event):

@@ -97,7 +97,8 @@ class TestOvertaken:
         assert withdrawn == CaseWithdrawn(case=1, overtaken=True)
         assert case_of(table).status == "withdrawn"
         table.refused(ruling("upheld"), "case_decided", "J7")
-        assert table.refused(Statement(case=1, seat=0, agrees=True), "case_decided", "J7").facts["status"] == "withdrawn"
+        stated = Statement(case=1, seat=0, agrees=True)
+        assert table.refused(stated, "case_decided", "J7").facts == {"status": "withdrawn"}
 
     def test_whatever_comes_after_it(self, table: Attending) -> None:
         table.do(misclick())
