@@ -1,9 +1,9 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -31,9 +31,10 @@ from referee.sight import Recorded
 from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
+from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
 from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
-from referee.store.desk import Desk, utc_now
+from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
 
@@ -45,7 +46,7 @@ FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
 KEPT = frozenset((403, 409, 412, 422))
 """The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
-REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, UnknownAggregate, Busy)
+REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
 """What tells for certain that nothing was done."""
 SETTLE_SECONDS = 2.0
 """How long who reads attempts waits for those of just now."""
@@ -309,7 +310,12 @@ class Service:
         if place is None:  # the match is not at hand any more, and nobody loads it for this
             self.metrics.attempts["dropped"] += 1
             return
-        attempt = Attempt(*tried, told.code, told.rule, datetime.now(UTC), *place)
+        try:
+            at = utc_now()
+        except ClockWrong:  # no time can be recorded for it
+            self.metrics.attempts["dropped"] += 1
+            return
+        attempt = Attempt(*tried, told.code, told.rule, at, *place)
         asyncio.get_running_loop().call_soon(self.attempts.put, attempt)
 
     async def attempts_settled(self) -> None:
@@ -335,6 +341,10 @@ class Service:
     def troubles(self) -> list[Reason]:
         """Why requests had better go elsewhere, as far as this process knows; nothing when all is well."""
         found: list[Reason] = []
+        try:
+            utc_now()
+        except ClockWrong as wrong:
+            found.append({"code": "clock_wrong", "clock": wrong.shown})
         if self.hub.closed or not self.desk.alive:
             found.append({"code": "desk_idle"})
         elif self.desk.at_it > STUCK_SECONDS:
@@ -342,7 +352,7 @@ class Service:
         if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
         for name, fault in sorted(self.books.standing_still().items()):
-            seconds = round((datetime.now(UTC) - fault.since).total_seconds())
+            seconds = round(time.monotonic() - fault.since)
             reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
             # What follows the kind of an error may tell of cards.
             kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}

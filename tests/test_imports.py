@@ -20,9 +20,12 @@ WEB = {"litestar", "uvicorn"}
 STORAGE = {"eventsourcing", "psycopg", "psycopg_pool", "sqlalchemy", "sqlite3"}
 CHANCE = {"random", "secrets", "time", "uuid.uuid1", "uuid.uuid4"}
 MACHINE = {"asyncio", "io", "os", "pathlib", "socket", "subprocess", "threading"}
-EDGES = {"referee.store.reach"}
+EDGES = {"referee.store.clock", "referee.store.reach"}
 IN_MEMORY = {"io.BytesIO", "io.StringIO"}
-CALLS = {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "open", "print", "uuid.uuid4"}
+CLOCK = {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "time.time"}
+"""The clock of the machine, which may show no date."""
+READS_THE_CLOCK = "referee/store/clock.py"
+CALLS = {*CLOCK, "open", "print", "uuid.uuid4"}
 
 
 ROUTES = {"Controller", "delete", "get", "head", "patch", "post", "put", "route"}
@@ -194,6 +197,13 @@ def test_one_place_decides_who_may_see_and_do_what(path: Path):
 )
 def test_a_second_place_is_found(file: str, source: str, found: set[str]):
     assert decides(file, source) == found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_one_place_reads_the_clock(path: Path):
+    file = path.as_posix()
+    read = uses(file, (ROOT / path).read_text()) & CLOCK
+    assert bool(read) == (file == READS_THE_CLOCK) or file.startswith("api/demo/")
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)

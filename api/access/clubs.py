@@ -13,8 +13,8 @@ from api.http.problems import Problem
 from referee.actors import Actor
 from referee.clubs.facts import KeyId, Scope
 from referee.clubs.standing import Key
+from referee.store.clock import utc_now
 from referee.store.club import Club
-from referee.store.desk import utc_now
 from referee.store.store import UnknownAggregate
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}

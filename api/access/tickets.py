@@ -5,7 +5,7 @@ They are kept beside the books, as SHA-256: any process over the store takes wha
 ones would need no table, but be good once at each process, and the processes share no secret to sign with.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import (
@@ -27,6 +27,7 @@ from api.access.credentials import Credential
 from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
 from projections.follow.engine import Utc, writer
 from projections.follow.keeping import alone
+from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
 """From when it is given until the stream has to be asked for. Clocks of several machines may differ by less."""
@@ -57,7 +58,7 @@ class Tickets:
 
     def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
         """A ticket for this match in the place of what was shown; and when it expires."""
-        ticket, now = new_token(), datetime.now(UTC)
+        ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
             connection.execute(delete(_tickets).where(_tickets.c.expires <= now))
@@ -89,4 +90,4 @@ def _found(match_id: UUID, ticket: str) -> Select[tuple[str, datetime]]:
 
 
 def _good(found: Row[tuple[str, datetime]] | None) -> Credential | None:
-    return None if found is None or found.expires <= datetime.now(UTC) else Credential.read(found.token)
+    return None if found is None or found.expires <= utc_now() else Credential.read(found.token)

@@ -26,7 +26,7 @@ from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
 from referee.sight import Recorded
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
 

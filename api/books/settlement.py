@@ -11,7 +11,7 @@ from api.reading import long_reply
 from api.service import Service, service_of
 from api.threads import in_long_thread
 from referee.settling import Basis, Settlement, settlement
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.store.match import Match
 
 

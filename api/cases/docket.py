@@ -18,7 +18,7 @@ from api.service import service_of
 from projections.cases import Listed
 from referee import told
 from referee.actors import Actor
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Time, Value
 
 

@@ -24,7 +24,7 @@ from projections.sight import Sight
 from referee.proceedings.cases import CaseRuled
 from referee.sentences import Language
 from referee.sight import Viewer
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.store.match import Match
 
 

@@ -36,8 +36,8 @@ from referee.asked import (
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.sight import Recorded
+from referee.store.clock import utc_now
 from referee.store.command import Busy, Stale
-from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.value import SeatSent, Value, Version
 

@@ -1,6 +1,5 @@
 """Founding a club."""
 
-from datetime import UTC, datetime
 from hmac import compare_digest
 from typing import Annotated, Any
 from uuid import UUID, uuid4
@@ -24,6 +23,7 @@ from referee.actors import Actor
 from referee.clubs.asked import ClubName, CurrenciesSent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
 from referee.clubs.rules import KEY_DAYS, check_currencies
+from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command, KeyReused
 from referee.value import Value, Version
@@ -147,7 +147,7 @@ async def _founded_now(
             timezone=body.timezone,
             founder=ref,
             hash=made.hash,
-            expires_at=datetime.now(UTC).replace(microsecond=0) + KEY_DAYS,
+            expires_at=utc_now().replace(microsecond=0) + KEY_DAYS,
         )
         outcome = await service.do(Command(id=club_id, actor=actor, request=founded, key=own_key))
     version = outcome.events[-1].originator_version

@@ -15,7 +15,7 @@ from api.service import service_of
 from referee import told
 from referee.clubs.facts import AppName, KeyId, Scopes
 from referee.clubs.standing import Key
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.value import Time, Value, Version
 
 

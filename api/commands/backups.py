@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -13,6 +12,7 @@ from api.ops.archive import Archive, Damaged, Manifest
 from api.ops.backup import NoStore, take
 from api.ops.restore import NotEmpty, place, proved, refuse_what_is_there, staged
 from api.settings import Settings
+from referee.store.clock import utc_now
 from referee.store.reach import SqliteFile, place_of
 
 ENDS = ".knacka"
@@ -54,7 +54,7 @@ def backup(settings: Settings, given: argparse.Namespace) -> int:
     """Copies the store into a file."""
     goal: Path = given.to
     if goal.is_dir():
-        goal /= f"knacka-{datetime.now(UTC):%Y%m%dT%H%M%S}Z{ENDS}"
+        goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{ENDS}"
     if goal.exists():
         raise NotDone(f"there is {goal} already: name another file, or a folder")
     if not goal.absolute().parent.is_dir():

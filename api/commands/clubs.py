@@ -1,7 +1,6 @@
 """``knacka club``: clubs are founded, listed and shown."""
 
 import argparse
-from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from api.clubs.making import FIRST_KEY, make
@@ -14,6 +13,7 @@ from referee.clubs.facts import ClubFounded
 from referee.clubs.rules import KEY_DAYS, KEY_DAYS_MAX, check_currencies
 from referee.clubs.standing import Key
 from referee.refusals import Refused
+from referee.store.clock import utc_now
 from referee.store.club import Club
 
 FOUND = (
@@ -68,7 +68,7 @@ def found(settings: Settings, given: argparse.Namespace) -> int:
             timezone=given.timezone,
             founder=founder,
             hash=key.hash,
-            expires_at=datetime.now(UTC).replace(microsecond=0) + KEY_DAYS,
+            expires_at=utc_now().replace(microsecond=0) + KEY_DAYS,
         )
         try:
             store.do(club_id, founded)
@@ -127,6 +127,6 @@ def told_of(key_id: str, key: Key) -> str:
     """A key in a line: whose it is, what it is good for and until when."""
     whose = f"member {key.member}" if key.member is not None else key.app
     ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
-    if not key.revoked and key.expires_at <= datetime.now(UTC):
+    if not key.revoked and key.expires_at <= utc_now():
         ended = f"ended {key.expires_at:%Y-%m-%d}"
     return f"key {key_id}: {whose}: {', '.join(key.scopes)}; {ended}"

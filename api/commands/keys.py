@@ -1,7 +1,7 @@
 """``knacka key``: keys of clubs, without one, and the operator's own."""
 
 import argparse
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import get_args
 
 from api.access.tokens import hash_of, new_token
@@ -21,6 +21,7 @@ from referee.clubs.asked import (
 from referee.clubs.facts import SCOPES, KeyId, Scope
 from referee.clubs.rules import KEY_DAYS_MAX
 from referee.refusals import Refused
+from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Stale
 
@@ -101,7 +102,7 @@ def _scopes(text: str) -> tuple[Scope, ...]:
 
 def issue(settings: Settings, given: argparse.Namespace) -> int:
     """Makes a key of a club."""
-    expires_at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=given.days)
+    expires_at = utc_now().replace(microsecond=0) + timedelta(days=given.days)
     with operating(settings.database_url) as store:
         club = store.club(given.club)
         for _ in range(TRIES):

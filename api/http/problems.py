@@ -32,6 +32,7 @@ from referee import rulebook, sentences, told
 from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
+from referee.store.clock import ClockWrong, utc_now
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
@@ -40,6 +41,8 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
+RETRY_LATER = {"Retry-After": "60"}
+"""For what an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 PATH_MAX = 3 * 4096
 """No longer request target is read than a third of it, and what cannot be read in it is written as three letters each
@@ -310,6 +313,10 @@ def unforeseen(method: str, path: str, error: Exception) -> Problem:
     """
     if not is_shortage(error):
         log.error("%s %s failed", method, path, exc_info=error)
+        try:
+            utc_now()  # without a time libraries fail in ways of their own
+        except ClockWrong as wrong:
+            return _clock_wrong(wrong)
         return Problem("internal")
     log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
     return Problem("busy" if method in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
@@ -317,6 +324,10 @@ def unforeseen(method: str, path: str, error: Exception) -> Problem:
 
 def _unforeseen(request: Req, error: Exception) -> Response[bytes]:
     return _problem(request, unforeseen(request.scope["method"], request.scope["path"], error))
+
+
+def _clock_wrong(wrong: ClockWrong) -> Problem:
+    return Problem("clock_wrong", headers=RETRY_LATER, clock=wrong.shown)
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
@@ -342,6 +353,7 @@ HANDLERS: ExceptionHandlersMap = {
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),
     InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
+    ClockWrong: lambda request, wrong: _problem(request, _clock_wrong(wrong)),
     **dict.fromkeys(STORE_FAILURES, _store_away),
     HTTPException: _http,
     Exception: _unforeseen,

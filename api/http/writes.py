@@ -1,10 +1,11 @@
 """The headers of a call that writes: Idempotency-Key makes a repeat safe, If-Match holds only for one version."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from api.http.headers import Req, header, version_of
 from api.http.problems import Problem
+from referee.store.clock import utc_now
 from referee.store.command import Outcome
 
 _KEY = re.compile(r"[!-}][!-~]{0,127}")
@@ -37,7 +38,7 @@ REPEATED_FOR = timedelta(hours=24)
 
 def must_be_recent(at: datetime) -> None:
     """422 for a repeat of what was opened with a key too long ago."""
-    if datetime.now(UTC) - at > REPEATED_FOR:
+    if utc_now() - at > REPEATED_FOR:
         raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
 
 

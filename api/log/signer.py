@@ -16,8 +16,9 @@ from api.http.problems import STORE_FAILURES, Reason
 from api.log.kept import Kept, extends
 from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
+from referee.store.clock import ClockWrong, utc_now
 from referee.store.command import Busy, Command, InDoubt, Stale
-from referee.store.desk import Desk, utc_now
+from referee.store.desk import Desk
 from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
@@ -26,7 +27,7 @@ LOOK_SECONDS = 5.0
 ANSWER_SECONDS = 30.0
 """How long the desk may take."""
 
-PASSING: tuple[type[Exception], ...] = (Stale, Busy, InDoubt, OSError, *STORE_FAILURES)
+PASSING: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
 """What may be otherwise at the next look."""
 
 log = logging.getLogger(__name__)

@@ -39,8 +39,8 @@ from referee import told
 from referee.events import MatchOpened
 from referee.sight import Recorded
 from referee.store.aggregate import fold
+from referee.store.clock import utc_now
 from referee.store.command import Busy
-from referee.store.desk import utc_now
 from referee.store.match import Match
 from referee.store.rows import from_row, row_hash
 from referee.value import EventNumber, Value, Version

@@ -28,7 +28,7 @@ from referee.acts import Knock, Note, Offence, Result
 from referee.asked import NumberSent, OpenCase
 from referee.events import KnockDismissed, KnockUpheld
 from referee.proceedings.cases import CaseOpened
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.value import CaseKind, SeatSent, Value
 
 LIMIT_MAX = 1000

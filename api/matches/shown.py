@@ -17,7 +17,7 @@ from referee.games import RULESETS
 from referee.officials import shuffle, takeback
 from referee.ruleset import DueAct, Shown
 from referee.sight import Recorded, Viewer, seen
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.value import EventNumber, Seat, Time, Value, Version, tied
 

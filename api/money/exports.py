@@ -24,7 +24,7 @@ from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
 from referee import told
 from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"

@@ -22,7 +22,7 @@ from referee.clubs.asked import ProposedAct, SetPayee
 from referee.clubs.facts import MoneyDraft, account_of
 from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
 from referee.clubs.standing import Proposal
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from referee.value import EventNumber, Time, Value, Version
 
 

@@ -17,7 +17,6 @@ Readers of books and events see them as they stood when they began (write-ahead 
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from typing import IO, NamedTuple
 
 from sqlalchemy import Connection, func, select, text
@@ -29,6 +28,7 @@ from api.ops.parts import NEEDED, Part, kept_whole, parts_of_events, parts_of_na
 from api.ops.stored import Stored
 from projections.follow.engine import engine_for, patient, writer
 from referee.clubs.facts import ClubFounded
+from referee.store.clock import utc_now
 from referee.store.match import Match
 
 
@@ -50,7 +50,7 @@ def take(url: str, file: IO[bytes]) -> Manifest:
     stored = Stored(url)
     try:
         with at_one_moment(stored, url) as sections:
-            taken_at, events = datetime.now(UTC), sections[-1].connection
+            taken_at, events = utc_now(), sections[-1].connection
             if missing := NEEDED - {part.name for part in sections[-1].parts}:
                 raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` over it once")
             head = events.scalar(select(func.max(stored.rows_table.c[0]))) or 0

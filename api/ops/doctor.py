@@ -18,6 +18,7 @@ from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.follow import Book
 from projections.log import Log
+from referee.store.clock import ClockWrong, utc_now
 
 FREE_BYTES_MIN = 256 * 2**20
 """Less free space than this will not last: a rebuild writes the books a second time."""
@@ -45,6 +46,7 @@ def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
 def ills(environment: Mapping[str, str]) -> Ills:
     """What is wrong."""
     yield from _of_names(environment)
+    yield from _of_clock()
     try:
         settings = from_environment({name: value for name, value in environment.items() if name in _names()})
         stored = Stored(settings.database_url)
@@ -75,6 +77,16 @@ def _of_names(environment: Mapping[str, str]) -> Ills:
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
             near = get_close_matches(name, _names(), 1, 0.8)
             yield f"{name}: there is no such setting{f', but {near[0]}' if near else ': see deploy/env.example'}"
+
+
+# The clock
+
+
+def _of_clock() -> Ills:
+    try:
+        utc_now()
+    except ClockWrong as wrong:
+        yield f"{wrong}: set it (`timedatectl set-ntp true`), since the service records nothing until then"
 
 
 # SQLite

@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -57,13 +56,14 @@ log = logging.getLogger(__name__)
 
 
 class Fault(Value):
-    """Why something stands still, and since when. ``position`` is the last one that was applied.
+    """Why something stands still, and ``since`` when, by the monotonic clock. ``position`` is the last one that was
+    applied.
 
     It ``failed`` so many ``times``, the last with this ``error``; or the database has left it ``unanswered``; or the
     follower has ``ended``.
     """
 
-    since: datetime
+    since: float
     position: int
     times: int = 1
     error: str = ""
@@ -247,16 +247,15 @@ class Follower:
 
     def standing_still(self) -> dict[str, Fault]:
         """The books that have not been able to go on for a while, by name, and why."""
-        now, still = datetime.now(UTC), {}
+        now, still = time.monotonic(), {}
         faults = self.faults()
-        hanging = time.monotonic() - self._moved_at
+        hanging = now - self._moved_at
         for book in self.books:
             fault = faults.get(book.name) or faults.get("read")
             if not self.alive or hanging > STILL_SECONDS + self._poll_seconds:
-                since = now - timedelta(seconds=hanging)
                 how: Literal["unanswered", "ended"] = "unanswered" if self.alive else "ended"
-                still[book.name] = Fault(since=since, position=self._at[book.name], how=how)
-            elif fault and (now - fault.since).total_seconds() > STILL_SECONDS:
+                still[book.name] = Fault(since=self._moved_at, position=self._at[book.name], how=how)
+            elif fault and now - fault.since > STILL_SECONDS:
                 still[book.name] = fault
         return still
 
@@ -444,7 +443,7 @@ class Follower:
 
     def _failed(self, what: str, position: int) -> None:
         """Within ``except``: tells of the error, whole the first time, and when to try again."""
-        error, now = sys.exception(), datetime.now(UTC)
+        error, now = sys.exception(), time.monotonic()
         before = self._faults.get(what)
         times = before.times + 1 if before else 1
         name = f"{type(error).__name__}: {error}"
@@ -453,4 +452,4 @@ class Follower:
         self._faults[what] = Fault(since=since, position=position, times=times, error=name)
         if what != "seen":  # that page is not shown again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
-            self._again[what] = time.monotonic() + seconds
+            self._again[what] = now + seconds

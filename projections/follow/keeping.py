@@ -9,7 +9,7 @@ many matches sets aside all whose numbers would be others without that row, and 
 """
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 from uuid import UUID, uuid4
@@ -36,6 +36,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, Statement
 
 from projections.follow.engine import Json, Utc, patient, writer
 from projections.follow.page import Log, Missing, Page, Read, Row
+from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
@@ -303,7 +304,7 @@ def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, 
     found = {"event": event if isinstance(event, int) else 0, "error": said}
     this = (_aside.c.book == key) & (_aside.c.match == match_id)
     if connection.execute(update(_aside).where(this).values(found)).rowcount == 0:
-        now = datetime.now(UTC)
+        now = utc_now()
         connection.execute(insert(_aside).values(book=key, match=match_id, since=now, **found))
 
 

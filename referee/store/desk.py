@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from itertools import count
 from queue import Empty, SimpleQueue
@@ -31,6 +31,7 @@ from referee.sight import Event, Recorded
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.cache import MEGABYTE, Cache
+from referee.store.clock import checked, utc_now
 from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
@@ -87,11 +88,6 @@ def digest_of(asked: bytes | msgspec.Raw) -> str:
     return sha256(asked).hexdigest()[:16]
 
 
-def utc_now() -> datetime:
-    """The time, UTC."""
-    return datetime.now(UTC)
-
-
 def seeds() -> Callable[[], str]:
     """Seeds that nobody can foresee: hashes over a secret of this process and a number.
 
@@ -138,8 +134,8 @@ class Desk:
 
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy` or
-        :class:`InDoubt`."""
+        :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`,
+        :class:`InDoubt` or :class:`~referee.store.clock.ClockWrong`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -367,7 +363,7 @@ class Desk:
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """The outcome of a request; what it changes goes into ``work``."""
-        command, at = job.command, self._clock()
+        command, at = job.command, checked(self._clock)
         request = command.request
         if job.name is not None and (made := work.known.get(job.name)) is not None:
             return self._again(job, made, work)

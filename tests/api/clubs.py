@@ -14,8 +14,9 @@ from referee.acts import AnyAct, IssueToken
 from referee.clubs.asked import ClubRequest, IssueKey, Join, RevokeKey
 from referee.clubs.facts import SCOPES, ClubFounded, KeyIssued, Scope
 from referee.events import Adjudication, MatchOpened, Visibility
+from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
-from referee.store.desk import Desk, utc_now
+from referee.store.desk import Desk
 from tests.played import opening
 
 YEAR = timedelta(days=365)

@@ -21,7 +21,8 @@ from api.http.problems import TEXTS
 from api.service import Service
 from referee.acts import Bid, Deal, Knock
 from referee.events import MatchOpened, Stakes
-from referee.store.desk import Desk, utc_now
+from referee.store.clock import utc_now
+from referee.store.desk import Desk
 from tests.api.clubs import Club, Placed, hashed
 from tests.api.conftest import client_of
 from tests.log.proving import KEY, sign

@@ -11,7 +11,7 @@ from api.access.tokens import hash_of
 from api.names import is_ref
 from referee.clubs.asked import IssueKey, OpenEvening
 from referee.clubs.facts import Scope
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from tests.api.test_cases import ANNA, RULING, ask, case, finish
 from tests.api.test_texts import NOTE, REASON, REVOKE
 from tests.api.written import MEMBERS, Club, ClubTable

@@ -22,7 +22,7 @@ from api.settings import Settings
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchWon, Stakes
 from referee.sight import Event
-from referee.store.desk import utc_now
+from referee.store.clock import utc_now
 from tests.api.clubs import YEAR, hashed, ref
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.clubs import rows_of

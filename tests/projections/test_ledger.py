@@ -13,7 +13,8 @@ from projections.ledger import Ledger
 from referee.clubs import asked
 from referee.events import MatchAbandoned, Stakes
 from referee.sight import Event, Recorded
-from referee.store.desk import Desk, utc_now
+from referee.store.clock import utc_now
+from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
 from tests.api.clubs import Club

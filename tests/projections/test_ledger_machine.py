@@ -28,8 +28,9 @@ from referee.events import MatchAbandoned, MatchClosed, MatchWon, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.refusals import Refused
 from referee.sight import Event, Recorded
+from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
-from referee.store.desk import Desk, utc_now
+from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import construct
 from referee.told import EXACT_MAX

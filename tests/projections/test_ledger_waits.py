@@ -14,7 +14,8 @@ from referee.clubs import asked
 from referee.events import MatchWon, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.sight import Event, Recorded
-from referee.store.desk import Desk, utc_now
+from referee.store.clock import utc_now
+from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
 from tests.api.clubs import Club

@@ -1,0 +1,50 @@
+"""Lines of the log that can be written while the clock of the machine cannot be read."""
+
+import logging
+from typing import Any
+
+_TEMPLATE = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
+
+
+class Record(logging.LogRecord):
+    """A record that has the beginning of 1970 as its time if the clock shows a number that Python cannot hold.
+
+    ``logging`` reads the clock in its constructor, and outside all its own handling of errors: a line that cannot be
+    written would end the thread that writes it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        level: int,
+        pathname: str,
+        lineno: int,
+        msg: object,
+        args: Any,
+        exc_info: Any,
+        func: str | None = None,
+        sinfo: str | None = None,
+        **more: Any,
+    ) -> None:
+        try:
+            super().__init__(name, level, pathname, lineno, msg, args, exc_info, func, sinfo, **more)
+        except OverflowError:
+            self.__dict__ |= _TEMPLATE.__dict__ | {
+                "name": name,
+                "levelno": level,
+                "levelname": logging.getLevelName(level),
+                "pathname": pathname,
+                "lineno": lineno,
+                "funcName": func,
+                "msg": msg,
+                "args": args,
+                "exc_info": exc_info,
+                "stack_info": sinfo,
+                "created": 0.0,
+                "msecs": 0.0,
+            }
+
+
+def survive_any_clock() -> None:
+    """Make all records of this process :class:`Record`."""
+    logging.setLogRecordFactory(Record)
