@@ -32,9 +32,9 @@ NumberRef = Annotated[
         extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
     ),
 ]
-Scope = Literal["open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks"]
+Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""In the order in which they are told."""
+"""In the order in which they are listed."""
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
 KeyId = Annotated[
     str,
@@ -46,7 +46,7 @@ KeyId = Annotated[
     ),
 ]
 Scopes = Annotated[
-    tuple[Scope, ...], Meta(title="Scopes", description="What a key is good for.", extra_json_schema={"maxItems": 8})
+    tuple[Scope, ...], Meta(title="Scopes", description="What a key is good for.", extra_json_schema={"maxItems": 9})
 ]
 SEASON_MAX = 40
 Season = Annotated[

@@ -72,8 +72,9 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
         scope = needs(club, act, actor)
         return None if scope is None else _with_one_of(club, actor, (scope,))
     if isinstance(act, asked.PaySent):
-        other = me != proposal.member and (me in parties_of(act) or "treasury" in scopes_of(club, actor))
-        return None if other else NotGranted("confirmed_by_other", None, members=others_of(proposal))
+        if me == proposal.member or not (me in parties_of(act) or "treasury" in scopes_of(club, actor)):
+            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
+        return _with_one_of(club, actor, ("self",) if me in parties_of(act) else ("treasury",))
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
     return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
@@ -139,11 +140,13 @@ def _draft(posted: MoneyPosted) -> MoneyDraft:
 
 
 def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, ...]:
-    """Decide `decline`: for the proposer, the parties of a payment, and those who may send or confirm the act."""
+    """Decide `decline`: for the key that proposed, those who may confirm the act, and with `self` the member who
+    proposed it and the parties of a payment."""
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act
-    own = moment.actor == proposal.by or (me is not None and me in {proposal.member, *parties_of(act)})
-    if not own and (refused := _with_one_of(club, moment.actor, confirmers(act))) is not None:
+    concerned = me is not None and me in {proposal.member, *parties_of(act)}
+    scopes = (*confirmers(act), *(("self",) if concerned else ()))
+    if moment.actor != proposal.by and (refused := _with_one_of(club, moment.actor, scopes)) is not None:
         raise refused
     return (ProposalDeclined(proposal=request.proposal, act=act, by=proposal.by),)
 

@@ -16,8 +16,8 @@ def club(either_client: Any) -> ClubTable:
     table = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         table.join(name)
-    table.issue("berit", "play", member=2)
-    table.issue("cesar", "read", member=3)
+    table.issue("berit", "play", "self", member=2)
+    table.issue("cesar", "self", member=3)
     table.issue("dag", "treasury", member=4)
     table.issue("auditor", "audit")
     return table

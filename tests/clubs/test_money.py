@@ -25,7 +25,7 @@ class Till(Room):
         super().__init__(**founded)
         for digit in "bcde":
             self.do(asked.Join(name=ref(digit)))
-        self.of = {member: f"key:{self.key('play', member=member)}" for member in (2, 3, 4)}
+        self.of = {member: f"key:{self.key('play', 'self', member=member)}" for member in (2, 3, 4)}
         self.of[5] = f"key:{self.key('treasury', member=5)}"
         self.of[1] = f"key:{self.key('treasury', 'keys', member=1)}"
         self.app = f"key:{self.key('treasury')}"
@@ -169,10 +169,10 @@ class TestPayments:
         assert refused == ("confirmed_by_other", {"members": (other,)})
         till.posts(asked.Confirm(proposal=number), till.of[other])
 
-    def test_any_key_of_the_other_will_do_and_no_key_of_his_own(self, till: Till):
+    def test_any_key_of_the_other_with_self_will_do_and_no_key_of_the_sender(self, till: Till):
         number = till.proposes(asked.Pay(payer=2, payee=1, amount=500), till.of[1])
         assert till.refused(asked.Confirm(proposal=number), "key:k1")[0] == "confirmed_by_other"
-        till.posts(asked.Confirm(proposal=number), f"key:{till.key('read', member=2)}")
+        till.posts(asked.Confirm(proposal=number), f"key:{till.key('self', member=2)}")
 
     def test_a_treasurer_who_is_neither_confirms(self, till: Till):
         number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
@@ -398,7 +398,7 @@ class TestScopes:
         assert needs(till.club, request_, till.of[2]) == "treasury"
 
     def test_of_the_parties(self, till: Till):
-        assert needs(till.club, asked.Pay(payer=2, payee=3, amount=1), till.of[4]) is None
+        assert needs(till.club, asked.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
         number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
         for asks in (asked.ConfirmSent(proposal=number), asked.Decline(proposal=number)):
             assert needs(till.club, asks, till.of[4]) is None, "the proposal says who may"
