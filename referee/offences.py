@@ -148,7 +148,7 @@ class Ledger(Value):
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
-        """Return the ledger for the new cards after a misdeal (B-O2, B-O33).
+        """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
 
         A breach with a window that is still open stays punishable until the first trick is complete.
         """

@@ -134,7 +134,7 @@ class TestMisdeal:
         assert t.won is not None
 
 
-@pytest.mark.rule("B-O2", "B-O33")
+@pytest.mark.rule("B-O2", "B-O41")
 class TestABreachBeforeAMisdeal:
     """It stays punishable in the deal that is dealt again."""
 
@@ -169,7 +169,7 @@ class TestABreachBeforeAMisdeal:
         assert t.declares(P1, 2).tricks(4).asks(P1).tricks(2).score().penalties == (0, 0, 0, 0)
 
 
-@pytest.mark.rule("C61", "C-O23")
+@pytest.mark.rule("C61", "C-O38")
 @pytest.mark.parametrize(("tricks", "late"), [(0, False), (1, True)])
 def test_in_fem_opp_too(tricks: int, late: bool):
     t = fem(ritual=True, knock_window="next_trick")

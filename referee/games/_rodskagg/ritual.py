@@ -211,7 +211,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, customs: Cust
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
     """The state when everybody knows that the cards are wrong: the same dealer deals again (B27).
 
-    A breach before the misdeal stays punishable in the deal that is dealt again (B-O33).
+    A breach before the misdeal stays punishable in the deal that is dealt again (B-O41, C-O38).
     """
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
