@@ -79,6 +79,8 @@ class EntryFound(Value, omit_defaults=True):
     evening: told.EveningNumber | None = None
     reversed: bool = False
     """Whether another takes it back."""
+    balances: Annotated[tuple[told.Money, ...], told.at_most(9)] = ()
+    """The balance of each account of ``postings`` now, debit above zero."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.asked import ProposedAct
-from referee.clubs.facts import MoneyDraft, MoneyPosted, Scope
+from referee.clubs.facts import MoneyPosted, Scope
 from referee.clubs.lookup import key_by, member_by
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.scopes import needs, scopes_of
@@ -71,10 +71,11 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
     if proposal.member is None:  # confirming it is sending it
         scope = needs(club, act, actor)
         return None if scope is None else _with_one_of(club, actor, (scope,))
-    if isinstance(act, asked.PaySent):
-        if me == proposal.member or not (me in parties_of(act) or "treasury" in scopes_of(club, actor)):
+    if parties := parties_of(proposal):
+        if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
             return NotGranted("confirmed_by_other", None, members=others_of(proposal))
-        return _with_one_of(club, actor, ("self",) if me in parties_of(act) else ("treasury",))
+        refused = _with_one_of(club, actor, ("self",) if me in parties else ("treasury",))
+        return refused if isinstance(act, asked.PaySent) else refused or _proposer_gone(club, proposal, at)
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
     return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
@@ -104,14 +105,17 @@ def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | No
     return ClubState("proposer_key_ended", None, key=str(proposal.by).removeprefix("key:"))
 
 
-def parties_of(act: ProposedAct) -> frozenset[int]:
-    """Return the two members of a payment; of other acts none."""
-    return frozenset((act.payer, act.payee)) if isinstance(act, asked.PaySent) else frozenset()
+def parties_of(proposal: Proposal) -> frozenset[int]:
+    """Return the two members of a payment, or of the payment that an act takes back; of other acts none."""
+    draft = proposal.draft
+    if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
+        return frozenset()
+    return frozenset(member for one in draft.postings if (member := facts.member_of(one.account)) is not None)
 
 
 def others_of(proposal: Proposal) -> tuple[int, ...]:
-    """Return the party of a payment that did not propose it; of other acts none."""
-    return tuple(sorted(parties_of(proposal.act) - {proposal.member}))
+    """Return the parties of a payment that did not propose the act; of other acts none."""
+    return tuple(sorted(parties_of(proposal) - {proposal.member}))
 
 
 def waiting(club: Club, number: int) -> Proposal:
@@ -131,12 +135,8 @@ def made(club: Club, request: asked.ClubRequest, events: tuple[Event, ...], mome
     """Return the proposal of an act; ``events`` are what it would do now. Raises ``ClubState`` if too many wait."""
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
-    draft = next((_draft(event) for event in events if isinstance(event, MoneyPosted)), None)
+    draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
     return ProposalMade(proposal=club.proposed + 1, act=asked.sent(request), by=moment.actor, draft=draft)
-
-
-def _draft(posted: MoneyPosted) -> MoneyDraft:
-    return MoneyDraft(**{name: getattr(posted, name) for name in MoneyDraft.__struct_fields__})
 
 
 def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, ...]:
@@ -144,7 +144,7 @@ def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, 
     proposed it and the parties of a payment."""
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act
-    concerned = me is not None and me in {proposal.member, *parties_of(act)}
+    concerned = me is not None and me in {proposal.member, *parties_of(proposal)}
     scopes = (*confirmers(act), *(("self",) if concerned else ()))
     if moment.actor != proposal.by and (refused := _with_one_of(club, moment.actor, scopes)) is not None:
         raise refused
