@@ -264,6 +264,41 @@ class TestTheEnd:
         hearing.wait(1)
         hearing.refused(hearing.ruling("dismissed", rule="J9"), "window_closed", "J8", "official:2")
 
+    @pytest.mark.rule("J7")
+    def test_a_line_is_appealed_by_a_seat_that_it_did_not_help(self) -> None:
+        """DAG has won by the correction, and BERIT has asked for it."""
+        hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
+        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        hearing.rule("upheld", rule="J9")
+        for seat in (DAG, BERIT):
+            hearing.refused(Appeal(case=1, seat=seat), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=ANNA))
+        assert hearing.status() == "appealed"
+
+    @pytest.mark.rule("J7")
+    @pytest.mark.parametrize("ruleset", ["rams-english", "kalabrias"])
+    def test_in_games_where_more_is_better_too(self, ruleset: str) -> None:
+        sheets = SHEETS[ruleset]
+        hearing = entered(ruleset, sheets.wrong)
+        before = points(hearing)
+        hearing.ask(OpenCase(kind="entry", deal=1, result=result(sheets.right)), "official")
+        hearing.rule("upheld", rule="J9")
+        change = [now - was for was, now in zip(before, points(hearing), strict=True)]
+        helped, hurt = change.index(max(change)), change.index(min(change))
+        assert change[helped] > 0 > change[hurt]
+        hearing.refused(Appeal(case=1, seat=helped), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=hurt))
+
+    @pytest.mark.rule("J7")
+    def test_a_dismissed_line_is_appealed_by_a_seat_that_did_not_deny_it(self) -> None:
+        sheets = SHEETS["rodskagg-kortoxen"]
+        hearing = entered("rodskagg-kortoxen", sheets.wrong)
+        wrong(hearing, sheets.right)
+        hearing.says(CESAR, False)
+        hearing.rule("dismissed", rule="J4")
+        hearing.refused(Appeal(case=1, seat=CESAR), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=DAG))
+
     @pytest.mark.rule("J8")
     def test_in_time_or_beyond_doubt(self) -> None:
         hearing = self.won()
