@@ -89,7 +89,6 @@ class TestFacts:
         ask(heard, f"/{number}/statements", CESAR, {"seat": CESAR, "agrees": False})
         assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[CESAR]]
 
-
     @pytest.mark.rule("J2", "J7")
     def test_an_appeal_denies_what_was_upheld(self, heard: Table) -> None:
         claim = "Berit revoked."

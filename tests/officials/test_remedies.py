@@ -16,6 +16,7 @@ from tests.officials.remedied import (
     DAG,
     OUT_BY_FIVE,
     all_agree,
+    appeal,
     correction,
     entered,
     folds,
@@ -165,7 +166,7 @@ class TestAWrongLine:
             wrong(hearing, sheets.right)
             all_agree(hearing)
             first = len(hearing.history)
-            hearing.ask(Appeal(case=1, seat=1))
+            appeal(hearing)
             hearing.rule(verdict, by="official:2", rule="J9", **more)
             if then is sheets.right:
                 assert topics(hearing) == ["case/ruled"], "nothing changes"
@@ -184,10 +185,10 @@ class TestAWrongLine:
             wrong(hearing, body)
             hearing.rule("upheld", case=number, rule="J9")
         now = lines(hearing)
-        hearing.ask(Appeal(case=1, seat=1))
+        appeal(hearing)
         hearing.rule("dismissed", case=1, by="official:2", rule="J9")
         assert lines(hearing) == now
-        hearing.ask(Appeal(case=2, seat=1))
+        appeal(hearing, 2)
         hearing.rule("dismissed", case=2, by="official:2", rule="J9")
         assert lines(hearing) == lines(entered("rodskagg-kortoxen", sheets.wrong))
 
@@ -260,7 +261,7 @@ class TestTheEnd:
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is not None
         assert hearing.match.provisional(hearing.wait(29).at)
-        hearing.ask(Appeal(case=1, seat=DAG))
+        hearing.ask(Appeal(case=1, seat=ANNA))
         hearing.wait(1)
         hearing.refused(hearing.ruling("dismissed", rule="J9"), "window_closed", "J8", "official:2")
 
