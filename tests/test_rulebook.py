@@ -19,7 +19,7 @@ NUMBERED = {
     KORTOXEN: ("B", 80, 41),
     "rams-english": ("D", 71, 29),
     "kalabrias": ("E", 53, 42),
-    PROCEDURE: ("J", 12, 0),
+    PROCEDURE: ("J", 13, 0),
 }
 """The letter of each rulebook, how many rules its source states, and how many points it leaves open."""
 
