@@ -27,11 +27,12 @@ from api.http.problems import HANDLERS, Sent, Told, as_sent
 from api.http.routes import routed
 from api.http.slowed import Slowed
 from api.hub import Hub
+from api.invitations import calls as invited
 from api.log import bundle, club_bundle, log
 from api.log import events as log_events
 from api.log.kept import Kept, file_for
 from api.log.signer import Signer
-from api.matches import acts, events, knocks, listing, match, openings, replays, tickets, tokens
+from api.matches import acts, events, invitations, knocks, listing, match, openings, replays, tickets, tokens
 from api.money import accounts, audit, closings, exports, journal, plan, proposals, statement
 from api.names import Names
 from api.ops import health
@@ -58,6 +59,9 @@ CALLS = routed(
         acts.send_act,
         acts.send_acts,
         tokens.issue_token,
+        invitations.invite,
+        invited.get_invitation,
+        invited.redeem_invitation,
         knocks.send_knock,
         knocks.list_knocks,
         knocks.get_knock,

@@ -1,7 +1,8 @@
 """Who did something: a seat by its number, else by name.
 
 ``official`` is the first of the officials and ``official:2`` another one, ``scribe`` writes for all seats of a real
-table, ``key:k3`` is whoever holds that key of the club, and ``operator`` whoever runs the service.
+table, ``watcher`` only looks (it acts once, when it redeems its invitation), ``key:k3`` is the holder of that key of
+the club, and ``operator`` runs the service.
 """
 
 import re
@@ -12,7 +13,7 @@ from msgspec import Meta
 
 from referee.value import SeatSent
 
-_NAMED = r"official(?::[1-9][0-9]{0,2})?|operator|scribe|key:[0-9A-Za-z_-]{1,40}"
+_NAMED = r"official(?::[1-9][0-9]{0,2})?|operator|scribe|watcher|key:[0-9A-Za-z_-]{1,40}"
 
 Actor = Annotated[
     SeatSent
@@ -22,7 +23,8 @@ Actor = Annotated[
             title="ActorName",
             pattern=rf"^({_NAMED})$(?!\n)",
             extra_json_schema={"maxLength": len("key:") + 40},
-            description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`, `operator`.",
+            description="Who acts without a seat: `official`, `official:2`, `scribe`, `key:k3`, `operator`; "
+            "`watcher` when it redeems its invitation.",
         ),
     ],
     Meta(title="Actor", description="Who did something: a seat by its number, else by name."),

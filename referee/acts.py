@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from referee import told
-from referee.value import OFFENCE_SAYS, Card, Seat, SeatSent, Value
+from referee.value import OFFENCE_SAYS, Card, SeatSent, Value
 
 Note = Annotated[str, Meta(max_length=told.NOTE_MAX, extra_json_schema={"pattern": told.NOTE})]
 """A few lines in somebody's own words."""
@@ -209,6 +209,18 @@ class TakeBack(SeatAct, tag="take_back"):
     """Ask that the last act be taken back, which was one's own; or agree to that where another has asked for it."""
 
 
+class AgreeStakes(Act, tag="agree_stakes"):
+    """Agree to the stakes of a club's match: until every member in it has, its money counts for nothing.
+
+    In a club with ``stakes_need: secretary`` one member's key with ``officiate`` confirms for all who are present at
+    a real table."""
+
+    seat: SeatSent | None = None
+    """The seat whose member agrees; left out by an official, who answers for all seats that have not agreed."""
+    agree: bool = True
+    """False: decline. The match then never counts in the books."""
+
+
 class Close(Act, tag="close"):
     """By the official, between deals: ends the session."""
 
@@ -342,6 +354,7 @@ AnyAct = (
     | Respond
     | Bella
     | TakeBack
+    | AgreeStakes
     | Close
     | Void
     | Abandon
@@ -358,18 +371,3 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Note = ""
-
-
-Role = Literal["seat", "scribe", "watcher"]
-"""What a token can be for: to act for a seat, to write down what all seats do, or only to look."""
-
-
-class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """By the official: ``seat``, or whoever has the role, is given a token, of which this is the SHA-256, in place of
-    the one before."""
-
-    seat: Seat | None
-    """Whose it is; null: nobody's, in a role that has no seat."""
-    hash: told.HiddenHash
-    """Of the token, as SHA-256: told to nobody."""
-    role: Role = "seat"

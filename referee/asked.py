@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from referee import told
-from referee.acts import AnyAct, IssueToken, Knock, Note, Offence, Result
+from referee.acts import AnyAct, Knock, Note, Offence, Result
+from referee.admission import Invite, IssueToken, RedeemInvitation
 from referee.proceedings.corrections import Script, Why
 from referee.value import OFFENCE_SAYS, VERSION_MAX, CaseKind, RuleId, SeatSent, Standard, Value, Verdict
 
@@ -147,7 +148,19 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     """It is beyond reasonable doubt: so it may be done when the correction time is over (J8)."""
 
 
-Request = AnyAct | Knock | IssueToken | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct
+Request = (
+    AnyAct
+    | Knock
+    | IssueToken
+    | Invite
+    | RedeemInvitation
+    | OpenCase
+    | Statement
+    | Withdrawal
+    | Appeal
+    | Ruling
+    | Correct
+)
 """Whatever can be asked; on record its tag tells a knock from an act."""
 
 request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode

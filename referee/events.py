@@ -67,6 +67,16 @@ def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
+StakesNeed = Annotated[
+    Literal["members", "secretary"],
+    Meta(
+        title="StakesNeed",
+        description="Who agrees to the stakes of a match. `members`: each member in it. `secretary`: at a real table "
+        "one member with `officiate` may also confirm for all who are present.",
+    ),
+]
+
+
 class Stakes(Value, forbid_unknown_fields=True):
     """What a point is worth: ``unit`` minor units of an ISO 4217 ``currency``."""
 
@@ -177,6 +187,8 @@ class MatchOpened(Event):
     """The members who play, by seat; empty where it is no club's."""
     visibility: Visibility = "public"
     """Who may see it."""
+    stakes_need: StakesNeed = "members"
+    """Who has to agree to the stakes before a club's books count them."""
 
 
 class TokenEnded(Event):
@@ -186,7 +198,9 @@ class TokenEnded(Event):
     seat: Seat | None = None
     """Whose it was; left out: nobody's, in a role that has no seat."""
     role: told.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), or `watcher` (may only look)."""
+    """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
+    official: told.OfficialPlace | None = None
+    """Which of the officials, from 1; left out: another role."""
 
 
 class TokenMade(Event):
@@ -199,7 +213,9 @@ class TokenMade(Event):
     seat: Seat | None = None
     """Whose it is; left out: nobody's, in a role that has no seat."""
     role: told.Code = "seat"
-    """`seat`, `scribe` (writes for all seats), or `watcher` (may only look)."""
+    """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
+    official: told.OfficialPlace | None = None
+    """Which of the officials, from 1; left out: another role."""
 
 
 class CardDrawn(Event):

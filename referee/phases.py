@@ -3,7 +3,7 @@
 All games are played by it. A game gives tables: what may be decided in which phase, the rule that each act belongs
 to, what an event changes, what follows by itself in a phase, and what a seat may do. What all games have alike is
 here: the table that a deal is played at, the facts that change it in the same way everywhere, and one order of
-precedence among refusals:
+precedence among refusals. Requests that are no part of the play (:data:`~referee.seating.WHENEVER`) come before it.
 
 1. the match is over (``MatchOver``),
 2. there is no such seat, 3. it is out of the match, or out of the deal where only some play it (``NotInPlay``),
@@ -17,7 +17,9 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from referee.acts import Abandon, Act, Close, Entropy, IssueToken, Knock, Result, TakeBack, Void
+from referee import seating
+from referee.acts import Abandon, Act, AgreeStakes, Close, Entropy, Knock, Result, TakeBack, Void
+from referee.admission import IssueToken
 from referee.asked import Proceeding, Request
 from referee.cards import clockwise
 from referee.entering import entering
@@ -36,14 +38,13 @@ from referee.events import (
     PlayerEliminated,
     Reported,
     Stakes,
-    TokenEnded,
-    TokenMade,
 )
 from referee.offences import Ledger, imposed, may_knock, reported, ruled
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.tally import ResultEntered
-from referee.refusals import AgainstTheRules, MatchOver, NotInPlay, Refused, WrongPhase
+from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.ruleset import Moment, Ruleset, Script, Shown
+from referee.seating import Seating
 from referee.settling import Basis, received
 from referee.sight import Event, Viewer
 from referee.value import Value
@@ -70,12 +71,8 @@ class Table(Value):
     dealer: int
     ledger: Ledger
     """What was done wrong in the deal, and what it cost so far."""
-    tokens: tuple[str, ...]
-    """Who may act for each seat now: the SHA-256 of its token."""
-    scribe: str
-    """And who writes for all seats; empty: nobody."""
-    watcher: str
-    """And who may only look; empty: nobody."""
+    seating: Seating
+    """Who may act for each seat and role, and who has agreed to the stakes."""
 
 
 T = TypeVar("T", bound=Table)
@@ -98,9 +95,7 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         deal=1,
         dealer=opened.first_dealer or 0,
         ledger=Ledger(),
-        tokens=opened.tokens,
-        scribe="",
-        watcher="",
+        seating=seating.begun(opened),
         **own,
     )
 
@@ -152,7 +147,7 @@ def phase_of(state: Any) -> str:
 def next_deal(table: T, line: DealScored) -> T:
     """The table when a deal has been written into the protocol: the deal moves on clockwise among those left."""
     active = tuple([seat for seat in table.active if seat not in line.eliminated])
-    seating = clockwise((line.dealer + 1) % table.seats, table.seats)
+    order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
         table,
         points=line.points,
@@ -160,7 +155,7 @@ def next_deal(table: T, line: DealScored) -> T:
         active=active,
         playing=active,
         deal=table.deal + 1,
-        dealer=next((seat for seat in seating if seat in active), line.dealer),
+        dealer=next((seat for seat in order if seat in active), line.dealer),
         ledger=table.ledger.closed(),
     )
 
@@ -291,6 +286,8 @@ def game(
     def beside(state: Any, request: Any) -> Decision:
         """The decision on what is not simply an act of the phase by a seat that takes part in the deal."""
         kind = type(request)
+        if kind in seating.WHENEVER:
+            return seating.WHENEVER[kind]
         if isinstance(state, Over):
             raise MatchOver("match_over", None, winner=state.winner)
         if kind is Void:
@@ -315,7 +312,7 @@ def game(
         if isinstance(request, Proceeding):
             raise WrongPhase("not_attended", "J1")
         if kind is IssueToken:
-            return _issue_token
+            return seating.issue_token
         seat = request.seat
         if seat >= table.seats:
             raise NotInPlay("no_such_seat", None, seat=seat)
@@ -391,8 +388,10 @@ def game(
             return Over(table=table, winner=won.seat, winners=winners, by=won.by)
         return undealt(table) if corrected.fresh else replace(state, table=table)
 
+    whole_deal = () if script is None else (Result,)
+    ending = (Void, Abandon) if close is None else (Close, Void, Abandon)
     return Ruleset(
-        acts=(*rule_of, *(() if script is None else (Result,)), *(() if close is None else (Close,)), Void, Abandon),
+        acts=(*rule_of, *whole_deal, *ending, AgreeStakes),
         decide=decided,
         take=take,
         begin=begin,
@@ -420,36 +419,12 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
-def _issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
-    """Who holds a seat from when on is on record; what is lost may have been found by somebody, so it ends."""
-    role, seat, table = request.role, request.seat, state.table
-    made = TokenMade(seat=seat, hash=request.hash, role=role)
-    if role == "seat":
-        if seat is None:
-            raise AgainstTheRules("whose_token", None, role=role)
-        if seat >= table.seats:
-            raise NotInPlay("no_such_seat", None, seat=seat)
-    elif seat is not None:
-        raise AgainstTheRules("token_of_no_seat", None, role=role)
-    elif not getattr(table, role):
-        return (made,)
-    return TokenEnded(seat=seat, role=role), made
-
-
 # What the common facts change in every game
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
     """The event tells what other events bring about."""
     return state
-
-
-def token_made(state: Any, event: TokenMade, number: int) -> Any:
-    """From here on this token is the seat's, or the one for its role, and no other."""
-    table, seat = state.table, event.seat
-    if seat is None:
-        return replace(state, table=replace(table, **{event.role: event.hash}))
-    return replace(state, table=replace(table, tokens=(*table.tokens[:seat], event.hash, *table.tokens[seat + 1 :])))
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:
@@ -491,12 +466,11 @@ def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
         KnockUpheld: ruled,
         KnockDismissed: ruled,
         PenaltyImposed: imposed,
-        TokenEnded: nothing_changes,
-        TokenMade: token_made,
         PlayerEliminated: nothing_changes,
         DealScored: scored,
         DealVoided: voided,
         MatchWon: won,
         MatchClosed: closed,
         MatchAbandoned: abandoned,
+        **seating.EVOLVE,
     }

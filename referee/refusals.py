@@ -49,6 +49,12 @@ class NotYours(Refused):
     status = "who"
 
 
+class InvitationOver(Refused):
+    """The invitation cannot be redeemed any more."""
+
+    status = "state"
+
+
 class NoSuchCard(Refused):
     """The card is not held, was seen before, or does not exist in the pack."""
 

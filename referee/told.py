@@ -116,6 +116,10 @@ EntryNumber = Annotated[int, _whole(1, ENTRIES_MAX)]
 """Of an entry in a club's books, from 1 on, in the order of the log: none is left out or given twice."""
 EntryCount = Annotated[int, _whole(0, ENTRIES_MAX)]
 """The number of the last entry; 0: there is none."""
+InvitationNumber = Annotated[int, _whole(1, VERSION_MAX)]
+"""Of an invitation in its match or club, from 1."""
+OfficialPlace = Annotated[int, _whole(1, OFFICIALS_MAX)]
+"""Which of the officials that a match names, from 1."""
 ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 

@@ -125,6 +125,9 @@ BESIDE_ACCESS = {
         "api.access.tokens.hash_of",
     },
     "api/clubs/shown.py": {"api.access.keys.LENGTH_MAX", "api.access.keys.PATTERN"},
+    "api/invitations/calls.py": {"api.access.codes"},
+    "api/invitations/seats.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
+    "api/matches/invitations.py": {"api.access.codes", "api.access.tokens.hash_of"},
     "api/commands/keys.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
     "api/matches/events.py": {"api.access.tickets.TICKET_LENGTH"},
     "api/matches/openings.py": {

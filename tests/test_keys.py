@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.access.keys import LENGTH_MAX, Named, _check, named, written
+from api.access.keys import LENGTH_MAX, Named, named, written
+from api.access.secret_form import checksum
 
 CLUB = UUID("b6a3e3c2-97d0-4f0d-8f31-0d1f0e4a9c11")
 
@@ -56,4 +57,4 @@ def test_what_is_no_key_names_nothing(text: str):
 def test_more_than_an_id_can_be_names_nothing():
     """22 digits of 62 can write more than 128 bits."""
     text = f"knk_{'z' * 22}k1_{'0' * 43}"
-    assert named(text + _check(text)) is None
+    assert named(text + checksum(text)) is None

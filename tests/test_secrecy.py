@@ -24,18 +24,24 @@ from tests.sixth.high_card import RULESET as SIXTH
 TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes adjudication shuffle entropy_seconds
-                        all        club evening table members visibility
+                        all        club evening table members visibility stakes_need
                         nobody     tokens official officials
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
-match/token-ended       all        seat role
-match/token-made        all        seat role
+match/invited           all        invitation role by expires_at seat official
+                        nobody     hash
+match/invitation-redeemed all      invitation
+match/token-ended       all        seat role official
+match/token-made        all        seat role official
                         nobody     hash
 match/won               all        seat by rule points settlement halves seats payments
 player/eliminated       all        seat rule
 
 dealer/card-drawn       all        seat card
 dealer/drawn            all        seat rule
+
+stakes/agreed           all        seats how invitation
+stakes/declined         all        seat
 
 shuffle/committed       all        commitment until
                         sealed     seed
@@ -153,7 +159,7 @@ log/signed              all        size root note
 proposal/made           all        proposal act by draft
 proposal/confirmed      all        proposal by
 proposal/declined       all        proposal act by
-money/posted            all        kind currency postings by evening reverses reversed_kind proposal plan balance
+money/posted            all        kind currency postings by evening reverses proposal plan balance
 books/closed            all        closing through digest trial label alone
 
 high-card/compared      all        highest

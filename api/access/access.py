@@ -8,7 +8,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from api.access.caller import Caller
+from api.access.caller import ROLES_OF_PROGRAMS, Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
 from api.access.holders import by_key, by_nothing, by_token
@@ -17,7 +17,7 @@ from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
 from projections.sight import Sight
-from referee.acts import IssueToken
+from referee.admission import Invite, IssueToken
 from referee.asked import Request
 from referee.clubs.facts import Scope
 from referee.store.match import Match
@@ -91,8 +91,8 @@ class Access:
         if caller.knows_names(match):
             self._found.tell(request, match)
         if caller.actor is None:
-            if asked and isinstance(asked[0], IssueToken):
-                caller = caller.reissues(match)
+            if asked and isinstance(asked[0], IssueToken | Invite):
+                caller = caller.reissues(match, asked[0])
             caller.must_act(match, _needed(match, asked))
         for one in asked:
             if noted:
@@ -190,6 +190,6 @@ def _must_be_somebody(match: Match, caller: Caller | None) -> Caller:
 
 def _needed(match: Match, asked: tuple[Request, ...]) -> Scope:
     """The scope by which a key of the club could ask this of the match, where it is nothing that a seat asks."""
-    if asked and isinstance(asked[0], IssueToken):
-        return "open"
+    if asked and isinstance(asked[0], IssueToken | Invite):
+        return "open" if isinstance(asked[0], IssueToken) or asked[0].role in ROLES_OF_PROGRAMS else "officiate"
     return "officiate" if asked and match.whose(asked[0]) == "official" else "play"

@@ -11,13 +11,17 @@ from api.http.headers import Req
 from api.http.problems import Problem
 from projections.sight import Sight
 from referee.actors import Actor
-from referee.acts import Knock, SeatAct
+from referee.acts import AgreeStakes, Knock, SeatAct
+from referee.admission import Invite, IssueToken
 from referee.asked import Request
 from referee.clubs.facts import Scope
 from referee.sight import Viewer
 from referee.store.command import Command
 from referee.store.match import Match
 from referee.value import Value
+
+ROLES_OF_PROGRAMS = ("scribe", "watcher")
+"""Roles to which a key with `open` may admit: a device of the table, and a screen beside it."""
 
 
 def seat_of(key: KeyHolder, match: Match) -> int | None:
@@ -94,7 +98,11 @@ class Caller(Value):
 
     def must_be_theirs(self, match: Match, asked: Request) -> None:
         """403 unless this is his to ask. A scribe does what seats do; what they say they say themselves."""
-        if self.actor != "scribe" or not isinstance(asked, SeatAct | Knock):
+        if isinstance(asked, Invite):
+            self._must_admit(match, asked)
+        elif self.actor != "scribe" or not isinstance(asked, SeatAct | Knock):
+            if isinstance(asked, AgreeStakes) and asked.seat is None and self._by_program:
+                raise Problem("confirmed_by_members")
             must_be_theirs(match, self.acting, asked)
 
     def must_be_seat(self, seat: int, *, itself: bool) -> None:
@@ -113,13 +121,34 @@ class Caller(Value):
         if isinstance(whose, int) and self.viewer not in (whose, "official") and match.opened.dealing != "tally":
             must_be_seat(self.acting, whose)
 
-    def reissues(self, match: Match) -> "Caller":
-        """He who only looks on, where he asks for another token in the place of a lost one. Whoever opens matches for
-        the club may: but not in a match in which he sits, where it would show him the cards of others."""
+    def reissues(self, match: Match, asked: IssueToken | Invite) -> "Caller":
+        """Return the caller as one who may admit a scribe or a watcher: a key of the club with `open` may, but not
+        in a match in which its own member plays."""
         key = self.key
         if key is None or key.club.id != match.opened.club or not key.may("open") or seat_of(key, match) is not None:
             return self
+        if isinstance(asked, Invite) and asked.role not in ROLES_OF_PROGRAMS:
+            return self
         return Caller(viewer=self.viewer, actor=key.actor, key=key)
+
+    def _must_admit(self, match: Match, asked: Invite) -> None:
+        """Raise 403 unless the caller may make this invitation.
+
+        A seat invites to itself. In a club's match a key with `officiate` invites to seats and to the officials'
+        places; to a seat for money it must be a member's key, so that a person answers for the invitation.
+        """
+        if asked.role == "seat" and self.actor == asked.seat:
+            return
+        must_be_official(self.acting)
+        if match.opened.club is None or self.key is None:  # what a token of a club's match may not, the match refuses
+            return
+        if asked.role == "seat" and match.opened.stakes is not None and self._by_program:
+            raise Problem("invited_by_members")
+
+    @property
+    def _by_program(self) -> bool:
+        """Whether the caller has shown a key that no member holds."""
+        return self.key is not None and self.key.member is None
 
 
 SPECTATOR = Caller(viewer="spectator")

@@ -101,13 +101,6 @@ def must_have(caller: ClubCaller, scope: Scope | None) -> None:
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
-def why_not_taken(caller: ClubCaller) -> Problem:
-    """Return why the club took no act from a caller whose key is good: its secret was replaced."""
-    if isinstance(caller, KeyHolder) and caller.key.hash != caller.held:
-        return Problem("secret_replaced", until=caller.ends_at.isoformat())
-    return Problem("key_unknown", headers=CHALLENGE)
-
-
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
     """403 unless his key is good for the books: `audit` or `treasury`; or it is a member's own account, ``owner``."""
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
@@ -205,18 +198,18 @@ def names_in(text: str, held: str) -> Named:
 async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     """Whose key this is, by what it names and its SHA-256. 401."""
     try:
-        club = await clubs.club(says.club)
+        club = await clubs.club(says.aggregate)
     except UnknownAggregate:
         raise Problem("key_unknown", headers=CHALLENGE) from None
-    found = presented(club, says.key, held)
+    found = presented(club, says.name, held)
     if found is None:  # another process may just have made it
         club = await clubs.newest_club(club)
-        found = presented(club, says.key, held)
+        found = presented(club, says.name, held)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
     clubs.good(held)
-    return KeyHolder(club, says.key, found.key, held, found.ends_at)
+    return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 
 async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:

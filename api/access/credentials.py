@@ -20,7 +20,7 @@ class Credential(Value):
     @property
     def written(self) -> str:
         """It as one text."""
-        return self.held if self.named is None else f"{self.held} {self.named.club} {self.named.key}"
+        return self.held if self.named is None else f"{self.held} {self.named.aggregate} {self.named.name}"
 
     @staticmethod
     def read(text: str) -> "Credential":

@@ -26,6 +26,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
+from api.http.logged import logged
 from api.http.replies import encode
 from api.http.shortage import is_shortage
 from referee import rulebook, sentences, told
@@ -312,13 +313,13 @@ def unforeseen(method: str, path: str, error: Exception) -> Problem:
     A shortage passes, so the client may try again; after a write it cannot know what was done.
     """
     if not is_shortage(error):
-        log.error("%s %s failed", method, path, exc_info=error)
+        log.error("%s %s failed", method, logged(path), exc_info=error)
         try:
             utc_now()  # without a time libraries fail in ways of their own
         except ClockWrong as wrong:
             return _clock_wrong(wrong)
         return Problem("internal")
-    log.error("%s %s: %s: %s", method, path, type(error).__name__, error)
+    log.error("%s %s: %s: %s", method, logged(path), type(error).__name__, error)
     return Problem("busy" if method in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
 
 
@@ -333,7 +334,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
     """One line a request and no traceback: while a store is away there are many, and the fault is not in the code."""
     reason = " ".join(str(error).split())[:REASON_MAX]
-    log.error("%s %s: %s: %s", request.scope["method"], request.scope["path"], type(error).__name__, reason)
+    log.error("%s %s: %s: %s", request.scope["method"], logged(request.scope["path"]), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 

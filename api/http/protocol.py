@@ -22,6 +22,7 @@ from uvicorn.server import ServerState
 
 from api.http.cors import Cors
 from api.http.headers import Headers
+from api.http.logged import logged
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent, unforeseen
 from api.http.slowed import Slowed
 
@@ -361,7 +362,7 @@ async def _answered(
     else:
         if cycle.response_started or cycle.disconnected:
             return
-        log.error("%s %s was not answered", cycle.scope["method"], cycle.scope["path"])
+        log.error("%s %s was not answered", cycle.scope["method"], logged(cycle.scope["path"]))
         problem = Problem("internal")
     if cycle.response_started:
         cycle.transport.close()

@@ -12,9 +12,10 @@ from referee import told
 from referee.actors import Actor
 from referee.acts import AnyAct
 from referee.asked import Request
-from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, Visibility
+from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, TokenMade, Visibility
 from referee.games import RULESETS
 from referee.officials import shuffle, takeback
+from referee.proceedings.seating import InvitationRedeemed, Invited
 from referee.ruleset import DueAct, Shown
 from referee.sight import Recorded, Viewer, seen
 from referee.store.clock import utc_now
@@ -191,6 +192,10 @@ def state_seen(match: Match, viewer: Viewer) -> StateSeen:
     return StateSeen(version=match.version, phase=shown.phase, to_act=shown.to_act, due=shown.due)
 
 
+NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
+"""Events whose request names the hash of a token or of a code. The request is shown to nobody."""
+
+
 class EventSeen(Value, omit_defaults=True):
     """One event of a match. ``act`` is the Idempotency-Key of the act that made it, for its sender and the official.
 
@@ -227,6 +232,6 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, hashed: str | N
         told |= {"digest": recorded.digest, "prev": recorded.prev}
         if hashed is not None:
             told["hash"] = hashed
-        if recorded.request is not None and not isinstance(recorded.event, TokenEnded):  # it names a token's hash
+        if recorded.request is not None and not isinstance(recorded.event, NAMES_A_HASH):
             told["request"] = recorded.request
     return told

@@ -15,7 +15,7 @@ from api.http.replies import Reply, of_match
 from api.http.writes import expected_by
 from api.service import service_of
 from referee import told
-from referee.acts import IssueToken, Role
+from referee.admission import IssueToken, TokenRole
 from referee.value import Seat, SeatSent, Value, Version
 
 ROLE_SAYS = (
@@ -29,7 +29,7 @@ class TokenLost(Value, forbid_unknown_fields=True):
 
     seat: SeatSent | None = None
     """Whose token was lost; left out with a role that has no seat."""
-    role: Annotated[Role, Meta(description=ROLE_SAYS)] = "seat"
+    role: Annotated[TokenRole, Meta(description=ROLE_SAYS)] = "seat"
 
 
 class TokenGiven(Value):
@@ -37,7 +37,7 @@ class TokenGiven(Value):
 
     match: UUID
     version: Version
-    role: Annotated[Role, Meta(description=ROLE_SAYS)]
+    role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
     """Whose it is; null: of a role that has no seat."""
     token: told.Token

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from referee.acts import Cut, Draw, Entropy, IssueToken, RequestCards
+from referee.acts import AgreeStakes, Cut, Draw, Entropy, RequestCards
 from referee.acts import Deal as DealAct
+from referee.admission import Invite, IssueToken, RedeemInvitation
 from referee.asked import Proceeding, request_of
 from referee.events import (
     CardDrawn,
@@ -28,6 +29,9 @@ from referee.proceedings.cases import CaseOpened
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import that_stands
 from referee.sight import Event, Recorded
+
+BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
+"""Requests that are no part of what players do at a table."""
 
 
 class Step(NamedTuple):
@@ -134,7 +138,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
             steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request, Entropy | IssueToken):  # which nobody does at a table
+        elif not isinstance(request, BESIDE_PLAY):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header tells who deals

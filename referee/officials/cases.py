@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import offences, phases
+from referee import offences, phases, seating
 from referee.actors import Actor, is_official, officials
-from referee.acts import Abandon, Close, IssueToken, Knock, Report, Result, Void
+from referee.acts import Abandon, Close, Knock, Report, Result, Void
 from referee.asked import Appeal, OpenCase, Statement, Withdrawal
 from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
@@ -214,8 +214,6 @@ def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) 
     if seat is not None:
         if status == "final":
             raise WrongPhase("window_closed", "J7")
-        if not case.went_against(seat):
-            raise NotYours("not_against_you", "J7")
         named = set(officials(len(terms_of(standing).officials)))
         if not standing.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")
@@ -230,7 +228,7 @@ def _check_seat(standing: Standing, seat: int) -> None:
 
 # Play meanwhile
 
-WHILE_HELD = (Abandon, Close, IssueToken, Knock, Void)
+WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
 """What is no play."""
 
 

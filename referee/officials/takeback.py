@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import offences, phases
+from referee import offences, phases, seating
 from referee.actors import Actor, is_official
-from referee.acts import Act, TakeBack
+from referee.acts import Act, AgreeStakes, TakeBack
 from referee.asked import Request
-from referee.events import LAYS_OPEN, MatchOpened, TokenEnded, TokenMade
+from referee.events import LAYS_OPEN, MatchOpened
 from referee.officials.standing import Case, Docket, LastAct, Standing, TakesBack, holding
 from referee.phases import Over
 from referee.proceedings.cases import CaseWithdrawn
@@ -24,8 +24,6 @@ from referee.sight import Event, seen
 
 ALONE = frozenset(("tally",))
 """Dealings in which nobody need agree: what was written down is written otherwise."""
-OF_TOKENS = frozenset((TokenEnded, TokenMade))
-"""Facts that do not touch the play: an act before them is still the last."""
 
 
 def takes_back(opened: MatchOpened) -> TakesBack | None:
@@ -49,7 +47,7 @@ def begins(standing: Standing, request: Request, actor: Actor, first: int) -> St
     docket = standing.docket
     if docket.takes_back is None:
         return standing
-    if isinstance(request, Act) and not isinstance(request, TakeBack):
+    if isinstance(request, Act) and not isinstance(request, TakeBack | AgreeStakes):
         last = LastAct(actor=actor, first=first)
         return replace(standing, before=replace(standing, before=None), docket=replace(docket, last=last))
     if docket.last is None:
@@ -63,7 +61,7 @@ def noted(standing: Standing, event: Event, number: int) -> Docket:
     if (last := docket.last) is None:
         return docket
     if last.done:
-        return docket if type(event) in OF_TOKENS else replace(docket, last=None)
+        return docket if type(event) in seating.FACTS else replace(docket, last=None)
     last = replace(last, last=number, seen=last.seen or _shows(event, standing.play.table.seats))
     return replace(docket, last=last)
 
@@ -86,10 +84,9 @@ def kept(before: Standing, after: Standing) -> Standing:
 
 
 def _carried(play: Any, now: Any) -> Any:
-    """The game as it stood, with what is the same whatever is played: tokens, and the number of the last case."""
+    """The game as it stood, with what is the same whatever is played: seating, and the number of the last case."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
-    same = {name: getattr(now.table, name) for name in ("tokens", "scribe", "watcher")}
-    return replace(play, table=replace(table, ledger=ledger, **same))
+    return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
 
 def check_play(docket: Docket) -> None:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from referee import events, proceedings
-from referee.actors import Actor, place_of
-from referee.acts import Act, Knock, Result, SeatAct
+from referee.actors import Actor, officials, place_of
+from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.asked import Correct, OpenCase, Proceeding, Request, Ruling, Statement, request_of
 from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
@@ -21,6 +21,7 @@ from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset, Shown
+from referee.seating import Seating
 from referee.sight import Event, Recorded, Viewer, seen
 from referee.store.aggregate import Aggregate, Rules
 
@@ -71,6 +72,12 @@ class Match(Aggregate):
         return standing.play if type(standing) is Attended else standing
 
     @property
+    def seating(self) -> Seating:
+        """Who may act in it, and who has agreed to its stakes."""
+        seating: Seating = self.state.table.seating
+        return seating
+
+    @property
     def docket(self) -> Docket | None:
         """What lies before its officials; ``None`` where they do not attend to it."""
         standing = self.standing
@@ -90,33 +97,33 @@ class Match(Aggregate):
 
     def held(self, actor: Actor, token: str) -> bool:
         """Whether this is the SHA-256 of the token that the actor has now."""
-        table = self.state.table
+        seating = self.seating
         if isinstance(actor, int):
-            return compare_digest(table.tokens[actor], token)
+            return compare_digest(seating.seats[actor], token)
         if actor in ("scribe", "watcher"):
-            return compare_digest(getattr(table, actor), token)
+            return compare_digest(getattr(seating, actor), token)
         place = place_of(actor)
-        return place is not None and compare_digest((self.opened.official, *self.opened.officials)[place], token)
+        return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
         """Whose token this is the SHA-256 of, ``"watcher"`` for one that is only good to look; ``None``: nobody's.
         All are compared, whoever it is."""
-        opened = self.opened
-        found: Actor | None = "official" if compare_digest(token, opened.official) else None
-        for place, known in enumerate(opened.officials, 2):
+        seating, found = self.seating, None
+        for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
             if compare_digest(token, known):
-                found = f"official:{place}"
-        table = self.state.table
-        for seat, known in enumerate(table.tokens):
+                found = actor
+        for seat, known in enumerate(seating.seats):
             if compare_digest(token, known):
                 found = seat
-        for role, known in (("scribe", table.scribe), ("watcher", table.watcher)):
+        for role, known in (("scribe", seating.scribe), ("watcher", seating.watcher)):
             if known and compare_digest(token, known):
                 found = role
         return found
 
     def whose(self, request: Request) -> Actor | None:
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
+        if isinstance(request, AgreeStakes):
+            return "official" if request.seat is None else request.seat
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from api.access.keys import written
 from referee.actors import officials
-from referee.acts import AnyAct, IssueToken
+from referee.acts import AnyAct
+from referee.admission import IssueToken
 from referee.clubs.asked import ClubRequest, IssueKey, Join, RevokeKey
 from referee.clubs.facts import SCOPES, ClubFounded, KeyIssued, Scope
 from referee.events import Adjudication, MatchOpened, Visibility

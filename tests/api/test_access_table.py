@@ -16,6 +16,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from msgspec.structs import replace
 
+from api.access.codes import CODES
 from api.access.keys import written
 from api.http.problems import TEXTS
 from api.service import Service
@@ -46,20 +47,20 @@ anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   
 """What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
 
 CLUB_TABLE = """
-           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member self
-club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes     yes    yes
-club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope  scope
-club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope  scope
-club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes     scope  scope
-club_self  half  yes   scope yes   yes   scope    scope  yes      -        key    scope    scope yes     scope  scope
-club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes     scope  scope
-club_pay   half  other scope scope yes   scope    scope  other    -        key    scope    scope yes     other  other
-club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope  scope
-club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope  scope
-club_waits half  yes   scope yes   yes   yes      scope  yes      -        key    yes      yes   yes     yes    scope
-club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes    scope
-own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes    yes
-found      found found found found found found    found  yes      found    yes    found    found found   found  found
+           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member
+club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes     yes
+club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
+club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
+club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes     scope
+club_self  half  yes   scope yes   yes   yes      scope  yes      -        key    scope    scope yes     scope
+club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes     scope
+club_pay   half  other other other yes   yes      other  other    -        key    other    other yes     other
+club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope
+club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope
+club_waits half  yes   scope yes   yes   yes      scope  yes      -        key    yes      yes   yes     yes
+club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes
+own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes
+found      found found found found found found    found  yes      found    yes    found    found found   found
 """
 """The same of a club; ``-``: there is none of this id."""
 
@@ -111,7 +112,6 @@ HOLDERS = {
     "key: read": "others",
     "key: keys": "others",
     "key: hooks": "others",
-    "key: self": "others",
     "key of another club": "stranger",
     "token of another match": "unknown",
     "operator": "unknown",
@@ -129,7 +129,6 @@ CLUB_HOLDERS = {
     "key: audit": "audit",
     "key: open": "open",
     "key: keys": "keys",
-    "key: self": "self",
     "key: play, of who sits": "own",
     "key: play, of who does not": "member",
     "key: all but play, of who sits": "own_open",
@@ -144,6 +143,10 @@ NO_GOOD = {"expired": "key_expired", "revoked": "key_revoked", "half": "key_malf
 TOLD_ANYBODY = {"half"}
 """Those that are told so even where nobody asks."""
 OPERATOR = "the key of whoever runs the service"
+
+
+NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
+"""A code that no invitation has: everybody may ask what a code is for."""
 
 
 class Call(NamedTuple):
@@ -189,6 +192,9 @@ CALLS = {
     "rule_on_case": post("rule", "{match}/knocks/1/ruling?preview=true", RULING),
     "list_attempts": Call("rule", "{match}/attempts"),
     "issue_token": post("reissue", "{match}/tokens", {"seat": 3}),
+    "invite": post("reissue", "{match}/invitations", {"role": "watcher"}),
+    "get_invitation": Call("anybody", f"/v1/invitations/{NO_INVITATION}"),
+    "redeem_invitation": post("anybody", f"/v1/invitations/{NO_INVITATION}"),
     "get_case_file": Call("read_file", "{match}/knocks/1/file"),
     "list_matches": Call("list", "/v1/matches?limit=1"),
     "list_cases": Call("list_mine", "/v1/cases"),
@@ -232,10 +238,12 @@ CALLS = {
 """By operation id, and what tells one of several requests of it from the others."""
 DONE = {200, 201, 204, 409, 422}
 """How a call is answered that was let through: the match may be in no state for it."""
-HAS_NONE = {f"/problems/{one}" for one in ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing")}
+NONE = ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing", "no-such-invitation")
+HAS_NONE = {f"/problems/{one}" for one in NONE}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
-NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409}
-"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing."""
+NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409, "issue_token": 409}
+"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing. To the
+seats of a club's match people are invited."""
 
 EXPECTED = {row: dict(zip(COLUMNS, words, strict=True)) for row, *words in LINES}
 OF_CLUBS = {row: dict(zip(CLUB_COLUMNS, words, strict=True)) for row, *words in CLUB_LINES}
@@ -304,19 +312,17 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
     keys = {
         "key: all scopes": club.founder,
         "key: officiate": club.key("officiate"),
-        "key: play, of who sits": club.key("play", "self", member=2),
+        "key: play, of who sits": club.key("play", member=2),
         "key: all scopes, of who sits": club.key(member=2),
         "key: all but play, of who sits": club.key("open", "officiate", "audit", "read", member=2),
-        "key: play, of who does not": club.key("play", "self", member=6),
+        "key: play, of who does not": club.key("play", member=6),
         "key of another club": other.founder,
         "expired": club.key(lasts=-timedelta(days=1)),
         "revoked": club.key(),
         "half": club.founder[:-7],
         "made up": written(club.id, "k3"),
     }
-    keys |= {
-        f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks", "self")
-    }
+    keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks")}
     club.revoke(keys["revoked"])
     desk.close()
     return keys, club

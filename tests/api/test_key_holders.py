@@ -192,15 +192,15 @@ class TestDoes:
         problem(room.post("/acts", deal, room.match.tokens["scribe"]), 403, "only-looks-on")
         assert room.post("/acts", deal, room.match.tokens[0]).status_code == 201
 
-    def test_whoever_opens_matches_replaces_a_lost_token(self, room: Room) -> None:
+    def test_a_key_that_opens_matches_replaces_a_lost_scribe(self, room: Room) -> None:
         key = room.club.key("open")
-        token = room.post("/tokens", {"seat": 1}, key).json()["token"]
+        token = room.post("/tokens", {"role": "scribe"}, key).json()["token"]
         assert room.post("/acts", BID | {"seat": 1}, token).status_code == 201
         assert f"key:{key[26:28]}" in room.actors()
         problem(room.post("/acts", {"act": "void"}, key), 403, "scope-missing")
 
-    def test_but_not_in_a_match_in_which_he_sits(self, room: Room) -> None:
-        problem(room.post("/tokens", {"seat": 1}, room.club.key("open", member=2)), 403, "only-looks-on")
+    def test_but_not_in_a_match_in_which_its_member_sits(self, room: Room) -> None:
+        problem(room.post("/tokens", {"role": "scribe"}, room.club.key("open", member=2)), 403, "only-looks-on")
 
     def test_what_was_refused_is_kept_under_the_name_of_the_key(self, room: Room) -> None:
         """J12."""

@@ -69,7 +69,7 @@ def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
         assert "request" not in ended
         for told in answer.text, table.get(f"/replay?at={made['number']}", who).text:
             assert table.tokens[2] not in told
-            assert match.state.table.tokens[2] not in told
+            assert match.seating.seats[2] not in told
 
 
 def test_who_may_and_when(table: Table) -> None:

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from http.client import HTTPResponse
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from api.access.keys import written
 from referee.clubs.rules import KEY_DAYS
+from tests.conformance.recorded import OfClub, Recording
 
 FOUNDING = {
     "name": "Knackarna",
@@ -25,27 +25,10 @@ DAYS = 100
 """For which keys are issued."""
 
 
-class Client(Protocol):
-    """What keeps the examples."""
-
-    name: str
-    stand_ins: dict[str, str]
-
-    def ask(
-        self, method: str, path: str, token: str = "", body: Any = None, **headers: str
-    ) -> tuple[HTTPResponse, Any]: ...
-
-    def raw(
-        self, method: str, path: str, token: str = "", content: bytes | None = None, **headers: str
-    ) -> tuple[HTTPResponse, bytes]: ...
-
-    def keep(self, method: str, path: str, status: int, media_type: str, said: Any) -> None: ...
-
-
 class Club:
     """A club, and who holds which key of it."""
 
-    def __init__(self, client: Client, moment: Any) -> None:
+    def __init__(self, client: Recording, moment: Any) -> None:
         self.client, self._moment = client, moment
         client.name = "example"
         _, made = client.ask("POST", "/v1/clubs", "", FOUNDING)
@@ -69,7 +52,7 @@ class Club:
     def _does_all(self) -> None:
         member = self._does("join", name="Berit Bengtsson")["member"]
         self._does("rename", member=member, name="Berit Borg")
-        scopes = {"scopes": ["play", "self"], "expires_at": self._until}
+        scopes = {"scopes": ["play", "read"], "expires_at": self._until}
         self.players = self._does("issue_key", member=member, **scopes)["key"]
         self._stands_for(self.players)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
@@ -89,6 +72,24 @@ class Club:
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)
         self._does("erase", member=gone)
+        self._plays()
+
+    def _plays(self) -> None:
+        """A match for money between Berit and Dag, to whose stakes Berit agrees."""
+        evening = self._does("open_evening", on=EVENING, season="2025/26")["evening"]
+        opening = {
+            "ruleset": "kalabrias",
+            "players": [{"member": 2}, {"member": 3}],
+            "options": {"money": "difference"},
+            "stakes": {"currency": "SEK", "unit": 10},
+            "club": self.id,
+            "evening": evening,
+        }
+        self.match = OfClub(self.client, "a match for money", self.key, opening)
+        path = self.match.path
+        self.client.ask("POST", f"{path}/acts", self.players["secret"], {"act": "agree_stakes", "seat": 0})
+        self.client.name = "a club's match for money"
+        self.client.ask("GET", f"{path}/settlement", self.key)
 
     def _pays(self) -> None:
         """All that is done with money; the founder is one treasurer, Dag another."""

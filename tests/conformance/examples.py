@@ -12,6 +12,8 @@ from hashlib import sha256
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from api.access.codes import CODES
+from api.access.codes import PATTERN as CODE
 from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
 from tests.api.serving import ROOT, served
@@ -42,7 +44,7 @@ FRESH = re.compile(
     r"|\d{4}-\d\d-\d\dT[0-9:.]+Z"
     r"|\b[0-9a-f]{64}\b"
     r'|(?<=")[A-Za-z0-9_-]{43}(?=\\?")'
-    rf"|\b{PATTERN}\b"
+    rf"|\b{PATTERN}\b|\b{CODE}\b"
     rf"|(?<!\d){DAY}(?: [0-9:]+ UTC)?\b"
 )
 """What is not the same when it is done again: ids, times, hashes, tokens, keys and days."""
@@ -133,6 +135,12 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     client.stand_ins[ticket["expires"]] = moment(TICKET_SECONDS)
     _, issued = client.ask("POST", f"{match.path}/tokens", match.tokens["official"], {"seat": 1})
     match.stands_for(issued["token"], "issued")
+    _, invited = client.ask("POST", f"{match.path}/invitations", match.tokens["official"], {"seat": 2})
+    match.code = invited["code"]
+    client.stand_ins[match.code] = CODES.written(match.own_id, "", sha256(b"invited").digest())
+    for method in ("GET", "POST"):
+        _, taken = client.ask(method, f"/v1/invitations/{match.code}")
+    match.stands_for(taken["token"], "invited")
     client.ask(
         "POST", f"{match.path}/acts", match.tokens["official"], {"act": "abandon", "reason": "Berit had to leave"}
     )
@@ -192,7 +200,9 @@ def examples() -> str:
         write(client, written, given)
         over = next(match for match in played.values() if match.end())
         others = [going, written, tally(client), add(client), take_back(client), heard := Heard(client)]
-        problems = list(provoked(client, going, heard, over, Club(client, moment)))
+        club = Club(client, moment)
+        others.append(club.match)
+        problems = list(provoked(client, going, heard, over, written.code, club))
         for match in others:
             match.replace_what_is_fresh()
         client.close()

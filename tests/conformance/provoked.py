@@ -4,9 +4,11 @@ import re
 import sys
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
+from api.access.codes import CODES
 from api.http.problems import Problem, as_sent
 from tests.conformance.club_examples import Club
 from tests.conformance.recorded import (
@@ -31,15 +33,20 @@ OF_CLUBS = {("open_match", 404), ("open_match", 409)}
 """What goes wrong with a club's match alone."""
 NO_CODE = "0123456789abcdef.svg"
 """Of no payment."""
+NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
+"""A code that no invitation has."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
-def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, club: Club) -> Iterator[tuple[str, Any]]:
-    """By operation, each problem that the description names, made to happen where it can be."""
+def provoked(
+    client: Recording, usual: Watched, heard: Heard, over: Watched, ended: str, club: Club
+) -> Iterator[tuple[str, Any]]:
+    """By operation, each problem that the description names, made to happen where it can be. ``ended``: the code of
+    an invitation that was redeemed."""
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
-        theirs = {"club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
+        theirs = {"invitation": ended, "club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
         path = template.format(**given, **theirs, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
@@ -50,6 +57,8 @@ def provoked(client: Recording, usual: Watched, heard: Heard, over: Watched, clu
                 _, _, said = as_sent(problem, path, (), None)
             elif of_clubs(template, operation) or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
+            elif "{invitation}" in template:
+                said = _provoke_invited(client, method, path, status, going)
             else:
                 said = _provoke(client, method, path, status, going, over)
             told = msgspec.json.decode(said)
@@ -70,6 +79,33 @@ def _shown(client: Recording, match: Watched | Heard) -> dict[str, Any]:
     return shown
 
 
+def _provoke_invited(client: Recording, method: str, path: str, status: int, going: Watched | Heard) -> bytes:
+    """What a call for the holder of a code is answered with that goes wrong in this way."""
+    headers: dict[str, str] = {}
+    match status:
+        case 400:
+            path += "?nonsense=1"
+        case 401:
+            headers = {"Authorization": "Basic a25hY2s="}
+        case 404:
+            path = f"/v1/invitations/{NO_INVITATION}"
+            client.stand_ins[NO_INVITATION] = NO_INVITATION
+        case 406:
+            headers = {"Accept": "image/png"}
+        case 422:  # the same key for two codes
+            headers = {"Idempotency_Key": "one-key-for-two-codes"}
+            for _ in range(2):
+                _, made = client.raw(
+                    "POST", f"{going.path}/invitations", going.tokens["official"], b'{"role": "watcher"}'
+                )
+                code = msgspec.json.decode(made)["code"]
+                client.stand_ins[code], path = NO_INVITATION, f"/v1/invitations/{code}"
+                _, said = client.raw(method, path, **headers)
+            return said
+    _, said = client.raw(method, path, content=b" " * 2_000_000 if status == 413 else None, **headers)
+    return said
+
+
 def _provoke(client: Recording, method: str, path: str, status: int, going: Watched | Heard, over: Watched) -> bytes:
     seat, other = going.tokens[0], going.tokens[1]
     call = path.rsplit("/", 1)[1]
@@ -79,13 +115,14 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         "matches": {"ruleset": "kalabrias", "players": [{"name": "Anna"}]},
         "batch": {"acts": [{"act": "score", "seat": 0}]},
         "tokens": {"seat": 1},
+        "invitations": {"seat": 0},
         "statements": {"seat": 0, "agrees": True},
         "withdrawal": {"seat": 0},
         "appeal": {"seat": 0},
         "ruling": {"verdict": "dismissed", "standard": "undetermined", "rule": "J4"},
     }
     content = msgspec.json.encode(bodies[call]) if call in bodies and method == "POST" else None
-    if call in ("tokens", "ruling") and status != 403:
+    if call in ("tokens", "invitations", "ruling") and status != 403:
         seat = going.tokens["official"]
     ended = path.replace(going.path, over.path)
     needed = {"replay": "at=1&", "consistency": "from=1&"}.get(call, "")
@@ -107,13 +144,16 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
     if content is not None and status == 400:
         url, sent = path, b'{"act": "play", "card": "XX"}'
     if method == "POST" and status == 409:
-        url, token, sent = ended, over.tokens["official" if call == "tokens" else 0], content
+        url, token, sent = ended, over.tokens["official" if call in ("tokens", "invitations") else 0], content
+    if call == "invitations" and status == 409:
+        sent = b'{"role": "official"}'
     if method == "POST" and status == 422:
         sent = {
             "acts": msgspec.json.encode({"act": "deal", "seat": 0, "counts": [1]}),
             "batch": msgspec.json.encode({"acts": [{"act": "void", "reason": "coffee\u0085"}]}),
             "knocks": msgspec.json.encode({"seat": 0, "accused": 7}),
             "tokens": msgspec.json.encode({"seat": 7}),
+            "invitations": msgspec.json.encode({"seat": 7}),
         }.get(call, content)
     if call == "bundle" and status == 403:
         token = ""

@@ -156,11 +156,22 @@ class Placed:
     """Which of all matches it is."""
     path: str
     tokens: dict[Any, str]
+    code: str = ""
+    """Of an invitation that was redeemed."""
+
+    @property
+    def official(self) -> str:
+        """What an official shows."""
+        return self.tokens["official"]
+
+    @property
+    def own_id(self) -> UUID:
+        """The id that stands for its own."""
+        return UUID(bytes=sha256(self.place.encode()).digest()[:16], version=4)
 
     def stand_in(self) -> None:
         """Finds stand-ins for its id and its tokens."""
-        own_id = UUID(bytes=sha256(self.place.encode()).digest()[:16], version=4)
-        self.client.stand_ins[self.path.rpartition("/")[2]] = str(own_id)
+        self.client.stand_ins[self.path.rpartition("/")[2]] = str(self.own_id)
         for who, own in self.tokens.items():
             self.stands_for(own, who)
 
@@ -170,13 +181,13 @@ class Placed:
 
     def replace_what_is_fresh(self) -> None:
         """Finds stand-ins for times and hashes: they follow from the number of the event."""
-        _, said = self.client.raw("GET", f"{self.path}/events", self.tokens["official"], Accept=NDJSON)
+        _, said = self.client.raw("GET", f"{self.path}/events", self.official, Accept=NDJSON)
         for event in map(msgspec.json.decode, said.splitlines()):
             number, told = event["number"], event["event"]
             self.client.stand_ins.setdefault(event["prev"], event["prev"])  # of the first: it follows none
             self.client.stand_ins.setdefault(event["at"], moment(number - 1))
             self.client.stand_ins[event["hash"]] = sha256(f"{self.place} {number}".encode()).hexdigest()
-            for name in ("appeal_until", "until"):
+            for name in ("appeal_until", "until", "expires_at"):
                 if told.get(name):
                     spent = datetime.fromisoformat(told[name]) - datetime.fromisoformat(event["at"])
                     self.client.stand_ins[told[name]] = moment(number - 1 + round(spent.total_seconds()))
@@ -201,6 +212,22 @@ class Opened(Placed):
         answer, said = self.client.ask("POST", f"{self.path}/{call}", self.tokens[who], body, **headers)
         assert answer.status < 300, said
         return said
+
+
+class OfClub(Placed):
+    """A match of a club, whose tokens nobody was given: its members and officials show keys."""
+
+    def __init__(self, client: Recording, what_for: str, key: str, opening: dict[str, Any]) -> None:
+        client.name = what_for
+        _, opened = client.ask("POST", "/v1/matches", key, opening)
+        self.client, self.path, self.place = client, f"/v1/matches/{opened['id']}", what_for
+        self.tokens, self.key = {}, key
+        self.stand_in()
+
+    @property
+    def official(self) -> str:
+        """What an official shows."""
+        return self.key
 
 
 class Watched(Placed, OverHttp):

@@ -13,7 +13,20 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.acts import Abandon, AnyAct, Close, Cut, Deal, Entropy, Knock, Report, Result, TakeBack, Void
+from referee.acts import (
+    Abandon,
+    AgreeStakes,
+    AnyAct,
+    Close,
+    Cut,
+    Deal,
+    Entropy,
+    Knock,
+    Report,
+    Result,
+    TakeBack,
+    Void,
+)
 from referee.asked import Request
 from referee.games import RULESETS
 from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
@@ -75,6 +88,8 @@ def first(rules: Ruleset, state: Any, act: Any) -> tuple[type[Refused], str] | N
     """The refusal that comes before the decision's own, if one does."""
     kind, phase, table = type(act), type(state), state.table
     decisions = decisions_of(rules.key)
+    if kind is AgreeStakes:  # no part of the play
+        return (NotInPlay, "no_such_seat") if act.seat >= table.seats else (WrongPhase, "no_stakes_to_agree")
     if phase not in decisions:
         return MatchOver, "match_over"
     if kind is Void:

@@ -88,15 +88,6 @@ def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending
     assert table.match.state.to_speak[0] == 1
 
 
-@pytest.mark.rule("J7")
-def test_a_seat_that_wanted_the_act_to_stand_has_no_appeal(table: Attending) -> None:
-    table.do(misclick())
-    agree(table, 3, agrees=False)
-    table.do(ruling("dismissed"))
-    table.refused(Appeal(case=1, seat=3), "not_against_you", "J7")
-    table.do(Appeal(case=1, seat=0))
-
-
 class TestOvertaken:
     """An act that is not the last any more cannot be taken back, so its case waits for nothing."""
 

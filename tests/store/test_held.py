@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from referee.acts import Bid, Deal, IssueToken
+from referee.acts import Bid, Deal
+from referee.admission import IssueToken
 from referee.store.command import Command, NotHeld
 from referee.store.desk import Desk
 from referee.store.store import construct

@@ -1,0 +1,48 @@
+"""The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
+
+An invitation admits its holder once: to a seat or a role of a match, or to a key of a club. The aggregate that the
+code names stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small, and ends
+after :data:`~referee.invitations.INVITATION_DAYS`.
+"""
+
+from collections.abc import Sequence
+from hmac import compare_digest
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from api.access.secret_form import SecretForm
+from api.access.tokens import hash_of
+from referee.invitations import Invitation
+
+CODES = SecretForm("kni_", None, random_bytes=16)
+PATTERN, LENGTH_MAX = CODES.pattern, CODES.length_max
+Code = Annotated[
+    str,
+    Meta(
+        title="InvitationCode",
+        description="The one-time code of an invitation. Whoever has it can redeem it.",
+        extra_json_schema={"pattern": f"^{PATTERN}$", "maxLength": LENGTH_MAX},
+    ),
+]
+
+
+def new_code(aggregate: UUID) -> str:
+    """Return a code that cannot be guessed."""
+    return CODES.written(aggregate, "")
+
+
+def aggregate_of(code: str) -> UUID | None:
+    """Return the match or club that a code names, ``None`` if it is no complete code."""
+    found = CODES.named(code)
+    return None if found is None else found.aggregate
+
+
+def number_of(code: str, invitations: Sequence[Invitation]) -> int | None:
+    """Return the number of the invitation that has this code, ``None`` if none has. Compares all of them."""
+    wanted, found = hash_of(code), None
+    for number, invitation in enumerate(invitations, 1):
+        if compare_digest(invitation.hash, wanted):
+            found = number
+    return found

@@ -1,0 +1,91 @@
+"""The text form of secrets that name where they belong: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
+
+The id and the name say where to look the secret up. The checksum finds a mistyped or cut text before anything is
+looked up. The aggregate stores only the SHA-256 of the whole text. Scanners for leaked secrets know the prefix.
+"""
+
+import re
+import secrets
+import string
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+from zlib import crc32
+
+DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_VALUE_OF = {digit: value for value, digit in enumerate(DIGITS)}
+ID_DIGITS = 22
+"""Base-62 digits of a UUID."""
+CHECK_DIGITS = 6
+NAME_MAX = 6
+"""Characters of the longest name: a letter and five digits."""
+IDS_CACHED = 4096
+
+
+class Named(NamedTuple):
+    """The aggregate and the name in a secret's text. Only the aggregate knows whether the secret is valid."""
+
+    aggregate: UUID
+    name: str
+
+
+class SecretForm:
+    """One kind of secret: its prefix, the letter that its names begin with if it has names, and its random bytes."""
+
+    def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
+        """``letter``: what names begin with; ``None``: the texts hold no name."""
+        self.prefix, self.random_bytes = prefix, random_bytes
+        self.secret_digits = _digits_for(8 * random_bytes)
+        aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
+        rest = f"_[0-9A-Za-z]{{{self.secret_digits + CHECK_DIGITS}}}"
+        self.pattern = f"{prefix}{aggregate}{name}{rest}"
+        """As a regular expression."""
+        name_max = 0 if letter is None else NAME_MAX
+        self.length_max = len(prefix) + ID_DIGITS + name_max + 1 + self.secret_digits + CHECK_DIGITS
+        self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
+
+    def written(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
+        """Return the text of a secret. Without ``random`` its random part is drawn."""
+        if random is None:
+            random = secrets.token_bytes(self.random_bytes)
+        number = int.from_bytes(random[: self.random_bytes])
+        text = f"{self.prefix}{_base62(aggregate.int, ID_DIGITS)}{name}_{_base62(number, self.secret_digits)}"
+        return text + checksum(text)
+
+    def named(self, text: str) -> Named | None:
+        """Return what a text names, ``None`` if it does not have this form or is not complete."""
+        found = self._form.fullmatch(text)
+        if found is None or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
+            return None
+        aggregate = _id_in(found[1])
+        return None if aggregate is None else Named(aggregate, found[2])
+
+
+def checksum(text: str) -> str:
+    """Return the CRC-32 of a text in base 62."""
+    return _base62(crc32(text.encode()), CHECK_DIGITS)
+
+
+@lru_cache(IDS_CACHED)
+def _id_in(digits: str) -> UUID | None:
+    """Return the id that these digits stand for, ``None`` if they stand for a larger number."""
+    number = 0
+    for digit in digits:
+        number = number * len(DIGITS) + _VALUE_OF[digit]
+    return UUID(int=number) if number < 1 << 128 else None
+
+
+def _base62(number: int, digits: int) -> str:
+    text = ""
+    for _ in range(digits):
+        number, digit = divmod(number, len(DIGITS))
+        text = DIGITS[digit] + text
+    return text
+
+
+def _digits_for(bits: int) -> int:
+    """Return how many base-62 digits a number of this many bits needs."""
+    count = 1
+    while len(DIGITS) ** count < 1 << bits:
+        count += 1
+    return count

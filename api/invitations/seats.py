@@ -1,0 +1,171 @@
+"""Invitations to seats and roles of matches: what one shows before it is redeemed, and redeeming it."""
+
+from uuid import UUID
+
+from api.access.tokens import hash_of, new_token
+from api.clubs.making import derived_by
+from api.http.headers import Req
+from api.http.replies import Reply, of_match, reply
+from api.http.writes import opening_key_of, replayed
+from api.matches.shown import RulesetSeen
+from api.service import Service, match_of
+from referee import invitations, told
+from referee.actors import Actor, officials
+from referee.admission import RedeemInvitation, Role
+from referee.clubs.lookup import member_by
+from referee.events import MatchOpened, Stakes
+from referee.seating import Invitation
+from referee.store.clock import utc_now
+from referee.store.command import Command
+from referee.store.match import Match
+from referee.value import Points, Seat, Time, Value, Version
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+class SeatInvitation(Value):
+    """An invitation to a seat or a role of a match, as the holder of its code sees it before redeeming it."""
+
+    match: UUID
+    ruleset: RulesetSeen
+    role: Role
+    """What it admits to."""
+    seat: Seat | None
+    """The seat; null: the role has none."""
+    official: told.OfficialPlace | None
+    """Which of the officials, from 1; null: another role."""
+    name: told.Name | None
+    """The name of the player or official whom it is for; null: the role has no name."""
+    member: told.MemberNumber | None
+    """The member of the club whose seat it is; null: none."""
+    players: told.Names
+    """The players' names, by seat."""
+    club: UUID | None
+    """The club whose match it is; null: none."""
+    evening: told.EveningNumber | None
+    """The evening of the club; null: none."""
+    stakes: Stakes | None
+    """What a point is worth; null: the match is not for money."""
+    points: told.BySeat[Points]
+    """The points that the match was opened with, by seat. In Rams they are balances."""
+    pot: told.Money
+    """What the pot held when the match was opened."""
+    agrees: bool
+    """Redeeming it agrees to the stakes, so that the match counts in the club's books."""
+    by: Actor
+    """Who made the invitation."""
+    by_member: told.MemberNumber | None
+    """The member who made it; null: no member's key did."""
+    by_name: told.Name | None
+    """That member's name; null: it is not known."""
+    expires_at: Time
+
+
+class SeatTaken(Value):
+    """The seat or role that an invitation admitted to, and its token. The token is shown this once."""
+
+    match: UUID
+    version: Version
+    role: Role
+    """What the invitation admitted to."""
+    seat: Seat | None
+    """The seat; null: the role has none."""
+    official: told.OfficialPlace | None
+    """Which of the officials, from 1; null: another role."""
+    token: told.Token
+    """The token with which the holder acts from now on. An earlier one of the seat or role has ended."""
+    stakes: Stakes | None
+    """What a point is worth; null: the match is not for money."""
+    agreed: bool
+    """The seat has agreed to the stakes."""
+
+
+async def show(service: Service, request: Req, match: Match, number: int) -> Reply:
+    """Return what an invitation admits to. Raises ``InvitationOver`` if it can no longer be redeemed."""
+    invitation = match.seating.invitations[number - 1]
+    invitations.check_open(invitation, utc_now())
+    service.tell(request, match)
+    match = await service.named(request, match)
+    opened, seat = match.opened, invitation.seat
+    member = await _member_by(service, opened, invitation.by)
+    names = {} if member is None or opened.club is None else await service.called(opened.club, (member,))
+    shown = SeatInvitation(
+        match=match.id,
+        ruleset=opened.ruleset,
+        role=invitation.role,
+        seat=seat,
+        official=invitation.official,
+        name=_name_of(opened, invitation),
+        member=opened.members[seat] if seat is not None and opened.members else None,
+        players=opened.players,
+        club=opened.club,
+        evening=opened.evening,
+        stakes=opened.stakes,
+        points=opened.points,
+        pot=opened.pot,
+        agrees=seat in match.seating.waiting_for,
+        by=invitation.by,
+        by_member=member,
+        by_name=names.get(member) if member is not None else None,
+        expires_at=invitation.expires_at,
+    )
+    return reply(shown, headers=NO_STORE)
+
+
+async def redeem(service: Service, request: Req, match: Match, number: int, code: str) -> Reply:
+    """Admit the holder of a code, who gets a token. Raises ``Refused`` if it can no longer be redeemed."""
+    invitation = match.seating.invitations[number - 1]
+    key = opening_key_of(request)
+    if key is None:
+        own_key, token = None, new_token()
+    else:
+        shown = RedeemInvitation(invitation=number, hash=hash_of(code))
+        derived = await derived_by(service, key, shown, "invitation")
+        own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
+    asked = RedeemInvitation(invitation=number, hash=hash_of(token))
+    outcome = await service.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
+    version = outcome.events[-1].originator_version
+    agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed
+    taken = SeatTaken(
+        match=match.id,
+        version=version,
+        role=invitation.role,
+        seat=invitation.seat,
+        official=invitation.official,
+        token=token,
+        stakes=match.opened.stakes,
+        agreed=agreed,
+    )
+    headers = {"Location": f"/v1/matches/{match.id}", **NO_STORE, **replayed(outcome)}
+    return of_match(taken, version, status=201, headers=headers)
+
+
+def _actor(invitation: Invitation) -> Actor:
+    """The actor that the holder of an invitation's code becomes."""
+    match invitation.role:
+        case "seat":
+            assert invitation.seat is not None, "a seat's invitation names it"
+            return invitation.seat
+        case "official":
+            return officials(invitation.official or 1)[-1]
+        case role:
+            return role
+
+
+def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
+    """The name of the player or official whom an invitation is for."""
+    if invitation.seat is not None:
+        return opened.players[invitation.seat]
+    if invitation.role == "official" and opened.adjudication is not None:
+        return opened.adjudication.officials[(invitation.official or 1) - 1]
+    return None
+
+
+async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
+    """The member of the club who acted: at a seat, or with a key."""
+    if opened.club is None:
+        return None
+    if isinstance(actor, int):
+        return opened.members[actor]
+    club = await service.club(opened.club)
+    return member_by(club.standing, actor)

@@ -1,0 +1,101 @@
+"""Making invitations to the seats and roles of a match."""
+
+from uuid import UUID
+
+from litestar import post
+
+from api.access.codes import Code, new_code
+from api.access.tokens import hash_of
+from api.http.bodies import Body
+from api.http.describe import IF_MATCH, TOKEN, described
+from api.http.headers import Req
+from api.http.params import MatchId
+from api.http.replies import Reply, of_match
+from api.http.writes import expected_by
+from api.service import service_of
+from referee import told
+from referee.admission import Invite, PlaceSent, Role
+from referee.proceedings.seating import Invited
+from referee.value import Seat, SeatSent, Time, Value, Version
+
+
+class InvitationWanted(Value, forbid_unknown_fields=True):
+    """What an invitation is to admit to."""
+
+    role: Role = "seat"
+    """What it admits to."""
+    seat: SeatSent | None = None
+    """The seat; left out with a role that has none."""
+    official: PlaceSent | None = None
+    """Which of the officials that the match names, from 1; left out with another role."""
+
+
+class InvitationGiven(Value):
+    """An invitation just made. Its code is shown this once."""
+
+    match: UUID
+    version: Version
+    invitation: told.InvitationNumber
+    """Its number in the match."""
+    role: Role
+    """What it admits to."""
+    seat: Seat | None
+    """The seat; null: the role has none."""
+    official: told.OfficialPlace | None
+    """Which of the officials, from 1; null: another role."""
+    code: Code
+    """The one-time code. Give it to the person whom the invitation is for."""
+    expires_at: Time
+    """It can be redeemed until then."""
+
+
+WANTED: Body[InvitationWanted] = Body(InvitationWanted)
+
+
+@post(
+    "/matches/{match:uuid}/invitations",
+    operation_id="invite",
+    summary="Invite to a seat or a role",
+    description="Makes a one-time code for a seat, a `scribe`, a `watcher` or an `official`. Give it to the person: "
+    "with `get_invitation` they see what it is for, and with `redeem_invitation` they take the seat or role. It "
+    "lasts seven days, and ends if another is made for the same place.\n\n"
+    "Without a club the official invites, and each seat to itself. In a club's match a member's own key with `play` "
+    "(or the seat's token) invites to its own seat, and a key with `officiate` to any seat and to the officials' "
+    "places, unless its member plays in the match. To a seat for money that key must be a member's (403 "
+    "`invited-by-members`): redeeming agrees to the stakes, and the club's audit names who invited. A key with "
+    "`open` invites only a scribe or a watcher.",
+    tags=["Matches"],
+    security=TOKEN,
+    operation_class=described(
+        body=InvitationWanted,
+        gives=InvitationGiven,
+        status=201,
+        says="The invitation.",
+        headers=("ETag",),
+        takes=(IF_MATCH,),
+        errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
+    ),
+)
+async def invite(request: Req, match: MatchId) -> Reply:
+    """Invite to a seat or a role."""
+    service = service_of(request)
+    shown = service.access.credential(request)
+    expected, wanted = expected_by(request), await WANTED.read(request)
+    code = new_code(match)
+    asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
+    _, caller = await service.access.acts(request, match, shown, asked)
+    outcome = await service.do(caller.command(match, asked, expected=expected))
+    (recorded,) = outcome.events
+    invited, version = recorded.event, recorded.originator_version
+    assert isinstance(invited, Invited), "it was asked for"
+    given = InvitationGiven(
+        match=match,
+        version=version,
+        invitation=invited.invitation,
+        role=wanted.role,
+        seat=wanted.seat,
+        official=wanted.official,
+        code=code,
+        expires_at=invited.expires_at,
+    )
+    return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})

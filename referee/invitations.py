@@ -1,0 +1,40 @@
+"""Invitations: one-time codes that admit their holder to a seat of a match, or to a key of a club.
+
+A code is shown once, to the caller who makes the invitation. The match or club stores its SHA-256.
+"""
+
+from datetime import datetime, timedelta
+
+from referee.actors import Actor
+from referee.refusals import InvitationOver
+from referee.value import Value
+
+INVITATION_DAYS = 7
+"""Days for which an invitation can be redeemed."""
+INVITATIONS_MAX = 1000
+"""Invitations that one match may have had."""
+
+
+class Invitation(Value):
+    """An invitation as its match or club keeps it."""
+
+    hash: str
+    """SHA-256 of the code, in hex."""
+    by: Actor
+    """Who made it."""
+    expires_at: datetime
+    ended: bool = False
+    """It was redeemed, or a later invitation has replaced it."""
+
+
+def expiry(at: datetime) -> datetime:
+    """Return when an invitation made at this time expires."""
+    return at + timedelta(days=INVITATION_DAYS)
+
+
+def check_open(invitation: Invitation, at: datetime) -> None:
+    """Raise ``InvitationOver`` if an invitation can no longer be redeemed."""
+    if invitation.ended:
+        raise InvitationOver("invitation_ended", None)
+    if invitation.expires_at <= at:
+        raise InvitationOver("invitation_expired", None, until=invitation.expires_at)
