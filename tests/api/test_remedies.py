@@ -159,6 +159,18 @@ class TestAWrongLine:
         assert told["result"] == named
 
 
+class TestTheSameLine:
+    @pytest.mark.rule("J9")
+    def test_what_the_line_says_already_is_no_case(self, client: Client) -> None:
+        table = tally(client)
+        enter(table, X1)
+        before = protocol(table)
+        same = {"seat": 0, "offence": "entry", "deal": 1, "result": X1}
+        told = ask(table, "", 0, same, 409)
+        assert (told["type"], told["rule"], told["facts"]) == ("/problems/line-says-so", "J9", {"deal": 1})
+        assert protocol(table) == before
+
+
 class TestPreview:
     @pytest.mark.rule("J9")
     def test_it_is_what_then_happens(self, lone_client: Client) -> None:

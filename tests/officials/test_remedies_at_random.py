@@ -89,6 +89,8 @@ def test_a_deal_told_as_it_was_is_as_it_was(ruleset: str) -> None:
             assert [unordered(one) for one in again.lines.values()] == [
                 unordered(one) for one in anew.lines.values()
             ], (opened, line.deal, sheet)
+            (same,) = [one for one in again.lines.values() if isinstance(one, DealScored) and one.deal == line.deal]
+            assert remedies.says_the_same(same, line), (opened, line.deal, sheet)
             table, was = again.state.table, anew.state.table
             assert (table.points, table.pot, table.active, table.dealer) == (
                 was.points,
