@@ -12,11 +12,11 @@ from referee.acts import Result
 from referee.entering import entering
 from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
 from referee.officials import corrections
-from referee.officials.recast import Recast, as_tally, recast, script
+from referee.officials.recast import Recast, as_json, as_tally, recast, script
 from referee.officials.standing import Case, Due, Standing
 from referee.phases import Over
 from referee.proceedings.cases import CaseRuled
-from referee.proceedings.corrections import Script, Why
+from referee.proceedings.corrections import Line, Script, Why
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
 from referee.sight import Event
@@ -101,8 +101,37 @@ def told(rules: Ruleset, anew: Recast, deal: int, result: Result, moment: Moment
 
 
 def check_told(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """Refuses a result that this deal cannot have had."""
-    told(rules, recast(rules, moment.history), deal, result, moment)
+    """J9: Raise the refusal of a result that this deal cannot have had, or WrongPhase if its line says so already."""
+    now = recast(rules, moment.history)
+    script = told(rules, now, deal, result, moment)
+    if says_the_same(rules, recast(rules, moment.history, (script,)), now):
+        raise WrongPhase("line_says_so", "J9", deal=deal)
+
+
+def says_the_same(rules: Ruleset, one: Recast, other: Recast) -> bool:
+    """Return whether a match counts the same in both: its lines, whatever events prove them, and what came of them.
+
+    Two lines can be equal, and yet another player wins by them, because the order of their tricks decides.
+    """
+
+    def outcome(anew: Recast) -> Any:
+        table = anew.state.table
+        counts = (table.points, table.active, table.dealer, table.deal, table.pot)
+        lines = {number: _without_proof(line) for number, line in anew.lines.items()}
+        return lines, anew.struck, anew.hangs, anew.end, anew.duel, counts
+
+    return bool(outcome(one) == outcome(other))
+
+
+def _without_proof(line: Line) -> Any:
+    """Return a line as JSON without the numbers of events, and without what only cards show."""
+    said = as_json(line)
+    said.get("detail", {}).pop("noted", None)
+    for name in ("entries", "pot_entries"):
+        for entry in said.get(name, ()):
+            entry.pop("events")
+        said[name] = sorted(said.get(name, ()), key=repr)
+    return said
 
 
 def check_correctable(rules: Ruleset, standing: Standing, ruled: CaseRuled, moment: Moment) -> MatchOpened:
@@ -133,6 +162,8 @@ def corrected(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, 
     if remedy.result is not None:
         scripts = (told(rules, anew, deal, remedy.result, moment),)
         anew = recast(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
+        if case.kind == "entry" and says_the_same(rules, anew, recast(rules, history)):
+            raise WrongPhase("line_says_so", "J9", deal=deal)
     if due is not None and deal in anew.whole and due.event > anew.begun[deal]:
         due = None  # a result stands in place of all that was, its knocks too
     if ruled.verdict == "upheld" or deal in anew.played:

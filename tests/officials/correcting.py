@@ -13,7 +13,7 @@ from referee.asked import Correct
 from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAbandoned, MatchOpened, PenaltyImposed
 from referee.games import RULESETS
 from referee.offences import Ledger
-from referee.officials.recast import recast, script
+from referee.officials.recast import as_json, recast, script
 from referee.phases import Over
 from referee.proceedings.corrections import Script, Why
 from referee.refusals import Refused
@@ -163,6 +163,15 @@ def bare(line: Any) -> Any:
         entry.pop("events")
     for noted in told.get("detail", {}).get("noted", ()):
         noted.pop("events")
+    return told
+
+
+def unordered(line: Any) -> Any:
+    """Return a bare line whatever the order in which faults came to light, and without what only cards show."""
+    told = as_json(bare(line))
+    told.get("detail", {}).pop("noted", None)
+    for name in ("entries", "pot_entries"):
+        told[name] = sorted(told.get(name, ()), key=repr)
     return told
 
 
