@@ -147,6 +147,19 @@ class Ledger(Value):
         past = tuple(standing for standing in self.past if standing.status == "open")
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
+    def misdealt(self, tricks_done: int) -> "Ledger":
+        """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
+
+        A breach with a window that is still open stays punishable until the first trick is complete.
+        """
+        standings = []
+        for standing in self.standings:
+            breach = standing.breach
+            if breach.closes_after is not None:
+                breach = replace(breach, closes_after=int(tricks_done < breach.closes_after))
+            standings.append(replace(standing, breach=breach))
+        return replace(self, standings=tuple(standings))
+
     def closed(self) -> "Ledger":
         """The deal is scored: what nobody knocked for has lapsed, and a new line begins (B-O2)."""
         return Ledger(past=self.standings, cases=self.cases)

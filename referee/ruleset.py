@@ -186,3 +186,8 @@ class Ruleset(Value):
     """The state between two deals, or after the last, with other numbers."""
     carries: tuple[str, ...] = ()
     """What a table takes over from deal to deal beyond what all have, by the name of the field."""
+
+    def improved(self, before: int, after: int) -> bool:
+        """Return whether a seat is better off with its points after a change: nearer to zero in a game that counts
+        down, else with more."""
+        return abs(after) < abs(before) if self.start_points else after > before

@@ -159,7 +159,7 @@ log/signed              all        size root note
 proposal/made           all        proposal act by draft
 proposal/confirmed      all        proposal by
 proposal/declined       all        proposal act by
-money/posted            all        kind currency postings by evening reverses proposal plan balance
+money/posted            all        kind currency postings by evening reverses reversed_kind proposal plan balance
 books/closed            all        closing through digest trial label alone
 
 high-card/compared      all        highest

@@ -101,6 +101,13 @@ def must_have(caller: ClubCaller, scope: Scope | None) -> None:
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
+def why_not_taken(caller: ClubCaller) -> Problem:
+    """Return why the club took no act from a caller whose key is good: its secret was replaced."""
+    if isinstance(caller, KeyHolder) and caller.key.hash != caller.held:
+        return Problem("secret_replaced", until=caller.ends_at.isoformat())
+    return Problem("key_unknown", headers=CHALLENGE)
+
+
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
     """403 unless his key is good for the books: `audit` or `treasury`; or it is a member's own account, ``owner``."""
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):

@@ -196,10 +196,10 @@ class CaseFile(Value):
 
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:
-    """J2: what both sides say, what somebody denies, and what is not answered."""
-    last: dict[Actor, bool] = {case.by: True} | {said.seat: said.agrees for said in case.statements}
+    """J2: Return what both sides say, what a seat denies, and what is not answered."""
+    last = _said_last(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
-    deniers = tuple(sorted({said.seat for said in case.statements} - set(sayers)))
+    deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees and isinstance(actor, int)))
     others = {seat for seat in range(len(match.opened.players)) if seat != case.by}
     paying = {seat for seat in (case.accused, case.payer) if seat is not None}
     met = others <= set(sayers) if case.kind == "entry" else bool(paying & set(sayers))
@@ -218,6 +218,17 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
         both = set(names) & set(sayers) and set(names) & set(deniers)
         (agreed if settled or both else unanswered).append(fact)
     return Facts(agreed=tuple(agreed), disputed=(claim,) if deniers else (), unanswered=tuple(unanswered))
+
+
+def _said_last(case: Case) -> dict[Actor, bool]:
+    """Return for each actor whether it said the claim is true, last. An appeal denies what was upheld, and repeats
+    what was dismissed."""
+    said: list[tuple[int, Actor, bool]] = [(one.event, one.seat, one.agrees) for one in case.statements]
+    for appeal in case.appeals:
+        if appeal.seat is not None:
+            against = next(ruling for ruling in reversed(case.rulings) if ruling.event < appeal.event)
+            said.append((appeal.event, appeal.seat, against.verdict == "dismissed"))
+    return {case.by: True} | {actor: agrees for _, actor, agrees in sorted(said, key=lambda one: one[0])}
 
 
 def _claim(match: Match, case: Case, language: Language) -> str:

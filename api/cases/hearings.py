@@ -153,8 +153,10 @@ async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     "/matches/{match:uuid}/knocks/{case:int}/appeal",
     operation_id="appeal_ruling",
     summary="Appeal",
-    description="A party asks for another official, once and before `appeal_until` (J7): who knocked, who is "
-    "accused, who pays; of a wrong line any seat. The referee's own rulings can be appealed, too. An official who "
+    description="A party that the ruling went against asks for another official, once and before `appeal_until` "
+    "(J7). An upheld knock is appealed by the accused or the payer, a dismissed one by the player who knocked. The "
+    "line of a deal is appealed by a seat that did not get what it said and is not better off. The referee's own "
+    "rulings can be appealed, too. An official who "
     "finds an error in the ruling that he gave last opens the case again, without `seat` and at any time (J10).",
     tags=["Knocks"],
     security=TOKEN,

@@ -8,7 +8,7 @@ from litestar import post
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict, replace
 
-from api.access.clubs import CHALLENGE, ClubCaller, must_have
+from api.access.clubs import ClubCaller, must_have, why_not_taken
 from api.clubs.making import Made, derived_by, drawn, make
 from api.clubs.people import erase, forget_numbers, may_be_shown, numbers_meant
 from api.clubs.shown import EventSeen, KeyGiven, event_seen
@@ -73,19 +73,23 @@ ACT: Body[ClubSent] = Body(ClubSent)
     operation_id="send_club_act",
     summary="Do something in a club",
     description="One act, with a key of the club that has the scope for it: `open` for evenings, `treasury` for "
-    "money, else `keys`. A member renames himself, tells how he is paid (`set_payee`), leaves, and revokes a key "
-    "of his own with any, and rotates one with any that is good for as much. Without it 403 `scope-missing`.\n\n"
+    "money, `self` for what members do about themselves, else `keys`. With `self` a member renames themselves, "
+    "sets how they are paid (`set_payee`), leaves, sends and confirms `pay` as a party, and revokes keys of their "
+    "own or rotates one that is good for no more; a program rotates its own key. Without it 403 "
+    "`scope-missing`.\n\n"
     "`issue_key` makes a key for a member or a program, `rotate_key` another secret for a key, and both are good "
-    "for `overlap_seconds`; each is shown this once. Nobody grants what the key that he shows is not good for "
-    "(403 `scopes-not-yours`). A key that is revoked is refused everywhere within two seconds.\n\n"
+    "for `overlap_seconds`; each is shown this once. In that time the old secret reads, and acts in matches, but "
+    "does nothing new in the club: 403 `secret-replaced`. Nobody grants what the key that he shows is not good "
+    "for (403 `scopes-not-yours`). A key that is revoked is refused everywhere within two seconds.\n\n"
     "Money counts in minor units, in the club's first `currency` where none is named. `deposit`, `payout`, `fee`, "
     "`opening` and `reverse` are entries of the books. `pay` is sent by one of the two members. A payment of the "
     "plan names it as `plan`: sent again, by either of the two, it is answered with the same proposal. A payout "
     "is at most what the member is to receive. `close_books` locks all entries until now.\n\n"
     "Some acts take two persons. Then the answer has a `proposal`, and nothing else has happened: another member "
-    "sends `confirm`, and the act is decided again at that moment, or `decline`. Always: `pay`, which the other "
-    "party confirms, or a treasurer who is neither; a payout that takes the member above `payout_limit` within 30 "
-    "days, and the reversal of a match, both confirmed with `treasury`. As soon as two members hold `keys` or "
+    "sends `confirm`, and the act is decided again at that moment, or `decline`. Always: `pay` and its "
+    "reversal, which a party confirms, or a treasurer who is neither; a payout that takes the member above "
+    "`payout_limit` within 30 days, and the reversal of a match, both confirmed with `treasury`. The reversal of "
+    "a deposit is a payout. As soon as two members hold `keys` or "
     "`audit`: a higher `payout_limit`, fewer `keep_years` and other `currencies`, `set_payee` for the club or "
     "another member, and `close_books`; a key with `keys` or `audit` confirms these. Until then one person does "
     "them alone, and the events say so (`alone`). A program's key proposes and never confirms: a member who "
@@ -119,10 +123,9 @@ async def send_club_act(request: Req, club: ClubId) -> Reply:
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
     try:
         return await Doing(service, caller, key, expected_by(request)).do(sent)
-    except NotHeld:  # since it was looked at: the reason is told by looking once more
+    except NotHeld:  # the club has changed since the key was checked: a second check says why
         await service.newest_club(caller.club)
-        await service.club_access.caller(request, club)
-        raise Problem("key_unknown", headers=CHALLENGE) from None
+        raise why_not_taken(await service.club_access.caller(request, club)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None
 

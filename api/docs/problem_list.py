@@ -31,6 +31,7 @@ from referee.value import Value
 assert RULESETS, "the games are loaded, and with them any refusal of their own"
 
 EXAMPLES: dict[str, Any] = {
+    "account": "member:5",
     "allowed": ("pass", 5, 6, "rodskagg"),
     "amount": 450,
     "asker": 1,

@@ -98,4 +98,5 @@ def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> E
         postings=entry.postings,
         evening=entry.evening,
         reversed=reversed_by is not None,
+        balances=tuple(ledger.balance(connection, club, one.account, entry.currency) for one in entry.postings),
     )

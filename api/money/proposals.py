@@ -42,8 +42,8 @@ class ProposalSeen(Value):
     event: EventNumber
     """The number of its event in the club."""
     other: told.MemberNumber | None
-    """Of `pay` the other party, who confirms it with any key of their own, or else a treasurer who is neither; null:
-    another member than the sender confirms it."""
+    """Of `pay`, or of its reversal by a party, the other party, who confirms it with any key of their own, or else a
+    treasurer who is neither; null: another member than the sender confirms it."""
     yours: bool
     """Whether the caller may confirm it with this key."""
 
@@ -64,10 +64,10 @@ class ProposalPage(Value):
     operation_id="list_proposals",
     summary="The proposals of a club",
     description="A page of the acts that another member has to confirm, by number: payments between members, payouts "
-    "above the limit, reversals of matches, and, in a club of which two members hold `keys` or `audit`, looser "
-    "settings, payees and closings. Those that were confirmed or declined are left out. With `audit` or `treasury`; "
-    "with `keys` those that it may confirm; with any other key of their own a member sees those that they sent or "
-    "that concern them.",
+    "above the limit, reversals of matches, payments and deposits, and, in a club of which two members hold `keys` "
+    "or `audit`, looser settings, payees and closings. Those that were confirmed or declined are left out. With "
+    "`audit` or `treasury`; with `keys` those that it may confirm; with any other key of their own a member sees "
+    "those that they sent or that concern them.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -108,7 +108,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
         by=one.by,
         at=at,
         event=one.event,
-        other=others[0] if others else None,
+        other=others[0] if len(others) == 1 else None,
         yours=yours,
     )
 

@@ -132,12 +132,16 @@ class People:
                 self.erased[member] = recorded.at
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
-        """A payment between members the other party confirms, or a treasurer who is neither; what else needs two,
-        another member's treasurer."""
+        """Look for the second person of an entry that takes two.
+
+        A payment between members, or its reversal, is confirmed by a party or a treasurer who is neither; anything
+        else by another treasurer.
+        """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
-        pay = posted.kind == "pay"
-        needs = pay or (posted.reverses is not None and kind_of(posted.reverses) == "match")
-        if posted.kind == "payout":
+        taken_back = None if posted.reverses is None else kind_of(posted.reverses)
+        pay = "pay" in (posted.kind, taken_back)
+        needs = pay or taken_back == "match"
+        if posted.kind == "payout" or taken_back == "deposit":
             for one in posted.postings:
                 if member_of(one.account) is not None:
                     paid = self._paid_out((one.account, posted.currency), recorded.at, one.amount)
@@ -150,7 +154,7 @@ class People:
         who = {"stands": f"{posted.by}, {recorded.actor}", "should": "treasury"}
         if proposal is None or proposal.by != posted.by:
             self.findings.say("two_persons", "not_proposed", **where, **who)
-        elif (draft := _draft(posted)) != proposal.draft:
+        elif (draft := posted.draft) != proposal.draft:
             said = {"stands": _told(draft), "should": "" if proposal.draft is None else _told(proposal.draft)}
             self.findings.say("two_persons", "proposed_otherwise", **where, **said)
         elif confirmed not in parties - {None} and not self._is_treasurer(recorded.actor):
@@ -179,18 +183,6 @@ class People:
 
 def _numbers(payee: SetPayee) -> list[str]:
     return [ref for ref in (payee.swish, payee.iban) if ref is not None]
-
-
-def _draft(posted: MoneyPosted) -> MoneyDraft:
-    """The entry that was asked for, going by what was posted."""
-    return MoneyDraft(
-        kind=posted.kind,
-        currency=posted.currency,
-        postings=posted.postings,
-        evening=posted.evening,
-        reverses=posted.reverses,
-        plan=posted.plan,
-    )
 
 
 def _told(draft: MoneyDraft) -> str:

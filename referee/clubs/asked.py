@@ -53,7 +53,7 @@ MemberSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=told.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
 AppSent = Annotated[str, Meta(min_length=1, max_length=APP_MAX, pattern=PERSON, examples=["Scoreboard"])]
-ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=8)]
+ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=9)]
 SeasonSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
 CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_length=10)]
@@ -79,6 +79,8 @@ class EntryFound(Value, omit_defaults=True):
     evening: told.EveningNumber | None = None
     reversed: bool = False
     """Whether another takes it back."""
+    balances: Annotated[tuple[told.Money, ...], told.at_most(9)] = ()
+    """The balance of each account of ``postings`` now, debit above zero."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
@@ -133,11 +135,12 @@ class Erase(EraseSent, kw_only=True, tag="erase"):
     """In how many matches that are not over he plays."""
 
 
-class IssueKeySent(ClubAct, tag="issue_key"):
+class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
     """A key for a member or for a program, good until then."""
 
     SCHEMA: ClassVar[str] = "IssueKey"
-    scopes: ScopesSent
+    scopes: ScopesSent | None = None
+    """Left out: `play` and `self` for a member, `read` for a program."""
     expires_at: TimeSent
     """At most 400 days ahead."""
     member: MemberSent | None = None

@@ -32,9 +32,9 @@ NumberRef = Annotated[
         extra_json_schema={"pattern": told.NAME, "maxLength": told.NAME_MAX},
     ),
 ]
-Scope = Literal["open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks"]
+Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""In the order in which they are told."""
+"""In the order in which they are listed."""
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
 KeyId = Annotated[
     str,
@@ -46,7 +46,7 @@ KeyId = Annotated[
     ),
 ]
 Scopes = Annotated[
-    tuple[Scope, ...], Meta(title="Scopes", description="What a key is good for.", extra_json_schema={"maxItems": 8})
+    tuple[Scope, ...], Meta(title="Scopes", description="What a key is good for.", extra_json_schema={"maxItems": 9})
 ]
 SEASON_MAX = 40
 Season = Annotated[
@@ -179,6 +179,8 @@ class MoneyDraft(Value, omit_defaults=True):
     evening: told.EveningNumber | None = None
     reverses: told.EntryNumber | None = None
     """The entry that it takes back."""
+    reversed_kind: EntryKind | None = None
+    """The kind of that entry."""
     plan: told.Digest | None = None
     """Of `pay`: the payment of a plan that it is."""
 
@@ -328,12 +330,20 @@ class MoneyPosted(Event):
     evening: told.EveningNumber | None = None
     reverses: told.EntryNumber | None = None
     """The entry that it takes back."""
+    reversed_kind: EntryKind | None = None
+    """The kind of that entry."""
     proposal: told.ProposalNumber | None = None
     """The proposal that was confirmed; left out: the act needed no second person."""
     plan: told.Digest | None = None
     """Of `pay`: the payment of a plan that it is."""
     balance: told.Money | None = None
-    """Of `payout`: what the books said of the member's account before: below zero what he was to receive."""
+    """The member's balance before a `payout`, or before the reversal of a `deposit`: below zero what they were to
+    receive."""
+
+    @property
+    def draft(self) -> MoneyDraft:
+        """The entry as a proposal of it names it."""
+        return MoneyDraft(**{name: getattr(self, name) for name in MoneyDraft.__struct_fields__})
 
 
 class BooksClosed(Event):

@@ -14,6 +14,7 @@ from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.facts import (
     LIMIT_DAYS,
+    MATCHES_MAX,
     Account,
     EntryKind,
     MoneyDraft,
@@ -32,15 +33,16 @@ Events = tuple[Event, ...]
 
 
 def takes_two(club: Club, request: asked.ClubRequest, moment: Moment) -> bool:
-    """Return whether an act always waits for another member: a payment between members, a payout above the limit, and
-    the reversal of a match."""
+    """Return whether an act always waits for another member: a payment between members, a payout above the limit, the
+    reversal of a match or of a payment, and that of a deposit, which pays it out again."""
     match request:
-        case asked.Pay():
+        case asked.Pay() | asked.Reverse(found=asked.EntryFound(kind="match" | "pay")):
             return True
-        case asked.Payout():
-            return _above_the_limit(club, request, moment.at)
-        case asked.Reverse(found=found):
-            return found is not None and found.kind == "match"
+        case asked.Payout(member=member, amount=amount, currency=currency):
+            return _above_the_limit(club, account_of(member), currency or club.currencies[0], amount, moment.at)
+        case asked.Reverse(found=asked.EntryFound(kind="deposit") as found):
+            paid_in, _ = _of_a_member(found)
+            return _above_the_limit(club, paid_in.account, found.currency, -paid_in.amount, moment.at)
     return False
 
 
@@ -104,12 +106,16 @@ def _covered(amount: int, balance: int, currency: str) -> None:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
 
 
-def _above_the_limit(club: Club, request: asked.Payout, at: datetime) -> bool:
-    """Return whether a payout takes the member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
+def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
+    """Return whether paying out so much takes a member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
     if club.payout_limit is None:
         return False
-    paid = club.paid_out.get(f"{account_of(request.member)} {request.currency or club.currencies[0]}", ())
-    return request.amount + sum(one.amount for one in _recent(paid, at)) > club.payout_limit
+    paid = club.paid_out.get(_paid_key(account, currency), ())
+    return amount + sum(one.amount for one in _recent(paid, at)) > club.payout_limit
+
+
+def _paid_key(account: Account, currency: str) -> str:
+    return f"{account} {currency}"
 
 
 def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
@@ -171,14 +177,36 @@ def _open_account(club: Club, request: asked.OpenAccount, moment: Moment) -> Eve
 def _reverse(club: Club, request: asked.Reverse, moment: Moment) -> Events:
     found = _reversible(request.entry, request.found)
     _owners(club, found.postings)
+    balance = None
+    if found.kind == "deposit":
+        paid_in, balance = _of_a_member(found)
+        _covered(-paid_in.amount, balance, found.currency)
+    if found.kind == "match":
+        _bounded(found)
     draft = MoneyDraft(
         kind="reverse",
         currency=found.currency,
         postings=tuple([replace(one, amount=-one.amount) for one in found.postings]),
         evening=found.evening,
         reverses=request.entry,
+        reversed_kind=found.kind,
     )
-    return (_posted(draft, moment.actor),)
+    return (_posted(draft, moment.actor, balance=balance),)
+
+
+def _of_a_member(found: asked.EntryFound) -> tuple[Posting, int]:
+    """Return the posting on the member's account, and the balance there now."""
+    ((posting, balance),) = (
+        one for one in zip(found.postings, found.balances, strict=True) if member_of(one[0].account) is not None
+    )
+    return posting, balance
+
+
+def _bounded(found: asked.EntryFound) -> None:
+    """Raise ``ClubState`` if a balance would be too large without this entry."""
+    for posting, balance in zip(found.postings, found.balances, strict=True):
+        if abs(balance - posting.amount) > MATCHES_MAX:
+            raise ClubState("balance_too_large", None, account=posting.account)
 
 
 def _reversible(entry: int, found: asked.EntryFound | None) -> asked.EntryFound:
@@ -213,6 +241,7 @@ def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
         by=by,
         evening=draft.evening,
         reverses=draft.reverses,
+        reversed_kind=draft.reversed_kind,
         plan=draft.plan,
         balance=balance,
     )
@@ -233,11 +262,11 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
-    if event.kind != "payout":
+    if event.kind != "payout" and event.reversed_kind != "deposit":
         return club
     assert club.acted_at is not None, "an act posts it"
     (posting,) = (one for one in event.postings if member_of(one.account) is not None)
-    whose = f"{posting.account} {event.currency}"
+    whose = _paid_key(posting.account, event.currency)
     paid_out = {one: recent for one, paid in club.paid_out.items() if (recent := _recent(paid, club.acted_at))}
     new = PaidOut(at=club.acted_at, amount=posting.amount)
     return replace(club, paid_out=paid_out | {whose: (*paid_out.get(whose, ()), new)})

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from referee.actors import Actor
 from referee.clubs import asked, facts
 from referee.clubs.asked import ProposedAct
-from referee.clubs.facts import MoneyDraft, MoneyPosted, Scope
+from referee.clubs.facts import MoneyPosted, Scope
 from referee.clubs.lookup import key_by, member_by
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.scopes import needs, scopes_of
@@ -71,9 +71,11 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
     if proposal.member is None:  # confirming it is sending it
         scope = needs(club, act, actor)
         return None if scope is None else _with_one_of(club, actor, (scope,))
-    if isinstance(act, asked.PaySent):
-        other = me != proposal.member and (me in parties_of(act) or "treasury" in scopes_of(club, actor))
-        return None if other else NotGranted("confirmed_by_other", None, members=others_of(proposal))
+    if parties := parties_of(proposal):
+        if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
+            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
+        refused = _with_one_of(club, actor, ("self",) if me in parties else ("treasury",))
+        return refused if isinstance(act, asked.PaySent) else refused or _proposer_gone(club, proposal, at)
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
     return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
@@ -103,14 +105,17 @@ def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | No
     return ClubState("proposer_key_ended", None, key=str(proposal.by).removeprefix("key:"))
 
 
-def parties_of(act: ProposedAct) -> frozenset[int]:
-    """Return the two members of a payment; of other acts none."""
-    return frozenset((act.payer, act.payee)) if isinstance(act, asked.PaySent) else frozenset()
+def parties_of(proposal: Proposal) -> frozenset[int]:
+    """Return the two members of a payment, or of the payment that an act takes back; of other acts none."""
+    draft = proposal.draft
+    if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
+        return frozenset()
+    return frozenset(member for one in draft.postings if (member := facts.member_of(one.account)) is not None)
 
 
 def others_of(proposal: Proposal) -> tuple[int, ...]:
-    """Return the party of a payment that did not propose it; of other acts none."""
-    return tuple(sorted(parties_of(proposal.act) - {proposal.member}))
+    """Return the parties of a payment that did not propose the act; of other acts none."""
+    return tuple(sorted(parties_of(proposal) - {proposal.member}))
 
 
 def waiting(club: Club, number: int) -> Proposal:
@@ -130,20 +135,18 @@ def made(club: Club, request: asked.ClubRequest, events: tuple[Event, ...], mome
     """Return the proposal of an act; ``events`` are what it would do now. Raises ``ClubState`` if too many wait."""
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
-    draft = next((_draft(event) for event in events if isinstance(event, MoneyPosted)), None)
+    draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
     return ProposalMade(proposal=club.proposed + 1, act=asked.sent(request), by=moment.actor, draft=draft)
 
 
-def _draft(posted: MoneyPosted) -> MoneyDraft:
-    return MoneyDraft(**{name: getattr(posted, name) for name in MoneyDraft.__struct_fields__})
-
-
 def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, ...]:
-    """Decide `decline`: for the proposer, the parties of a payment, and those who may send or confirm the act."""
+    """Decide `decline`: for the key that proposed, those who may confirm the act, and with `self` the member who
+    proposed it and the parties of a payment."""
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act
-    own = moment.actor == proposal.by or (me is not None and me in {proposal.member, *parties_of(act)})
-    if not own and (refused := _with_one_of(club, moment.actor, confirmers(act))) is not None:
+    concerned = me is not None and me in {proposal.member, *parties_of(proposal)}
+    scopes = (*confirmers(act), *(("self",) if concerned else ()))
+    if moment.actor != proposal.by and (refused := _with_one_of(club, moment.actor, scopes)) is not None:
         raise refused
     return (ProposalDeclined(proposal=request.proposal, act=act, by=proposal.by),)
 

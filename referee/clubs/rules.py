@@ -11,7 +11,7 @@ from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
 from referee.clubs.lookup import evening_of, good_key, key_of, member_here, member_of, not_erased
 from referee.clubs.proposal_events import ProposalConfirmed
-from referee.clubs.scopes import must_have_all
+from referee.clubs.scopes import default_scopes, must_have_all
 from referee.clubs.standing import Club, Evening, Key, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
@@ -158,8 +158,8 @@ def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
         raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
-    must_have_all(club, moment.actor, request.scopes)
-    scopes = tuple(scope for scope in SCOPES if scope in request.scopes)
+    scopes = default_scopes(request)
+    must_have_all(club, moment.actor, scopes)
     return (
         facts.KeyIssued(
             key=f"k{len(club.keys) + 1}",

@@ -7,20 +7,27 @@ from referee.clubs.lookup import key_by, member_by
 from referee.clubs.standing import Club
 from referee.refusals import NotGranted
 
+MEMBER_SCOPES: tuple[Scope, ...] = ("play", "self")
+"""The scopes of a member's key by default."""
+APP_SCOPES: tuple[Scope, ...] = ("read",)
+"""The scopes of a program's key by default."""
+
 
 def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` if any key of the caller's own will do.
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`.
 
     Who may confirm or decline depends on the proposal: :mod:`referee.clubs.proposals` decides it.
     """
     match request:
         case asked.Rename(member=member) | asked.Leave(member=member) if member == member_by(club, actor):
-            return None
+            return _own(club, actor)
         case asked.SetPayee(member=int(member)) if member == member_by(club, actor):
-            return None
+            return _own(club, actor)
         case asked.RotateKeySent(key=name) | asked.RevokeKey(key=name) if is_own(club, actor, name):
-            return None
-        case asked.PaySent() | asked.ConfirmSent() | asked.Decline():
+            return _own(club, actor)
+        case asked.PaySent():
+            return "self"
+        case asked.ConfirmSent() | asked.Decline():
             return None
         case asked.OpenEvening() | asked.CloseEvening():
             return "open"
@@ -29,10 +36,22 @@ def needs(club: Club, request: asked.ClubSent, actor: Actor) -> Scope | None:
     return "keys"
 
 
+def _own(club: Club, actor: Actor) -> Scope:
+    """Return the scope for an act about oneself: `self`, or `keys`, which does as much for everybody."""
+    return "keys" if "keys" in scopes_of(club, actor) else "self"
+
+
 def is_own(club: Club, actor: Actor, name: str) -> bool:
     """Return whether a key is the caller's: the one in use, or another of the same member."""
     key, member = club.key(name), member_by(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
+
+
+def default_scopes(request: asked.IssueKeySent) -> tuple[Scope, ...]:
+    """Return the scopes of a key to issue: those that are sent, or those of a member or a program by default."""
+    if request.scopes is not None:
+        return tuple(scope for scope in SCOPES if scope in request.scopes)
+    return MEMBER_SCOPES if request.app is None else APP_SCOPES
 
 
 def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:

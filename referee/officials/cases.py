@@ -214,6 +214,8 @@ def appeal(rules: Ruleset, standing: Standing, request: Appeal, moment: Moment) 
     if seat is not None:
         if status == "final":
             raise WrongPhase("window_closed", "J7")
+        if not case.went_against(seat):
+            raise NotYours("not_against_you", "J7")
         named = set(officials(len(terms_of(standing).officials)))
         if not standing.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")

@@ -149,7 +149,9 @@ def resumed(rules: Ruleset, standing: Standing, event: ProtocolCorrected, number
     assert rules.resumed is not None, "it can go on with other numbers"
     docket = standing.docket
     if event.case is not None and event.case <= len(docket.cases):
-        docket = docket.with_case(replace(docket.case(event.case), corrected=number))
+        points = zip(standing.play.table.points, event.points, strict=True)
+        gained = tuple([seat for seat, (before, after) in enumerate(points) if rules.improved(before, after)])
+        docket = docket.with_case(replace(docket.case(event.case), corrected=number, gained=gained))
     return replace(standing, play=rules.resumed(standing.play, event), docket=docket)
 
 

@@ -63,7 +63,7 @@ def _commitment(standing: Standing) -> Commitment | None:
 
 
 def give(rules: Ruleset, standing: Standing, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """A seat adds to the shuffle: before the deal, and once."""
+    """J13: a seat adds to the shuffle, once before each deal; all see it at once."""
     commitment = _commitment(standing)
     if commitment is None:
         return rules.take(standing.play, act, moment)[0]  # which refuses it, as in a match without officials

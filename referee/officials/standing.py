@@ -72,6 +72,8 @@ class Case(Value):
     """What it cost when its deal was written into the protocol; ``None``: nothing."""
     corrected: int | None = None
     """The number of the last correction that was made in it."""
+    gained: tuple[int, ...] = ()
+    """The seats that are better off by that correction."""
 
     @property
     def due(self) -> Due | None:
@@ -94,6 +96,20 @@ class Case(Value):
         """The seats that it concerns, where it is about an offence: who knocked, who is accused, who pays."""
         concerned = {seat for seat in (self.by, self.accused, self.payer) if isinstance(seat, int)}
         return tuple(sorted(concerned))
+
+    def went_against(self, seat: int) -> bool:
+        """J7: Return whether the last ruling went against a seat.
+
+        A knock is upheld against the accused and the payer, and dismissed against the player who knocked. A ruling on
+        a line or a misclick goes against every seat that neither got what it said nor gained.
+        """
+        upheld, said = self.verdict == "upheld", self.agrees(seat)
+        more = self.remedy != Remedy(result=self.result)  # than was asked for
+        if not upheld:
+            return seat == self.by or (self.kind != "offence" and said is not False)
+        if self.kind == "offence":
+            return seat in (self.accused, self.payer) or (seat == self.by and more)
+        return said is False or (seat not in self.gained and (seat != self.by or more))
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:

@@ -87,6 +87,10 @@ class Aggregate(Value):
         """Whether an actor holds a token of this SHA-256 now; where a kind says nothing, whoever asks has looked."""
         return True
 
+    def may_act(self, actor: Actor, token: str) -> bool:
+        """Return whether an actor may do something new with a token of this SHA-256 now."""
+        return self.held(actor, token)
+
     def whose(self, request: Any) -> Actor | None:
         """Who alone may ask this of it, beside officials for a seat; ``None``: whoever has a token of it."""
         return getattr(request, "seat", "official")

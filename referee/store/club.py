@@ -40,8 +40,13 @@ class Club(Aggregate):
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
+    def may_act(self, actor: Actor, token: str) -> bool:
+        """Return whether this is the SHA-256 of the actor's present key: a replaced secret does nothing new."""
+        key = self.standing.key(str(actor).removeprefix("key:"))
+        return key is not None and not key.revoked and compare_digest(key.hash, token)
+
     def whose(self, request: Any) -> Actor | None:
-        """By scope, not by actor (:func:`referee.clubs.rules.needs`)."""
+        """By scope, not by actor (:func:`referee.clubs.scopes.needs`)."""
         return None
 
 

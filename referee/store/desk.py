@@ -375,7 +375,7 @@ class Desk:
             return self._outcome(job, fold(None, history), history, head, 0, work)
         entry = self._entry(command.id, work)
         aggregate = entry.aggregate
-        if command.token is not None and not aggregate.held(command.actor, command.token):
+        if command.token is not None and not aggregate.may_act(command.actor, command.token):
             raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)

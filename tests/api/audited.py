@@ -84,8 +84,8 @@ def filled(client: Any) -> Kept:
     club, service = ClubTable(client), client.app.state.service
     for name in ("Berit <b>Borg</b>", "Cesar", "Dag"):
         club.join(name)
-    club.issue("berit", "play", member=2)
-    club.issue("cesar", "treasury", member=3)
+    club.issue("berit", "play", "self", member=2)
+    club.issue("cesar", "treasury", "self", member=3)
     club.issue("auditor", "audit")
     for member, swish in ((2, "0701740605"), (2, "0701740606"), (4, "0701740607")):
         club.done("set_payee", member=member, swish=swish)

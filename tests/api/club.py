@@ -60,7 +60,8 @@ class ClubTable:
 
     def issue(self, name: str, *scopes: str, days: float = 30, **whose: Any) -> str:
         """The id of a key that goes by this name from now on."""
-        made = self.done("issue_key", scopes=scopes, expires_at=in_days(days), **(whose or {"app": name}))["key"]
+        fields = {"scopes": scopes} if scopes else {}
+        made = self.done("issue_key", expires_at=in_days(days), **fields, **(whose or {"app": name}))["key"]
         self.keys[name] = made["secret"]
         key_id: str = made["id"]
         return key_id

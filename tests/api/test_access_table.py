@@ -47,20 +47,20 @@ anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   
 """What each is answered who sees the match, or where there is none: the words are those of :data:`WORDS`."""
 
 CLUB_TABLE = """
-           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member
-club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes     yes
-club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
-club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope
-club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes     scope
-club_self  half  yes   scope yes   yes   yes      scope  yes      -        key    scope    scope yes     scope
-club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes     scope
-club_pay   half  other other other yes   yes      other  other    -        key    other    other yes     other
-club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope
-club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope
-club_waits half  yes   scope yes   yes   yes      scope  yes      -        key    yes      yes   yes     yes
-club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes
-own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes
-found      found found found found found found    found  yes      found    yes    found    found found   found
+           token all   open  keys  own   own_open others operator stranger nobody treasury audit all_own member self
+club_look  half  yes   yes   yes   yes   yes      yes    yes      -        key    yes      yes   yes     yes    yes
+club_keys  half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope  scope
+club_do    half  yes   scope yes   scope scope    scope  yes      -        key    scope    scope yes     scope  scope
+club_open  half  yes   yes   scope scope yes      scope  yes      -        key    scope    scope yes     scope  scope
+club_self  half  yes   scope yes   yes   scope    scope  yes      -        key    scope    scope yes     scope  scope
+club_money half  yes   scope scope scope scope    scope  yes      -        key    yes      scope yes     scope  scope
+club_pay   half  other scope scope yes   scope    scope  other    -        key    scope    scope yes     other  other
+club_books half  yes   scope scope scope yes      scope  yes      -        key    yes      yes   yes     scope  scope
+club_own   half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     scope  scope
+club_waits half  yes   scope yes   yes   yes      scope  yes      -        key    yes      yes   yes     yes    scope
+club_mine  half  yes   scope scope yes   yes      scope  yes      -        key    yes      yes   yes     yes    scope
+own_key    half  yes   yes   yes   yes   yes      yes    half     yes      key    yes      yes   yes     yes    yes
+found      found found found found found found    found  yes      found    yes    found    found found   found  found
 """
 """The same of a club; ``-``: there is none of this id."""
 
@@ -112,6 +112,7 @@ HOLDERS = {
     "key: read": "others",
     "key: keys": "others",
     "key: hooks": "others",
+    "key: self": "others",
     "key of another club": "stranger",
     "token of another match": "unknown",
     "operator": "unknown",
@@ -129,6 +130,7 @@ CLUB_HOLDERS = {
     "key: audit": "audit",
     "key: open": "open",
     "key: keys": "keys",
+    "key: self": "self",
     "key: play, of who sits": "own",
     "key: play, of who does not": "member",
     "key: all but play, of who sits": "own_open",
@@ -242,8 +244,8 @@ NONE = ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing", "n
 HAS_NONE = {f"/problems/{one}" for one in NONE}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
 NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409, "issue_token": 409}
-"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing. To the
-seats of a club's match people are invited."""
+"""How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing.
+To the seats of a club's match people are invited."""
 
 EXPECTED = {row: dict(zip(COLUMNS, words, strict=True)) for row, *words in LINES}
 OF_CLUBS = {row: dict(zip(CLUB_COLUMNS, words, strict=True)) for row, *words in CLUB_LINES}
@@ -312,17 +314,19 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
     keys = {
         "key: all scopes": club.founder,
         "key: officiate": club.key("officiate"),
-        "key: play, of who sits": club.key("play", member=2),
+        "key: play, of who sits": club.key("play", "self", member=2),
         "key: all scopes, of who sits": club.key(member=2),
         "key: all but play, of who sits": club.key("open", "officiate", "audit", "read", member=2),
-        "key: play, of who does not": club.key("play", member=6),
+        "key: play, of who does not": club.key("play", "self", member=6),
         "key of another club": other.founder,
         "expired": club.key(lasts=-timedelta(days=1)),
         "revoked": club.key(),
         "half": club.founder[:-7],
         "made up": written(club.id, "k3"),
     }
-    keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks")}
+    keys |= {
+        f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks", "self")
+    }
     club.revoke(keys["revoked"])
     desk.close()
     return keys, club

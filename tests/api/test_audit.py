@@ -414,7 +414,7 @@ def filled_on(client: Any) -> tuple[ClubTable, str]:
     club = ClubTable(client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         club.join(name)
-    club.issue("berit", "play", member=2)
+    club.issue("berit", "play", "self", member=2)
     club.issue("auditor", "audit")
     club.done("open_evening", on="2026-11-22", season="2026/27")
     club.done("set", name="<i>Knackarna</i>")

@@ -25,8 +25,8 @@ def club(either_client: Any) -> ClubTable:
     table = ClubTable(either_client)
     for name in ("Berit <b>Borg</b>", "Cesar"):
         table.join(name)
-    table.issue("berit", "play", member=2)
-    table.issue("cesar", "read", member=3)
+    table.issue("berit", "play", "self", member=2)
+    table.issue("cesar", "self", member=3)
     table.issue("auditor", "audit")
     table.done("open_evening", on="2026-11-22", season="2026/27")
     table.done("deposit", member=2, amount=80000, via="bank", evening=1)

@@ -89,6 +89,30 @@ class TestFacts:
         ask(heard, f"/{number}/statements", CESAR, {"seat": CESAR, "agrees": False})
         assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[CESAR]]
 
+    @pytest.mark.rule("J2", "J7")
+    def test_an_appeal_denies_what_was_upheld(self, heard: Table) -> None:
+        claim = "Berit revoked."
+        ask(heard, "/1/ruling", "official", RULING)
+        ask(heard, "/1/appeal", BERIT, {"seat": BERIT, "text": "I had none"})
+        assert self.facts(heard) == {"agreed": [], "disputed": [(claim, [ANNA], [BERIT])], "unanswered": []}
+        problem(heard.post("/knocks/1/appeal", {"seat": ANNA}, ANNA), 409, "appealed-already")
+
+    @pytest.mark.rule("J2", "J7")
+    def test_and_says_again_what_was_dismissed(self, heard: Table) -> None:
+        claim = "Berit revoked."
+        ask(heard, "/1/statements", ANNA, {"seat": ANNA, "agrees": False})
+        ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed"})
+        problem(heard.post("/knocks/1/appeal", {"seat": BERIT}, BERIT), 403, "not-against-you")
+        ask(heard, "/1/appeal", ANNA, {"seat": ANNA})
+        assert self.facts(heard) == {"agreed": [], "disputed": [], "unanswered": [(claim, [ANNA], [])]}
+
+    @pytest.mark.rule("J2", "J7")
+    def test_what_a_seat_says_after_its_appeal_counts(self, heard: Table) -> None:
+        ask(heard, "/1/ruling", "official", RULING)
+        ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
+        ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": False})
+        assert self.facts(heard)["disputed"] == [("Berit revoked.", [ANNA], [BERIT, CESAR])]
+
 
 class TestTimeline:
     def test_the_deal_and_the_case_with_their_links(self, heard: Table) -> None:

@@ -465,7 +465,7 @@ class TestTime:
 
 def test_the_procedure_is_served_beside_the_games(client: TestClient[Litestar]) -> None:
     book = client.get("/v1/rulesets/adjudication/rules", headers={"Accept-Language": "sv"}).json()
-    assert [rule["id"] for rule in book["rules"]] == [f"J{number}" for number in range(1, 13)]
+    assert [rule["id"] for rule in book["rules"]] == [f"J{number}" for number in range(1, 14)]
     assert (book["title"], book["language"]) == ("Funktionärernas ordning", "sv")
     rule = client.get("/v1/rulesets/adjudication/rules/J7").json()
     assert (rule["kind"], rule["options"]) == ("procedure", ["appeal_minutes"])

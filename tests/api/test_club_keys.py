@@ -90,7 +90,7 @@ class TestWhichAreGood:
 
     def test_one_of_a_member_who_left(self, club: ClubTable) -> None:
         bo = club.join("Bo")
-        club.issue("bo", "play", member=bo)
+        club.issue("bo", "play", "self", member=bo)
         club.done("leave", "bo", member=bo)
         refused(club, "bo", "key-revoked")
         fields = {"member": bo, "scopes": ["play"], "expires_at": in_days(3)}
@@ -162,8 +162,8 @@ class TestWhatTheyAreGoodFor:
 
     def test_a_member_may_what_is_his_own(self, club: ClubTable) -> None:
         bo, cilla = club.join("Bo"), club.join("Cilla")
-        key, other = club.issue("bo", "play", member=bo), club.issue("bo's phone", "read", member=bo)
-        club.issue("cilla", "play", member=cilla)
+        key, other = club.issue("bo", "play", "self", member=bo), club.issue("bo's phone", "read", member=bo)
+        club.issue("cilla", "play", "self", member=cilla)
         club.done("rename", "bo", member=bo, name="Bosse")
         problem(club.act("rename", "bo", member=cilla, name="Silla"), 403, "scope-missing")
         problem(club.act("revoke_key", "cilla", key=key), 403, "scope-missing")
@@ -180,7 +180,7 @@ class TestWhatTheyAreGoodFor:
         assert told["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
         problem(club.act("rotate_key", "secretary", key="k1"), 403, "scopes-not-yours")
-        club.issue("display", "read", member=1)
+        club.issue("display", "self", member=1)
         told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
         assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"
 

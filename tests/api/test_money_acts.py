@@ -16,8 +16,8 @@ def club(either_client: Any) -> ClubTable:
     table = ClubTable(either_client)
     for name in ("Berit", "Cesar", "Dag"):
         table.join(name)
-    table.issue("berit", "play", member=2)
-    table.issue("cesar", "read", member=3)
+    table.issue("berit", "play", "self", member=2)
+    table.issue("cesar", "self", member=3)
     table.issue("dag", "treasury", member=4)
     table.issue("auditor", "audit")
     return table
@@ -147,6 +147,68 @@ class TestRepeats:
         club.done("deposit", **SENT)
         again = club.act("close_books", headers={"Idempotency-Key": "close"}, label="2026")
         assert first.json() == again.json()
+
+
+class TestReversals:
+    """An entry is taken back by those who could do the opposite, and within the same limits."""
+
+    def test_a_deposit_that_was_spent_pays_no_cash_out(self, club: ClubTable):
+        club.done("deposit", **SENT)
+        club.done("fee", member=2, amount=400)
+        answer = club.act("reverse", entry=1)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/payout-too-high")
+        assert answer.json()["facts"] == {"most": 100, "currency": "SEK"}
+        club.done("deposit", member=2, amount=400, via="cash")
+        club.done("reverse", entry=1)
+        assert balances(club) == {"cash": 400, "fees": -400}
+
+    def test_a_deposit_above_the_limit_takes_a_second_person(self, club: ClubTable):
+        club.done("set", payout_limit=400)
+        club.done("deposit", **SENT)
+        number = club.done("reverse", entry=1)["proposal"]
+        assert told(club, "confirm", proposal=number) == (403, "second-person-needed")
+        club.done("confirm", "dag", proposal=number)
+        assert balances(club) == {}
+
+    def test_a_deposit_taken_back_counts_against_the_limit(self, club: ClubTable):
+        club.done("set", payout_limit=900)
+        for _ in range(2):
+            club.done("deposit", **SENT)
+        assert "proposal" not in club.done("reverse", entry=1)
+        assert "proposal" in club.done("payout", **SENT)
+
+    def test_a_payout_taken_back_still_counts(self, club: ClubTable):
+        """As it would if the member paid the sum in again."""
+        club.done("set", payout_limit=900)
+        club.done("deposit", **SENT)
+        club.done("payout", **SENT)
+        assert "proposal" not in club.done("reverse", entry=2)
+        assert "proposal" in club.done("payout", **SENT)
+
+    def test_a_payment_between_members_takes_one_of_them(self, club: ClubTable):
+        paid = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
+        club.done("confirm", "cesar", proposal=paid)
+        number = club.done("reverse", entry=1)["proposal"]
+        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        club.done("confirm", "cesar", proposal=number)
+        assert balances(club) == {}
+
+    def test_a_payment_of_the_treasurer_takes_the_other(self, club: ClubTable):
+        paid = club.done("pay", payer=1, payee=3, amount=500)["proposal"]
+        club.done("confirm", "cesar", proposal=paid)
+        number = club.done("reverse", entry=1)["proposal"]
+        assert told(club, "confirm", proposal=number) == (403, "confirmed-by-other")
+        assert told(club, "confirm", "berit", proposal=number) == (403, "confirmed-by-other")
+        club.done("confirm", "dag", proposal=number)
+
+    def test_fees_and_openings_are_taken_back_by_one_treasurer(self, club: ClubTable):
+        """Nothing leaves the cash box by it, and one treasurer makes them."""
+        club.done("set", payout_limit=0)
+        club.done("fee", member=2, amount=500)
+        club.done("opening", account="member:3", amount=-500)
+        for entry in (1, 2):
+            assert "proposal" not in club.done("reverse", entry=entry)
+        assert balances(club) == {}
 
 
 class TestErasing:

@@ -24,8 +24,8 @@ def berits(client: Any) -> ClubTable:
     table = ClubTable(client)
     for name in ("Berit Borg", "Cesar"):
         table.join(name)
-    table.issue("berit", "play", member=2)
-    table.issue("cesar", "play", member=3)
+    table.issue("berit", "play", "self", member=2)
+    table.issue("cesar", "play", "self", member=3)
     for scope in ("treasury", "keys", "audit", "read"):
         table.issue(scope, scope)
     table.done("fee", member=2, amount=100)

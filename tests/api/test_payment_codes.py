@@ -22,7 +22,7 @@ class Table(ClubTable):
         super().__init__(client)
         for member, name in enumerate(("Berit Borg", "Cesar Åkesson", "Dag"), 2):
             self.join(name)
-            self.issue(name.partition(" ")[0].lower(), "play", member=member)
+            self.issue(name.partition(" ")[0].lower(), "play", "self", member=member)
         self.done("set", currencies=["SEK", "EUR", "NOK"])
         self.done("open_evening", on="2026-11-22", season="2026/27")
         for currency, amount in (("SEK", 30000), ("EUR", 500), ("NOK", 1)):

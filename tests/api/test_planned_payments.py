@@ -15,8 +15,8 @@ class Table(ClubTable):
         super().__init__(client)
         for member, name in enumerate(("Berit", "Cesar", "Dag"), 2):
             self.join(name)
-            self.issue(name.lower(), "play", member=member)
-        self.issue("berit again", "play", "read", member=2)
+            self.issue(name.lower(), "play", "self", member=member)
+        self.issue("berit again", "play", "self", member=2)
         self.done("open_evening", on="2026-11-22", season="2026/27")
         self.owes()
         self.done("fee", member=4, amount=1000)

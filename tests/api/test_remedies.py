@@ -197,7 +197,7 @@ class TestPreview:
         ]
         for name in ("verdict", "rule", "penalty", "payer", "why"):
             assert told["case"][name] == ruled[name]
-        ask(table, "/1/appeal", 1, {"seat": 1})
+        ask(table, "/1/appeal", 3, {"seat": 3})
         back = ruling("dismissed")
         foreseen = table.post("/knocks/1/ruling?preview=true", back, "official:2").json()["protocol"]
         ask(table, "/1/ruling", "official:2", back)

@@ -14,7 +14,7 @@ def club(client: Any) -> Iterator[ClubTable]:
     table = ClubTable(client)
     for member, name in enumerate(("Berit", "Cesar", "Dag"), 2):
         table.join(name)
-        table.issue(name.lower(), "play", member=member)
+        table.issue(name.lower(), "play", "self", member=member)
     table.issue("treasurer", "treasury", member=4)
     for scope in ("audit", "read"):
         table.issue(scope, scope)
@@ -118,7 +118,7 @@ def test_a_member_reads_no_closings(club: ClubTable) -> None:
 def test_what_is_settled_waits_no_more(client: Any) -> None:
     club = ClubTable(client)
     club.join("Berit")
-    club.issue("berit", "play", member=2)
+    club.issue("berit", "play", "self", member=2)
     numbers = [club.done("pay", "berit", payer=2, payee=1, amount=amount)["proposal"] for amount in (1, 2, 3)]
     club.done("confirm", proposal=numbers[0])
     club.done("decline", "berit", proposal=numbers[1])

@@ -152,7 +152,7 @@ class TestPayees:
         room.do(asked.Join(name=ref("b")))
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
         scopes = [needs(room.club, asked.SetPayee(member=whose), own) for whose in (2, 1, None)]
-        assert scopes == [None, "keys", "keys"]
+        assert scopes == ["self", "keys", "keys"]
         assert needs(room.club, asked.SetPayee(), board) == "keys", "a program is no member"
 
 
@@ -252,11 +252,12 @@ class TestKeys:
         room.do(asked.Join(name=ref("b")))
         own, others = room.key("play", member=2), room.key("read", member=1)
         by = f"key:{own}"
-        assert needs(room.club, asked.RevokeKey(key=own), by) is None
+        assert needs(room.club, asked.RevokeKey(key=own), by) == "self"
         assert needs(room.club, asked.RevokeKey(key=others), by) == "keys"
-        assert needs(room.club, asked.Rename(member=2, name=ref("c")), by) is None
+        assert needs(room.club, asked.Rename(member=2, name=ref("c")), by) == "self"
         assert needs(room.club, asked.Rename(member=1, name=ref("c")), by) == "keys"
-        assert needs(room.club, asked.Leave(member=2), by) is None
+        assert needs(room.club, asked.Leave(member=2), by) == "self"
+        assert needs(room.club, asked.Leave(member=1), "key:k1") == "keys", "which does as much for everybody"
         assert needs(room.club, asked.Join(name=ref("c")), by) == "keys"
         assert needs(room.club, asked.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
 

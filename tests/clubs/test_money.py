@@ -25,7 +25,7 @@ class Till(Room):
         super().__init__(**founded)
         for digit in "bcde":
             self.do(asked.Join(name=ref(digit)))
-        self.of = {member: f"key:{self.key('play', member=member)}" for member in (2, 3, 4)}
+        self.of = {member: f"key:{self.key('play', 'self', member=member)}" for member in (2, 3, 4)}
         self.of[5] = f"key:{self.key('treasury', member=5)}"
         self.of[1] = f"key:{self.key('treasury', 'keys', member=1)}"
         self.app = f"key:{self.key('treasury')}"
@@ -49,8 +49,15 @@ def till() -> Till:
 
 
 def found(kind: Any = "deposit", **more: Any) -> EntryFound:
+    """An entry with which the books began: all balances are those that it made."""
     postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
-    return EntryFound(kind=kind, currency=SEK, postings=postings, **more)
+    return EntryFound(**{"kind": kind, "currency": SEK, "postings": postings, "balances": (500, -500), **more})
+
+
+def between(*members: int, kind: Any = "pay") -> EntryFound:
+    """An entry between two members."""
+    payee, payer = (f"member:{member}" for member in members)
+    return found(kind, postings=(Posting(account=payee, amount=500), Posting(account=payer, amount=-500)))
 
 
 PLAN = "0123456789abcdef"
@@ -141,7 +148,8 @@ class TestWhatIsRefused:
     def test_nor_is_anything_written_there_that_was_asked_before_or_is_taken_back(self, till: Till):
         """What waits for another is declined: he was erased because he owed nothing, and was owed nothing."""
         number = till.proposes(asked.Pay(payer=4, payee=3, amount=500), till.of[4])
-        taken = asked.Reverse(entry=1, found=replace(found(), postings=(Posting(account="member:4", amount=-500),)))
+        postings = (Posting(account="cash", amount=500), Posting(account="member:4", amount=-500))
+        taken = asked.Reverse(entry=1, found=found(postings=postings))
         match = replace(taken, found=replace(taken.found, kind="match"))
         waits = till.proposes(match)
         till.do(asked.Leave(member=4))
@@ -169,10 +177,10 @@ class TestPayments:
         assert refused == ("confirmed_by_other", {"members": (other,)})
         till.posts(asked.Confirm(proposal=number), till.of[other])
 
-    def test_any_key_of_the_other_will_do_and_no_key_of_his_own(self, till: Till):
+    def test_any_key_of_the_other_with_self_will_do_and_no_key_of_the_sender(self, till: Till):
         number = till.proposes(asked.Pay(payer=2, payee=1, amount=500), till.of[1])
         assert till.refused(asked.Confirm(proposal=number), "key:k1")[0] == "confirmed_by_other"
-        till.posts(asked.Confirm(proposal=number), f"key:{till.key('read', member=2)}")
+        till.posts(asked.Confirm(proposal=number), f"key:{till.key('self', member=2)}")
 
     def test_a_treasurer_who_is_neither_confirms(self, till: Till):
         number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
@@ -354,6 +362,68 @@ class TestReversals:
     def test_the_negative_of_the_entry(self, till: Till):
         assert till.posts(asked.Reverse(entry=3, found=found())) == {"cash": -500, "member:2": 500}
 
+    def test_of_a_deposit_as_much_as_the_member_is_to_receive(self, till: Till):
+        """It pays the deposit out."""
+        asks = asked.Reverse(entry=3, found=found(balances=(500, -499)))
+        assert till.refused(asks) == ("payout_too_high", {"most": 499, "currency": SEK})
+        (posted,) = till.do(asked.Reverse(entry=3, found=found()))
+        assert isinstance(posted, MoneyPosted)
+        assert (posted.reversed_kind, posted.balance) == ("deposit", -500)
+
+    def test_of_a_deposit_above_the_limit(self, till: Till):
+        till.do(asked.Set(payout_limit=800))
+        till.posts(asked.Payout(member=2, amount=300, via="cash", balance=-1000))
+        till.posts(asked.Reverse(entry=3, found=found()))
+        till.proposes(asked.Payout(member=2, amount=1, via="cash", balance=-1000))
+        number = till.proposes(asked.Reverse(entry=4, found=found()))
+        spent = asked.Reverse(entry=4, found=found(balances=(500, -499)))
+        assert till.refused(asked.Confirm(proposal=number, complete=spent), till.of[5])[0] == "payout_too_high"
+        till.posts(asked.Confirm(proposal=number, complete=asked.Reverse(entry=4, found=found())), till.of[5])
+
+    @pytest.mark.parametrize("kind", ["payout", "fee", "opening"])
+    def test_of_what_pays_nothing_out(self, till: Till, kind: Any):
+        """One treasurer takes back what one treasurer makes, and it counts against no limit."""
+        till.do(asked.Set(payout_limit=0))
+        postings = (Posting(account="member:2", amount=500), Posting(account="fees", amount=-500))
+        till.posts(asked.Reverse(entry=3, found=found(kind, postings=postings, balances=(9000, 0))))
+        assert till.club.paid_out == {}
+
+    @pytest.mark.parametrize("second", [2, 3, 5])
+    def test_of_a_payment_with_a_party_or_another_treasurer(self, till: Till, second: int):
+        taken_back = asked.Reverse(entry=3, found=between(3, 2))
+        number = till.proposes(taken_back)
+        confirm = asked.Confirm(proposal=number, complete=taken_back)
+        for holder in (till.of[1], till.of[4]):
+            assert till.refused(confirm, holder) == ("confirmed_by_other", {"members": (2, 3)})
+        assert till.posts(confirm, till.of[second]) == {"member:3": -500, "member:2": 500}
+
+    def test_of_a_payment_of_the_treasurer_with_the_other_party(self, till: Till):
+        taken_back = asked.Reverse(entry=3, found=between(1, 2))
+        number = till.proposes(taken_back)
+        confirm = asked.Confirm(proposal=number, complete=taken_back)
+        assert till.refused(confirm, "key:k1") == ("confirmed_by_other", {"members": (2,)})
+        till.posts(confirm, till.of[2])
+
+    def test_the_parties_of_a_payment_may_decline_it(self, till: Till):
+        for member in (2, 3):
+            number = till.proposes(asked.Reverse(entry=3, found=between(3, 2)))
+            till.do(asked.Decline(proposal=number), till.of[member])
+
+    def test_of_a_match_between_two_takes_two_treasurers(self, till: Till):
+        taken_back = asked.Reverse(entry=3, found=between(3, 2, kind="match"))
+        confirm = asked.Confirm(proposal=till.proposes(taken_back), complete=taken_back)
+        assert till.refused(confirm, till.of[2]) == ("confirmed_with", {"scopes": ("treasury",)})
+        till.posts(confirm, till.of[5])
+
+    def test_of_a_match_without_which_a_balance_is_too_large(self, till: Till):
+        large = replace(between(3, 2, kind="match"), balances=(0, -facts.MATCHES_MAX))
+        taken_back = replace(large, postings=tuple(replace(one, amount=-one.amount) for one in large.postings))
+        assert till.refused(asked.Reverse(entry=3, found=taken_back)) == (
+            "balance_too_large",
+            {"account": "member:2"},
+        )
+        till.proposes(asked.Reverse(entry=3, found=large))
+
     def test_of_what_there_is_not(self, till: Till):
         assert till.refused(asked.Reverse(entry=3)) == ("no_such_entry", {"entry": 3})
 
@@ -398,7 +468,7 @@ class TestScopes:
         assert needs(till.club, request_, till.of[2]) == "treasury"
 
     def test_of_the_parties(self, till: Till):
-        assert needs(till.club, asked.Pay(payer=2, payee=3, amount=1), till.of[4]) is None
+        assert needs(till.club, asked.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
         number = till.proposes(asked.Pay(payer=2, payee=3, amount=500), till.of[2])
         for asks in (asked.ConfirmSent(proposal=number), asked.Decline(proposal=number)):
             assert needs(till.club, asks, till.of[4]) is None, "the proposal says who may"

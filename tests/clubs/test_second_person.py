@@ -65,15 +65,33 @@ def waiting(events: tuple[Event, ...]) -> bool:
     return events[-1].TOPIC == WAITS
 
 
-def entry(kind: Any) -> EntryFound:
-    postings = (Posting(account="cash", amount=500), Posting(account="member:2", amount=-500))
-    return EntryFound(kind=kind, currency="SEK", postings=postings)
+def entry(kind: Any, debit: str = "cash", credit: str = "member:2", amount: int = 500) -> EntryFound:
+    """An entry with which the books began: the balances are those that it made."""
+    postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
+    return EntryFound(kind=kind, currency="SEK", postings=postings, balances=(amount, -amount))
+
+
+def reverse(*what: Any) -> asked.Reverse:
+    return asked.Reverse(entry=1, found=entry(*what))
 
 
 PAYOUT = asked.Payout(member=MEMBER, amount=600, via="cash", balance=-5000)
 ACTS: dict[str, Callable[[Persons], Any]] = {
+    "deposit": lambda club: asked.Deposit(member=MEMBER, amount=600, via="cash"),
+    "payout": lambda club: PAYOUT,
     "payout_above_the_limit": lambda club: replace(PAYOUT, amount=1001),
-    "reverse_match": lambda club: asked.Reverse(entry=1, found=entry("match")),
+    "fee": lambda club: asked.Fee(member=MEMBER, amount=600),
+    "opening": lambda club: asked.OpenAccount(account="cash", amount=600),
+    "pay": lambda club: asked.Pay(payer=ALONE, payee=OTHER, amount=600),
+    "pay_of_others": lambda club: asked.Pay(payer=MEMBER, payee=OTHER, amount=600),
+    "reverse_deposit": lambda club: reverse("deposit", "cash", "member:3", 600),
+    "reverse_deposit_above": lambda club: reverse("deposit", "cash", "member:3", 1001),
+    "reverse_payout": lambda club: reverse("payout", "member:3", "cash", 1001),
+    "reverse_fee": lambda club: reverse("fee", "member:3", "fees", 1001),
+    "reverse_opening": lambda club: reverse("opening", "cash", "opening", 1001),
+    "reverse_pay": lambda club: reverse("pay", "member:3", "member:2"),
+    "reverse_pay_own": lambda club: reverse("pay", "member:1", "member:2"),
+    "reverse_match": lambda club: reverse("match", "member:3", "member:2"),
     "close_books": lambda club: asked.CloseBooks(label="2026", through=3, digest="a" * 64, trial=()),
     "set_name": lambda club: asked.Set(name="Korten"),
     "payout_limit_lower": lambda club: asked.Set(payout_limit=999),
@@ -88,7 +106,20 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
 }
 TABLE = """
                         alone  first  second  same                  program  confirms
+deposit                 done   done   -       -                     done     -
+payout                  done   done   -       -                     done     -
 payout_above_the_limit  waits  waits  done    second_person_needed  waits    confirmed_by_member
+fee                     done   done   -       -                     done     -
+opening                 done   done   -       -                     done     -
+pay                     waits  waits  done    confirmed_by_other    payment_of_others confirmed_by_member
+pay_of_others           payment_of_others payment_of_others - -     payment_of_others -
+reverse_deposit         done   done   -       -                     done     -
+reverse_deposit_above   waits  waits  done    second_person_needed  waits    confirmed_by_member
+reverse_payout          done   done   -       -                     done     -
+reverse_fee             done   done   -       -                     done     -
+reverse_opening         done   done   -       -                     done     -
+reverse_pay             waits  waits  done    confirmed_by_other    waits    confirmed_by_member
+reverse_pay_own         waits  waits  done    confirmed_by_other    waits    confirmed_by_member
 reverse_match           waits  waits  done    second_person_needed  waits    confirmed_by_member
 close_books             done   waits  done    second_person_needed  waits    confirmed_by_member
 set_name                done   done   -       -                     done     -

@@ -52,7 +52,7 @@ class Club:
     def _does_all(self) -> None:
         member = self._does("join", name="Berit Bengtsson")["member"]
         self._does("rename", member=member, name="Berit Borg")
-        scopes = {"scopes": ["play", "read"], "expires_at": self._until}
+        scopes = {"scopes": ["play", "self"], "expires_at": self._until}
         self.players = self._does("issue_key", member=member, **scopes)["key"]
         self._stands_for(self.players)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]

@@ -42,7 +42,7 @@ class Treasurer(Player):
             self._club, self._keys[1] = founded["id"], founded["key"]["secret"]
             for name in ("Berit", "Cesar"):
                 await self._act(1, f"join-{name}", act="join", name=name)
-            issued = {"scopes": ["treasury", "play"], "expires_at": in_days(30), "member": 2}
+            issued = {"scopes": ["treasury", "play", "self"], "expires_at": in_days(30), "member": 2}
             self._keys[2] = (await self._act(1, f"key-{self._club}", act="issue_key", **issued))["key"]["secret"]
             await self._act(1, "evening", act="open_evening", on=in_days(0)[:10], season="2026/27")
             for turn in count():

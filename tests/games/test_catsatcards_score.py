@@ -299,6 +299,15 @@ class TestExactTricks:
         match.dealt("1 2 1 3 | 2 3").bid(redbeards).trick().announce().tricks(2)
         assert match.won_by == won
 
+    @pytest.mark.rule("C55", "C42", "C-O21")
+    def test_the_game_goes_on_without_a_redbeard_who_came_to_zero(self):
+        match = self.exact((2, 12, 12, 12), rodskagg_stop_at_first_loss=False)
+        match.play_deal("rodskagg 0 0 0", "1 2 1 3 | 2 3")
+        assert (match.line.kind, match.line.eliminated) == ("redbeard_failed", (P1,))
+        assert (match.won, match.in_deal) == (None, (P2, P3, P4))
+        match.play_deal("2 0 0", "2 3 4 2 | 3 4")
+        assert match.line.kind == "ordinary"
+
     @pytest.mark.rule("C55", "C-O18")
     def test_a_redbeard_who_is_unbeaten_wins_at_zero(self):
         match = self.exact((2, 12, 12, 12)).dealt("1 1 1 3 | 2 3").bid("rodskagg 0 0 0").trick().announce()

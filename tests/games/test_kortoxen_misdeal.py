@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from referee.acts import Bid, Deal, KnockForCards, PickUp, Report
+from referee.acts import Bid, Cut, Deal, KnockForCards, PickUp, Report
 from referee.events import Reported
 from referee.games._rodskagg import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.sight import seen
-from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, misdealt, penalising, table
+from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, fem, misdealt, penalising, table
 from tests.given import P1, P2, P3, P4
 
 
@@ -132,3 +132,52 @@ class TestMisdeal:
         line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
         assert line.points[P3] == 0
         assert t.won is not None
+
+
+@pytest.mark.rule("B-O2", "B-O41")
+class TestABreachBeforeAMisdeal:
+    """It stays punishable in the deal that is dealt again."""
+
+    def dealt_again(self, tricks: int, **match: Any) -> Table:
+        """P3 exposes a card after the first trick; so many tricks later P2 finds a wrong number of cards."""
+        t = penalising(deal_ritual=False, **match).dealt("1 2 3 4 | 1 2", closed=True).declares(P1, 2).tricks(1)
+        t.do(Report(seat=P1, accused=P3, fault="exposed_card"))
+        t.tricks(tricks).do(Report(seat=P2, accused=P2, fault="wrong_count"))
+        return t.dealt("1 2 3 4 | 1 2", closed=True)
+
+    def test_until_the_score(self):
+        t = self.dealt_again(2).declares(P1, 2).tricks(4).asks(P1).tricks(2)
+        t.upheld(P1, P3, "exposed_card", rule="B11")
+        assert t.score().penalties == (0, 0, 5, 0)
+
+    def test_once_only(self):
+        t = self.dealt_again(1)
+        t.upheld(P1, P3, "exposed_card", rule="B11")
+        t.dismissed(P2, P3, "exposed_card", reason="again")
+
+    def test_with_a_window_until_the_first_trick_is_complete(self):
+        t = self.dealt_again(0, knock_window="next_trick").declares(P1, 2)
+        t.card()
+        t.upheld(P1, P3, "exposed_card", rule="B11")
+
+        t = self.dealt_again(0, knock_window="next_trick").declares(P1, 2).tricks(1)
+        t.dismissed(P1, P3, "exposed_card", reason="late")
+
+    def test_what_had_lapsed_stays_so(self):
+        t = self.dealt_again(1, knock_window="next_trick")
+        assert t.dismissed(P1, P3, "exposed_card", reason="late").within_deal
+        assert t.declares(P1, 2).tricks(4).asks(P1).tricks(2).score().penalties == (0, 0, 0, 0)
+
+
+@pytest.mark.rule("C61", "C-O38")
+@pytest.mark.parametrize(("tricks", "late"), [(0, False), (1, True)])
+def test_in_fem_opp_too(tricks: int, late: bool):
+    t = fem(ritual=True, knock_window="next_trick")
+    t.do(Cut(seat=P2))
+    t.dealt("1 2 3 4 | 1 2", closed=True).bid("1 0 0 0").tricks(tricks)
+    t.do(Report(seat=P2, accused=P2, fault="wrong_count"))
+    t.dealt("1 2 3 4 | 1 2", closed=True)
+    if late:
+        t.dismissed(P1, P2, "wrong_cut", reason="late")
+    else:
+        t.upheld(P1, P2, "wrong_cut", rule="C10")

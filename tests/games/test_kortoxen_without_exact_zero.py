@@ -86,6 +86,26 @@ class TestWithoutExactZero:
         assert t.points == (9, 0, 13, 8)
 
     @pytest.mark.rule("B-O34", "B70")
+    @BOTH
+    def test_only_at_exactly_zero(self, enforcement: str):
+        """P2 has more tricks than points."""
+        t = playing(
+            "1 2 3 1 | 4 3", (9, -1, 8, 8), exact_zero=False, overshoot="negative", enforcement=enforcement
+        ).tricks(2)
+        if enforcement == "refuse":
+            t.refused(KnockOut(seat=P2), rule="B67", code="not_at_zero")
+        else:
+            assert t.do(KnockOut(seat=P2)) == (KnockedOut(seat=P2, valid=False),)
+        t.tricks(2).asks(P1, "play").tricks(2)
+        if enforcement == "penalise":
+            t.score()
+        assert (t.won, t.points[P2]) == (None, -2)
+
+    def test_who_took_one_trick_too_many_cannot_knock_out_any_more(self):
+        t = playing("1 2 2 1 | 4 3", (9, 1, 8, 8), exact_zero=False, enforcement="penalise").tricks(3)
+        assert t.do(KnockOut(seat=P2)) == (KnockedOut(seat=P2, valid=False),)
+        assert t.phase == "playing"
+
     def test_if_nobody_knocks_out_the_deal_is_scored_as_usual(self):
         t = playing("2 1 3 1 | 4 3", (9, 1, 8, 8), exact_zero=False, enforcement="penalise").tricks(4)
         t.asks(P1, "play").tricks(2).score()

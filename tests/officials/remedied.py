@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from referee.acts import Result
-from referee.asked import OpenCase
+from referee.asked import Appeal, OpenCase
 from referee.events import Adjudication
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
 from referee.store.aggregate import fold
@@ -51,6 +51,13 @@ def all_agree(hearing: Hearing, case: int = 1, by: int = 0) -> None:
     for seat in range(hearing.match.state.table.seats):
         if seat != by:
             hearing.says(seat, True, case=case)
+
+
+def appeal(hearing: Hearing, case: int = 1) -> None:
+    """Appeal by the first seat that the ruling went against."""
+    seats = range(hearing.match.state.table.seats)
+    seat = next(seat for seat in seats if hearing.cases[case - 1].went_against(seat))
+    hearing.ask(Appeal(case=case, seat=seat))
 
 
 def topics(hearing: Hearing) -> list[str]:

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.acts import Bid, Close, Deal, IssueToken, Score, TakeBack, Trick, Void
+from referee.acts import Bid, Close, Deal, Score, TakeBack, Trick, Void
+from referee.admission import IssueToken
 from referee.asked import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
 from referee.events import Adjudication
 from referee.officials.standing import Case
@@ -86,6 +87,15 @@ def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending
     assert table.match.state.to_speak[0] == 2
     table.do(ruling("upheld"), actor="official:2")
     assert table.match.state.to_speak[0] == 1
+
+
+@pytest.mark.rule("J7")
+def test_a_seat_that_wanted_the_act_to_stand_has_no_appeal(table: Attending) -> None:
+    table.do(misclick())
+    agree(table, 3, agrees=False)
+    table.do(ruling("dismissed"))
+    table.refused(Appeal(case=1, seat=3), "not_against_you", "J7")
+    table.do(Appeal(case=1, seat=0))
 
 
 class TestOvertaken:

@@ -16,6 +16,7 @@ from tests.officials.remedied import (
     DAG,
     OUT_BY_FIVE,
     all_agree,
+    appeal,
     correction,
     entered,
     folds,
@@ -165,7 +166,7 @@ class TestAWrongLine:
             wrong(hearing, sheets.right)
             all_agree(hearing)
             first = len(hearing.history)
-            hearing.ask(Appeal(case=1, seat=1))
+            appeal(hearing)
             hearing.rule(verdict, by="official:2", rule="J9", **more)
             if then is sheets.right:
                 assert topics(hearing) == ["case/ruled"], "nothing changes"
@@ -184,10 +185,10 @@ class TestAWrongLine:
             wrong(hearing, body)
             hearing.rule("upheld", case=number, rule="J9")
         now = lines(hearing)
-        hearing.ask(Appeal(case=1, seat=1))
+        appeal(hearing)
         hearing.rule("dismissed", case=1, by="official:2", rule="J9")
         assert lines(hearing) == now
-        hearing.ask(Appeal(case=2, seat=1))
+        appeal(hearing, 2)
         hearing.rule("dismissed", case=2, by="official:2", rule="J9")
         assert lines(hearing) == lines(entered("rodskagg-kortoxen", sheets.wrong))
 
@@ -260,9 +261,44 @@ class TestTheEnd:
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is not None
         assert hearing.match.provisional(hearing.wait(29).at)
-        hearing.ask(Appeal(case=1, seat=DAG))
+        hearing.ask(Appeal(case=1, seat=ANNA))
         hearing.wait(1)
         hearing.refused(hearing.ruling("dismissed", rule="J9"), "window_closed", "J8", "official:2")
+
+    @pytest.mark.rule("J7")
+    def test_a_line_is_appealed_by_a_seat_that_it_did_not_help(self) -> None:
+        """DAG has won by the correction, and BERIT has asked for it."""
+        hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
+        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        hearing.rule("upheld", rule="J9")
+        for seat in (DAG, BERIT):
+            hearing.refused(Appeal(case=1, seat=seat), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=ANNA))
+        assert hearing.status() == "appealed"
+
+    @pytest.mark.rule("J7")
+    @pytest.mark.parametrize("ruleset", ["rams-english", "kalabrias"])
+    def test_in_games_where_more_is_better_too(self, ruleset: str) -> None:
+        sheets = SHEETS[ruleset]
+        hearing = entered(ruleset, sheets.wrong)
+        before = points(hearing)
+        hearing.ask(OpenCase(kind="entry", deal=1, result=result(sheets.right)), "official")
+        hearing.rule("upheld", rule="J9")
+        change = [now - was for was, now in zip(before, points(hearing), strict=True)]
+        helped, hurt = change.index(max(change)), change.index(min(change))
+        assert change[helped] > 0 > change[hurt]
+        hearing.refused(Appeal(case=1, seat=helped), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=hurt))
+
+    @pytest.mark.rule("J7")
+    def test_a_dismissed_line_is_appealed_by_a_seat_that_did_not_deny_it(self) -> None:
+        sheets = SHEETS["rodskagg-kortoxen"]
+        hearing = entered("rodskagg-kortoxen", sheets.wrong)
+        wrong(hearing, sheets.right)
+        hearing.says(CESAR, False)
+        hearing.rule("dismissed", rule="J4")
+        hearing.refused(Appeal(case=1, seat=CESAR), "not_against_you", "J7")
+        hearing.ask(Appeal(case=1, seat=DAG))
 
     @pytest.mark.rule("J8")
     def test_in_time_or_beyond_doubt(self) -> None:

@@ -130,6 +130,42 @@ class TestAppeals:
         dealt.refused(Appeal(case=1, seat=DAG), "not_a_party", "J7")
         dealt.refused(Appeal(case=1, seat=7), "no_such_seat", None)
 
+    @pytest.mark.rule("J7")
+    @pytest.mark.parametrize(("verdict", "gained", "lost"), [("upheld", BERIT, CESAR), ("dismissed", CESAR, BERIT)])
+    def test_only_against_a_ruling_that_went_against_the_party(
+        self, dealt: Hearing, verdict: str, gained: int, lost: int
+    ) -> None:
+        """Otherwise the player who gained could use up the only appeal."""
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule(verdict)
+        dealt.refused(Appeal(case=1, seat=gained), "not_against_you", "J7")
+        dealt.ask(Appeal(case=1, seat=lost))
+        assert dealt.status() == "appealed"
+
+    @pytest.mark.rule("J7")
+    def test_so_it_is_with_the_referee_s_own_rulings(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "fold_question")
+        dealt.refused(Appeal(case=1, seat=CESAR), "not_against_you", "J7")
+        dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
+        dealt.knock(BERIT, CESAR, "exposed_card")
+        dealt.refused(Appeal(case=2, seat=BERIT), "not_against_you", "J7")
+
+    @pytest.mark.rule("J7", "B17")
+    def test_of_the_accused_and_the_payer_each_may(self) -> None:
+        for seat in (CESAR, ANNA):
+            hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
+            hearing.knock(BERIT, CESAR, "wrong_cut")
+            hearing.rule("upheld", rule="B17")
+            hearing.ask(Appeal(case=1, seat=seat))
+            assert hearing.status() == "appealed"
+
+    @pytest.mark.rule("J7")
+    def test_who_knocked_may_where_more_follows_than_the_price(self, dealt: Hearing) -> None:
+        dealt.knock(BERIT, CESAR, "revoke")
+        dealt.rule("upheld", remedy=RemedySent(void=True))
+        dealt.ask(Appeal(case=1, seat=BERIT))
+        assert dealt.status() == "appealed"
+
     def test_there_must_be_another_official(self) -> None:
         hearing = Hearing(terms=Adjudication(officials=("Maja",))).deal()
         hearing.knock(BERIT, CESAR, "revoke")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from api.matches.shown import shuffling
 from referee.acts import Abandon, Deal, Entropy, Void
@@ -192,6 +193,22 @@ class TestWhatASeatAdds:
         assert isinstance(dealt, Dealt)
         assert dealt.seed == f"2:3:{key}"
 
+    @pytest.mark.rule("J13")
+    def test_is_seen_by_all_at_once(self) -> None:
+        """The server has committed to its part before, and shows that part to nobody."""
+        played = Played(ruleset=KALABRIAS, players=2)
+        assert played.kinds() == ["match/opened", "shuffle/committed"]
+        (added,) = played.do(digits(1))
+        committed = played.history[1].event
+        assert isinstance(committed, ShuffleCommitted)
+        for viewer in (0, 1, "spectator", "official"):
+            assert seen(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
+            assert seen(committed, viewer, public=False) == replace(committed, seed="")
+        told = shuffling(played.match)
+        assert told is not None
+        assert told.entropy == (None, DIGITS)
+
+    @pytest.mark.rule("J13")
     def test_once(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
         played.do(digits(0))

@@ -16,6 +16,7 @@ from referee.acts import (
     Discard,
     Entropy,
     Exchange,
+    KeepCards,
     Knock,
     KnockForCards,
     KnockOut,
@@ -27,6 +28,7 @@ from referee.acts import (
 )
 from referee.admission import IssueToken
 from referee.asked import OpenCase, Statement
+from referee.cards import PACK
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
@@ -42,6 +44,7 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from tests.edited import differences
+from tests.games.rodskagg import NO_ACE_NOR_COURT
 from tests.given import NOON, deal
 from tests.officials.attending import TAKES_BACK, Attending
 from tests.officials.correcting import bare
@@ -191,6 +194,42 @@ class TestWhatStands:
         table = play_to_the_end()
         table.refused(back(0), "match_over", None)
         assert table.match.legal(0) == ()
+
+
+@pytest.mark.parametrize("ruleset", [KORTOXEN, "rodskagg-alga"])
+class TestARequestForNewCards:
+    """It may be taken back only until another player has answered."""
+
+    def asking(self, ruleset: str) -> Attending:
+        """Nobody holds an ace or a court card, and seat 1 is the first to say whether it wants new cards."""
+        ritual = {"deal_ritual": False} if ruleset == KORTOXEN else {}
+        table = Attending(ruleset=ruleset, dealing="table", honour_redeal=True, **ritual)
+        stock = tuple(card for card in PACK if not any(card in hand for hand in NO_ACE_NOR_COURT))
+        table.do(Deal(seat=0, hands=NO_ACE_NOR_COURT, stock=stock))
+        return table
+
+    def test_before_another_has_answered_it_is_taken_back(self, ruleset: str) -> None:
+        table = self.asking(ruleset)
+        before = table.match.state
+        table.do(RequestCards(seat=1), *map(back, (1, 0, 2)))
+        (_, done) = table.do(back(3))
+        assert isinstance(done, ActTakenBack)
+        assert like(table.match.state, before)
+        table.do(KeepCards(seat=1))
+
+    @pytest.mark.parametrize("answer", [RequestCards(seat=2), KeepCards(seat=2)])
+    def test_after_another_has_answered_it_stands(self, ruleset: str, answer: Any) -> None:
+        table = self.asking(ruleset)
+        table.do(RequestCards(seat=1), back(1), answer)
+        assert back(1) not in table.match.legal(1)
+        table.refused(back(1), "not_your_act")
+        table.do(*map(back, (2, 0, 1, 3)))
+        table.refused(back(1), "nothing_to_take_back")
+
+    def test_when_the_new_cards_have_come_it_stands(self, ruleset: str) -> None:
+        table = self.asking(ruleset)
+        table.do(KeepCards(seat=1), KeepCards(seat=2), KeepCards(seat=3), RequestCards(seat=0))
+        table.refused(back(0), "seen_already")
 
 
 def play_to_the_end() -> Attending:

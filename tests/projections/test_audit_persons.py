@@ -20,17 +20,23 @@ class Audited:
 
     def __init__(self) -> None:
         self.findings, self.number, self.at = Findings(), 0, NOW
-        self.people = People(self.findings)
+        self.people, self.kinds = People(self.findings), dict[int, str]()
         self.happens(KeyIssued(key="k1", scopes=SCOPES, hash="1" * 64, expires_at=NOW, member=1))
 
     def happens(self, event: Event, by: Actor = "key:k1") -> None:
         self.number += 1
         recorded = Recorded(UUID(int=1), self.number, self.at, by, "~", "", "", event)
-        self.people.take(recorded, lambda number: None)
+        self.people.take(recorded, self.kinds.get)
 
     def pays_out(self, amount: int, currency: str = "SEK") -> None:
         postings = (Posting(account="member:2", amount=amount), Posting(account="cash", amount=-amount))
         self.happens(MoneyPosted(kind="payout", currency=currency, postings=postings, by="key:k1", balance=-amount))
+
+    def takes_back(self, kind: str, debit: str, credit: str, amount: int) -> None:
+        """The founder alone takes back an entry of this kind."""
+        postings = (Posting(account=debit, amount=amount), Posting(account=credit, amount=-amount))
+        self.kinds[1] = kind
+        self.happens(MoneyPosted(kind="reverse", currency="SEK", postings=postings, by="key:k1", reverses=1))
 
     @property
     def found(self) -> list[tuple[str, Any]]:
@@ -57,6 +63,26 @@ def test_closing_the_books_does_not_start_the_count_again(audited: Audited) -> N
     audited.happens(BooksClosed(closing=1, through=1, digest="a" * 64, trial=(), label="2026"))
     audited.pays_out(1)
     assert audited.found == [("not_proposed", audited.number)]
+
+
+def test_a_deposit_taken_back_is_paid_out(audited: Audited) -> None:
+    """By its entry in the books, whatever its event says of it."""
+    audited.takes_back("deposit", "member:2", "cash", 1000)
+    assert audited.found == []
+    audited.pays_out(1)
+    assert audited.found == [("not_proposed", audited.number)]
+
+
+def test_a_payment_taken_back_by_one_alone(audited: Audited) -> None:
+    audited.takes_back("pay", "member:2", "member:3", 1)
+    assert audited.found == [("not_proposed", audited.number)]
+
+
+def test_what_pays_nothing_out_is_taken_back_by_one(audited: Audited) -> None:
+    audited.takes_back("payout", "cash", "member:2", 5000)
+    audited.takes_back("fee", "fees", "member:2", 5000)
+    audited.takes_back("opening", "opening", "cash", 5000)
+    assert audited.found == []
 
 
 def test_payouts_count_for_thirty_days(audited: Audited) -> None:

@@ -15,7 +15,7 @@ from referee.games._rodskagg import dealing
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
-from referee.offences import noted
+from referee.offences import noted, with_ledger
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -209,8 +209,12 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, customs: Cust
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """The state when everybody knows that the cards are wrong: the same dealer deals again (B27)."""
-    state = noted(state, event.breaches, number)
+    """The state when everybody knows that the cards are wrong: the same dealer deals again (B27).
+
+    A breach before the misdeal stays punishable in the deal that is dealt again (B-O41, C-O38).
+    """
+    ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
+    state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
         return replace(state, misdealt=True, found=True)
     return PickingUp(table=state.table, cards=state.cards, picked=state.table.playing, misdealt=True, found=True)

@@ -1,6 +1,6 @@
 """Rödskägg after CatsAtCards: everybody declares exactly, six tricks, a question, with Fem Opp and Exact Tricks.
 
-Rulebook C1-C62. Readings of what the source leaves open are C-O1 to C-O37; the option that changes one is named in
+Rulebook C1-C62. Readings of what the source leaves open are C-O1 to C-O38; the option that changes one is named in
 :class:`Options`. The weightiest: only who had no trick and played on counts late tricks double (C-O1), nothing of it
 touches the Declarer (C-O2), a Redbeard hand is played out and scored for the others (C-O7), the Declarer among
 several at zero wins (C-O8), and the table of Fem Opp, lost in the source, is data (C60).

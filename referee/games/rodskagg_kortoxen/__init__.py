@@ -1,6 +1,6 @@
 """Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until somebody knocks.
 
-Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O40; the option that changes one is named
+Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O41; the option that changes one is named
 in :class:`Options`. The weightiest: knocks until the deal is scored (B-O2), a revoke is an error like any other
 (B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
 
