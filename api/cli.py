@@ -2,20 +2,12 @@
 that change what is stored or make keys (:mod:`api.commands`)."""
 
 import argparse
-import asyncio
-import gc
 import logging
 import os
-import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import FrameType
 from uuid import UUID
-
-import uvicorn
-from litestar import Litestar
 
 from api import VERSION
 from api.app import create_app
@@ -24,12 +16,11 @@ from api.commands import backups, clubs, erasing, keys, logs
 from api.commands.operating import NotDone
 from api.docs import reference
 from api.http.problems import STORE_FAILURES
-from api.http.protocol import IDLE_SECONDS, Protocol
 from api.ops import verify as verification
 from api.ops.doctor import doctor
 from api.ops.files import kept_from_others, open_to_others
 from api.ops.records import survive_any_clock
-from api.service import Service
+from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
 from referee.store.clock import ClockWrong, utc_now
@@ -45,85 +36,12 @@ DOCTOR = (
     "Tells what is wrong with the settings, the store, its books and the disk, a line each with what to do, and "
     "changes nothing. Exits 0 if nothing is wrong, else 1."
 )
-GRACE_SECONDS = 6
-"""To answer what is under way when told to stop; streams end at once, and an act is answered sooner."""
-END_SECONDS = 9.0
-"""After which the process ends, whatever still hangs."""
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
 """What is raised where a store cannot be opened."""
-NOT_STARTED, UNANSWERED, INTERRUPTED = 3, 4, 130
-"""Exit codes, beside 0, 1 for what ``verify`` finds and 2 for a wrong command or setting."""
+NOT_STARTED, INTERRUPTED = 3, 130
+"""Exit codes, beside 0, 1 for what ``verify`` finds, 2 for a wrong command or setting, and that of the server."""
 
 log = logging.getLogger(__name__)
-
-
-class Server(uvicorn.Server):
-    """Ends streams first: uvicorn waits for them before it lets the app know that it stops. And ends in any case."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.unanswered = 0
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Told to stop, by a signal."""
-        if not self.should_exit:
-            end = threading.Timer(END_SECONDS, self._end)
-            end.daemon = True
-            end.start()
-        super().handle_exit(sig, frame)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Look once in 0.1 seconds whether to end. Answers have no ``Date`` while the clock shows none."""
-        try:
-            return await super().on_tick(counter)
-        except (OverflowError, ValueError, OSError):
-            self.server_state.default_headers = self.config.encoded_headers
-            return self.should_exit
-
-    def _end(self) -> None:
-        unanswered = max(self.unanswered, len(self.server_state.tasks))
-        log.critical("ended %g s after the signal, with %d requests not answered", END_SECONDS, unanswered)
-        os._exit(UNANSWERED)
-
-    def _give_up(self) -> None:
-        self.unanswered = len(self.server_state.tasks)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts. What has been made by then is kept, so the garbage collector need not look at it again."""
-        await super().startup(sockets)
-        gc.collect()
-        gc.freeze()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stops."""
-        assert isinstance(self.config.app, Litestar)
-        service: Service | None = self.config.app.state.get("service")
-        if service is not None:
-            service.hub.close()
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
-        await super().shutdown(sockets)
-        if self.unanswered:
-            log.critical("ended with %d requests not answered", self.unanswered)
-            sys.exit(UNANSWERED)
-
-
-def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
-    """How uvicorn serves the app."""
-    return uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        loop="uvloop",
-        http=Protocol,
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        proxy_headers=False,  # api.access.addresses reads them
-        timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
 
 
 def serve(settings: Settings) -> int:

@@ -6,9 +6,12 @@ nothing more is read and the connection is closed. Answers may take as long as t
 """
 
 import asyncio
+import fcntl
 import logging
 import re
 import resource
+import sys
+import termios
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -59,6 +62,8 @@ IDLE_SECONDS = 65
 """Between two requests. Longer than proxies keep a connection (60 s), so that they do not use one that has gone."""
 STALLED_SECONDS = 60.0
 """For a reader to take something of what waits to be sent to him."""
+STOPPING_SECONDS = 2.0
+"""From the beginning of a stop to the end of a request that has come in part."""
 CLOSING_SECONDS = 2.0
 """After a refusal, for the caller to read it: what he still sends is thrown away until then, for a connection that is
 closed on unread bytes loses the answer too."""
@@ -69,6 +74,13 @@ def connections_max() -> int:
     """How many connections there may be at a time."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_KEPT))
+
+
+class ServingState(ServerState):
+    """What the connections of a server share."""
+
+    stopping = False
+    """Whether the server stops: it answers what was received, and nothing else."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -85,6 +97,8 @@ class Protocol(HttpToolsProtocol):
         app = config.app
         assert isinstance(app, Litestar)
         assert isinstance(app.request_max_body_size, int)
+        assert isinstance(server_state, ServingState)
+        self._state = server_state
         self._body_max = app.request_max_body_size
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
@@ -112,6 +126,8 @@ class Protocol(HttpToolsProtocol):
             self._refuse(Problem("busy", headers=RETRY_AFTER))
         else:
             self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
+        if self._state.stopping:
+            self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It has ended."""
@@ -151,6 +167,8 @@ class Protocol(HttpToolsProtocol):
         else:
             if self._in_message:
                 self._wait_for_the_rest(len(piece))
+            if self._state.stopping:
+                self._close_after_the_last()
 
     def _wait_for_the_rest(self, came: int) -> None:
         """Of a message that has not come whole: it may not become too long, nor take too long."""
@@ -260,6 +278,8 @@ class Protocol(HttpToolsProtocol):
             self._unset_keepalive_if_required()  # another has begun to come, which has a clock of its own
         if self._refused is not None and not self._under_way:
             self._say(self._refused)
+        elif self._state.stopping:
+            self._close_after_the_last()
 
     @property
     def _under_way(self) -> bool:
@@ -316,6 +336,33 @@ class Protocol(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._deadline = self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
+
+    # The end of the server
+
+    def shutdown(self) -> None:
+        """Answer what was received, then close. Refuse what does not come whole in time."""
+        self.loop.call_later(STOPPING_SECONDS, self._refuse, Problem("busy", headers=RETRY_AFTER))
+        self._close_after_the_last()
+
+    def begin_to_stop(self) -> None:
+        """Have the answer under way, if it is the last, say so. An idle connection may still get a request."""
+        if self._under_way:
+            self._close_after_the_last()
+
+    def _close_after_the_last(self) -> None:
+        """Have the last answer say that the connection is closed. Do nothing while more requests have come."""
+        if self._deaf or self.transport.is_closing() or self._in_message or self._unread():
+            return
+        if self._under_way:
+            self.cycle.keep_alive = False
+            self._deaf = True
+        else:
+            self.transport.close()
+
+    def _unread(self) -> int:
+        """Return how many bytes have come that were not read yet."""
+        file = self.transport.get_extra_info("socket").fileno()
+        return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
     # One who reads nothing of a long answer holds all of it in memory
 

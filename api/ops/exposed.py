@@ -8,11 +8,10 @@ from litestar import Litestar, get
 from litestar.datastructures import State
 from litestar.types import Message, Scope
 from uvicorn import Config
-from uvicorn.server import ServerState
 
 from api.http.headers import Req, secured
 from api.http.problems import HANDLERS
-from api.http.protocol import Protocol
+from api.http.protocol import Protocol, ServingState
 from api.http.replies import Reply
 from api.ops.metrics import MEDIA_TYPE, exposition
 from api.service import Service, service_of
@@ -47,12 +46,13 @@ async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]
         openapi_config=None,
     )
     config = Config(app, ws="none", access_log=False, log_config=None, server_header=False)
-    state = ServerState()
+    state = ServingState()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Protocol(config, state, {}, loop), host, port)
     try:
         yield
     finally:
         server.close()
+        state.stopping = True
         for connection in list(state.connections):
             connection.shutdown()

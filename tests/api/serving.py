@@ -17,7 +17,7 @@ from typing import IO, Any
 import httpx
 
 from api.app import create_app
-from api.cli import Server, config_of
+from api.server import Server, config_of
 from api.settings import Settings
 from tests.forked import ROOT, Forked
 

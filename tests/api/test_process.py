@@ -1,4 +1,4 @@
-"""The service as a process: told to stop, killed, and looked after from the command line."""
+"""The service as a process: killed, and looked after from the command line."""
 
 import signal
 import threading
@@ -10,33 +10,11 @@ import httpx
 import pytest
 
 from referee.store.store import construct
-from tests.api.serving import ROOT, knacka, running, sse
+from tests.api.serving import ROOT, knacka, running
 from tests.api.table import Table
 
 
-class TestStopping:
-    def test_told_to_stop_it_ends_streams_and_stops(self, sqlite_url: str) -> None:
-        with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client:
-            table = Table(client)
-            ended = threading.Event()
-
-            def listen() -> None:
-                with client.stream("GET", f"{table.path}/events/stream", timeout=30) as response:
-                    for event in sse(response):
-                        if event.get("id") == "1":
-                            heard.set()
-                ended.set()
-
-            heard = threading.Event()
-            listener = threading.Thread(target=listen)
-            listener.start()
-            assert heard.wait(5)
-            began = time.monotonic()
-            assert process.end(signal.SIGTERM, 10) in (0, -signal.SIGTERM)
-            assert time.monotonic() - began < 5
-            listener.join(5)
-            assert ended.is_set(), "the stream came to a proper end"
-
+class TestKilled:
     def test_killed_it_loses_nothing_that_was_answered(self, store_url: str) -> None:
         answered: dict[str, int] = {}
 

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from api import cli, starting
+from api.server import UNANSWERED
 from tests.api.serving import ROOT, START_SECONDS_MAX, free_port, is_ready
 from tests.forked import Forked
 from tests.proxy import Proxy, target_of
@@ -187,7 +188,7 @@ def _serving(url: str, port: int = 0) -> Iterator[tuple[Forked, TextIO]]:
 HANGS = """
 import asyncio, logging, sys, time
 from litestar import Litestar, get
-import api.cli as cli
+import api.server as served
 
 @get("/task")
 async def task() -> None:
@@ -199,9 +200,9 @@ async def loop() -> None:
     print("here", flush=True)
     time.sleep(60)
 
-cli.GRACE_SECONDS, cli.END_SECONDS = 0.5, 2
+served.GRACE_SECONDS, served.END_SECONDS = 0.5, 2
 logging.basicConfig(stream=sys.stderr)
-server = cli.Server(cli.config_of(Litestar([task, loop], logging_config=None), "127.0.0.1", int(sys.argv[1])))
+server = served.Server(served.config_of(Litestar([task, loop], logging_config=None), "127.0.0.1", int(sys.argv[1])))
 server.config.timeout_graceful_shutdown = 1
 server.run()
 """
@@ -236,5 +237,5 @@ def test_whatever_hangs_it_ends_and_says_how_many_are_left_without_an_answer(pat
         assert process.stdout.readline() == "here\n"
         process.send_signal(signal.SIGTERM)
         said = process.stderr.read()
-        assert process.wait(10) == cli.UNANSWERED
+        assert process.wait(10) == UNANSWERED
         assert "1 requests not answered" in said

@@ -19,7 +19,7 @@ from litestar import Litestar, Request, post
 from litestar.response.base import ASGIResponse
 
 import api.app
-from api.cli import Server, config_of
+from api.server import Server, config_of
 from api.settings import Settings
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk, _Job, _Work

@@ -1,0 +1,117 @@
+"""The HTTP server: how it starts, and how it stops when a signal tells it to.
+
+What was received before the signal is answered, and the last answer on a connection says ``Connection: close``.
+Streams end in order. The process ends within :data:`END_SECONDS` in any case.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import socket
+import sys
+import threading
+import time
+from queue import SimpleQueue
+from types import FrameType
+
+import uvicorn
+from litestar import Litestar
+
+from api.http.protocol import IDLE_SECONDS, Protocol, ServingState
+from api.service import Service
+
+GRACE_SECONDS = 6
+"""Seconds to answer what was received before the signal. Streams end at once, and an act is answered sooner."""
+END_SECONDS = 9.0
+"""Seconds from the signal to the end of the process, whatever still hangs."""
+UNANSWERED = 4
+"""The exit code if requests are left without an answer."""
+
+log = logging.getLogger(__name__)
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which stops in order and in any case."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.server_state = self._state = ServingState()
+        self.unanswered = 0
+        self._signalled: SimpleQueue[int] = SimpleQueue()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop at the first signal. Later ones change nothing: what was received is still answered."""
+        if not self.should_exit:
+            self._signalled.put(sig)
+            self._state.stopping = True
+            super().handle_exit(sig, frame)
+            asyncio.get_running_loop().call_soon_threadsafe(self._begin_to_stop)
+
+    def _begin_to_stop(self) -> None:
+        for connection in self.server_state.connections:
+            assert isinstance(connection, Protocol)
+            connection.begin_to_stop()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look once in 0.1 seconds whether to end. Answers have no ``Date`` while the clock shows none."""
+        try:
+            return await super().on_tick(counter)
+        except (OverflowError, ValueError, OSError):
+            self.server_state.default_headers = self.config.encoded_headers
+            return self.should_exit
+
+    def _watch(self) -> None:
+        """End the process when its time is over. The thread waits from the start: later there may be no memory."""
+        self._signalled.get()
+        time.sleep(END_SECONDS)
+        try:
+            unanswered = max(self.unanswered, len(self.server_state.tasks))
+            log.critical("ended %g s after the signal, with %d requests not answered", END_SECONDS, unanswered)
+        finally:
+            os._exit(UNANSWERED)
+
+    def _give_up(self) -> None:
+        self.unanswered = len(self.server_state.tasks)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start. What has been made by then stays, so the garbage collector need not look at it again."""
+        if threading.current_thread() is threading.main_thread():  # only there signals come
+            threading.Thread(target=self._watch, name="end", daemon=True).start()
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Read what was received before the signal, end streams, and stop."""
+        self._state.stopping = True
+        for _ in range(self.config.backlog):  # a turn of the loop for each connection that may wait to be accepted
+            await asyncio.sleep(0)
+        assert isinstance(self.config.app, Litestar)
+        service: Service | None = self.config.app.state.get("service")
+        if service is not None:
+            service.hub.close()
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
+        await super().shutdown(sockets)
+        if self.unanswered:
+            log.critical("ended with %d requests not answered", self.unanswered)
+            sys.exit(UNANSWERED)
+
+
+def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
+    """Return how uvicorn serves the app."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        loop="uvloop",
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,  # api.access.addresses reads them
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
