@@ -211,6 +211,58 @@ class TestReversals:
         assert balances(club) == {}
 
 
+class TestPrograms:
+    """A key without a member proposes, and neither posts nor confirms."""
+
+    @pytest.fixture
+    def till(self, club: ClubTable) -> ClubTable:
+        club.issue("till", "treasury", "keys", "audit", "play", "read")
+        club.done("deposit", **{**SENT, "amount": 1000})
+        club.done("fee", member=3, amount=10)
+        return club
+
+    @pytest.mark.parametrize(
+        ("act", "fields"),
+        [
+            ("deposit", SENT),
+            ("payout", SENT),
+            ("fee", {"member": 2, "amount": 500}),
+            ("opening", {"account": "cash", "amount": 500}),
+            ("reverse", {"entry": 2}),
+            ("close_books", {"label": "2026"}),
+        ],
+        ids=lambda one: one if isinstance(one, str) else "",
+    )
+    def test_what_it_sends_waits_for_a_member(self, till: ClubTable, act: str, fields: Any):
+        before = balances(till)
+        done = till.done(act, "till", **fields)
+        assert [one["topic"] for one in done["events"]] == ["proposal/made"]
+        assert balances(till) == before
+        for who, code in (("till", "confirmed-by-member"), ("berit", "confirmed-with")):
+            assert told(till, "confirm", who, proposal=done["proposal"]) == (403, code)
+        confirmed = till.done("confirm", "dag", proposal=done["proposal"])
+        topics = [one["topic"] for one in confirmed["events"]]
+        assert topics == ["proposal/confirmed", "books/closed" if act == "close_books" else "money/posted"]
+
+    def test_a_member_who_confirms_it_sends_it_and_may_need_another(self, till: ClubTable):
+        till.done("set", payout_limit=100)
+        number = till.done("payout", "till", **SENT)["proposal"]
+        again = till.done("confirm", "dag", proposal=number)["proposal"]
+        assert told(till, "confirm", "dag", proposal=again) == (403, "second-person-needed")
+        assert told(till, "confirm", "till", proposal=again) == (403, "confirmed-by-member")
+        till.done("confirm", proposal=again)
+
+    def test_it_is_no_party_and_no_second_person(self, till: ClubTable):
+        number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
+        assert told(till, "confirm", "till", proposal=number) == (403, "confirmed-by-member")
+        assert told(till, "pay", "till", payer=2, payee=3, amount=500) == (403, "scope-missing")
+
+    def test_it_declines_only_what_it_has_proposed(self, till: ClubTable):
+        number = till.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
+        assert told(till, "decline", "till", proposal=number) == (403, "confirmed-by-member")
+        till.done("decline", "till", proposal=till.done("fee", "till", member=2, amount=1)["proposal"])
+
+
 class TestErasing:
     def test_who_owes_something_is_not_erased(self, club: ClubTable):
         club.done("fee", member=3, amount=100)

@@ -8,8 +8,9 @@
 ``same``     the sender confirms it with a second key
 ``program``  a program's key with all scopes sends it
 ``confirms`` a program's key with all scopes confirms it
+``taken_up`` the founder confirms what the program has sent, and so sends it
 
-An answer is ``done``, ``waits`` (a proposal), ``-`` (nothing waits) or the code of a refusal.
+An answer is ``done``, ``waits`` (a proposal), ``-`` (nothing waits) or a refusal of :data:`REFUSED`.
 """
 
 from collections.abc import Callable
@@ -105,36 +106,45 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
     "set_payee_club": lambda club: asked.SetPayee(swish=ref("8")),
 }
 TABLE = """
-                        alone  first  second  same                  program  confirms
-deposit                 done   done   -       -                     done     -
-payout                  done   done   -       -                     done     -
-payout_above_the_limit  waits  waits  done    second_person_needed  waits    confirmed_by_member
-fee                     done   done   -       -                     done     -
-opening                 done   done   -       -                     done     -
-pay                     waits  waits  done    confirmed_by_other    payment_of_others confirmed_by_member
-pay_of_others           payment_of_others payment_of_others - -     payment_of_others -
-reverse_deposit         done   done   -       -                     done     -
-reverse_deposit_above   waits  waits  done    second_person_needed  waits    confirmed_by_member
-reverse_payout          done   done   -       -                     done     -
-reverse_fee             done   done   -       -                     done     -
-reverse_opening         done   done   -       -                     done     -
-reverse_pay             waits  waits  done    confirmed_by_other    waits    confirmed_by_member
-reverse_pay_own         waits  waits  done    confirmed_by_other    waits    confirmed_by_member
-reverse_match           waits  waits  done    second_person_needed  waits    confirmed_by_member
-close_books             done   waits  done    second_person_needed  waits    confirmed_by_member
-set_name                done   done   -       -                     done     -
-payout_limit_lower      done   done   -       -                     done     -
-payout_limit_higher     done   waits  done    second_person_needed  waits    confirmed_by_member
-keep_years_more         done   done   -       -                     done     -
-keep_years_fewer        done   waits  done    second_person_needed  waits    confirmed_by_member
-currencies              done   waits  done    second_person_needed  waits    confirmed_by_member
-name_and_currencies     done   waits  done    second_person_needed  waits    confirmed_by_member
-set_payee_own           done   done   -       -                     waits    -
-set_payee_other         done   waits  done    second_person_needed  waits    confirmed_by_member
-set_payee_club          done   waits  done    second_person_needed  waits    confirmed_by_member
+                        alone  first  second  same    program  confirms  taken_up
+deposit                 done   done   -       -       waits    -         done
+payout                  done   done   -       -       waits    -         done
+payout_above_the_limit  waits  waits  done    second  waits    member    waits
+fee                     done   done   -       -       waits    -         done
+opening                 done   done   -       -       waits    -         done
+pay                     waits  waits  done    other   party    member    -
+pay_of_others           party  party  -       -       party    -         -
+reverse_deposit         done   done   -       -       waits    -         done
+reverse_deposit_above   waits  waits  done    second  waits    member    waits
+reverse_payout          done   done   -       -       waits    -         done
+reverse_fee             done   done   -       -       waits    -         done
+reverse_opening         done   done   -       -       waits    -         done
+reverse_pay             waits  waits  done    other   waits    member    waits
+reverse_pay_own         waits  waits  done    other   waits    member    waits
+reverse_match           waits  waits  done    second  waits    member    waits
+close_books             done   waits  done    second  waits    member    waits
+set_name                done   done   -       -       done     -         -
+payout_limit_lower      done   done   -       -       done     -         -
+payout_limit_higher     done   waits  done    second  waits    member    waits
+keep_years_more         done   done   -       -       done     -         -
+keep_years_fewer        done   waits  done    second  waits    member    waits
+currencies              done   waits  done    second  waits    member    waits
+name_and_currencies     done   waits  done    second  waits    member    waits
+set_payee_own           done   done   -       -       waits    -         done
+set_payee_other         done   waits  done    second  waits    member    waits
+set_payee_club          done   waits  done    second  waits    member    waits
 """
 COLUMNS, *LINES = (line.split() for line in TABLE.strip().splitlines())
-EXPECTED = {act: dict(zip(COLUMNS, answers, strict=True)) for act, *answers in LINES}
+REFUSED = {
+    "second": "second_person_needed",
+    "other": "confirmed_by_other",
+    "member": "confirmed_by_member",
+    "party": "payment_of_others",
+}
+"""The codes of the refusals in :data:`TABLE`."""
+EXPECTED = {
+    act: dict(zip(COLUMNS, (REFUSED.get(one, one) for one in answers), strict=True)) for act, *answers in LINES
+}
 
 
 def test_every_act_has_its_line():
@@ -151,5 +161,17 @@ def test_the_answer_is_as_the_table_says(name: str):
     for column, holder in (("same", club.again), ("confirms", club.program), ("second", club.second)):
         found[column] = club.confirm(act, holder)
     club = Persons(two=True)
-    found["program"] = club.answer(ACTS[name](club), club.program)
+    found["program"] = club.answer(act, club.program)
+    found["taken_up"] = club.confirm(act, club.first)
     assert found == EXPECTED[name]
+
+
+def _is_about_money(act: Callable[[Persons], Any]) -> bool:
+    return isinstance(act(Persons(two=False)), asked.MoneyAct)
+
+
+@pytest.mark.parametrize("name", [name for name, act in ACTS.items() if _is_about_money(act)])
+def test_a_program_posts_nothing_in_a_club_of_one_either(name: str):
+    club = Persons(two=False)
+    assert club.answer(ACTS[name](club), club.program) in ("waits", "payment_of_others")
+    assert club.answer(ACTS[name](club), "operator") in ("waits", "payment_of_others")
