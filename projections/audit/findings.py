@@ -31,8 +31,8 @@ Check = Annotated[
         "`settlements`: each entry is what its match comes to, or what its event says. `derivations`: the lines of a "
         "match add up to what it has said. `closings`: each closing has the digest and the balances of its entries. "
         "`chain`: each row names the hash of the row before, and none is missing. `log`: the rows are the leaves of "
-        "the log that is signed. `names`: each name and text is the one that was put. `two_persons`: what needs two "
-        "members was confirmed by another than who asked, as it was proposed. "
+        "the log that is signed. `names`: each name and text is the one that was put. `two_persons`: members "
+        "made the acts about money, and what needs two was confirmed by another than the sender, as proposed. "
         "`pot_not_negative`: no pot has given more than it had.",
     ),
 ]

@@ -12,6 +12,7 @@ from referee.clubs.asked import ProposedAct, SetPayee
 from referee.clubs.facts import (
     LIMIT_DAYS,
     AppName,
+    BooksClosed,
     ClubFounded,
     ClubSet,
     KeyId,
@@ -112,6 +113,8 @@ class People:
                 self.proposals.pop(number, None)
             case MoneyPosted() as posted:
                 self._posted(recorded, posted, kind_of)
+            case BooksClosed():
+                self._must_be_a_member(recorded)
 
     def take_names(self, recorded: Recorded) -> None:
         """The same, as far as names and numbers come or go by it."""
@@ -131,6 +134,12 @@ class People:
             case MemberErased(member=member):
                 self.erased[member] = recorded.at
 
+    def _must_be_a_member(self, recorded: Recorded) -> None:
+        """Say so if no member made an act about money."""
+        if self._member(recorded.actor) is None:
+            where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
+            self.findings.say("two_persons", "no_member", **where, stands=recorded.actor)
+
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """Look for the second person of an entry that takes two.
 
@@ -147,6 +156,7 @@ class People:
                     paid = self._paid_out((one.account, posted.currency), recorded.at, one.amount)
                     needs = needs or (self._limit is not None and paid > self._limit)
         if not needs and proposal is None:
+            self._must_be_a_member(recorded)
             return
         parties = {member_of(one.account) for one in posted.postings} if pay else set()
         asked, confirmed = self._member(posted.by), self._member(recorded.actor)

@@ -33,8 +33,13 @@ Events = tuple[Event, ...]
 
 
 def takes_two(club: Club, request: asked.ClubRequest, moment: Moment) -> bool:
-    """Return whether an act always waits for another member: a payment between members, a payout above the limit, the
-    reversal of a match or of a payment, and that of a deposit, which pays it out again."""
+    """Return whether an act about money always waits for another member.
+
+    These do: a payment between members, a payout above the limit, and the reversal of a match, of a payment, and of a
+    deposit above the limit, which pays it out. So does every act of a caller who is no member.
+    """
+    if isinstance(request, asked.MoneyAct) and member_by(club, moment.actor) is None:
+        return True
     match request:
         case asked.Pay() | asked.Reverse(found=asked.EntryFound(kind="match" | "pay")):
             return True

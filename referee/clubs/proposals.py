@@ -146,8 +146,11 @@ def decline(club: Club, request: asked.Decline, moment: Moment) -> tuple[Event, 
     me, act = member_by(club, moment.actor), proposal.act
     concerned = me is not None and me in {proposal.member, *parties_of(proposal)}
     scopes = (*confirmers(act), *(("self",) if concerned else ()))
-    if moment.actor != proposal.by and (refused := _with_one_of(club, moment.actor, scopes)) is not None:
-        raise refused
+    if moment.actor != proposal.by:
+        if me is None:
+            raise NotGranted("confirmed_by_member", None)
+        if (refused := _with_one_of(club, moment.actor, scopes)) is not None:
+            raise refused
     return (ProposalDeclined(proposal=request.proposal, act=act, by=proposal.by),)
 
 

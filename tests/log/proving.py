@@ -164,7 +164,7 @@ def audited(client: Any) -> Audited:
     struck(client, matches[0])
     matches.append(won(club))
     club.done("payout", member=2, amount=1000, via="cash")
-    club.done("reverse", entry=1)
+    club.done("reverse", entry=4)
     followed(client)
     club.done("close_books", label="second")
     return Audited(club, matches)

@@ -85,6 +85,15 @@ def test_what_pays_nothing_out_is_taken_back_by_one(audited: Audited) -> None:
     assert audited.found == []
 
 
+@pytest.mark.parametrize("by", ["key:k2", "operator"])
+def test_acts_about_money_by_no_member(audited: Audited, by: Actor) -> None:
+    audited.happens(KeyIssued(key="k2", scopes=SCOPES, hash="2" * 64, expires_at=NOW, app="Till"))
+    postings = (Posting(account="member:2", amount=5), Posting(account="fees", amount=-5))
+    audited.happens(MoneyPosted(kind="fee", currency="SEK", postings=postings, by=by), by)
+    audited.happens(BooksClosed(closing=1, through=1, digest="a" * 64, trial=(), label="2026"), by)
+    assert audited.found == [("no_member", audited.number - 1), ("no_member", audited.number)]
+
+
 def test_payouts_count_for_thirty_days(audited: Audited) -> None:
     audited.pays_out(1000)
     audited.at += timedelta(days=30)
