@@ -190,6 +190,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             await asyncio.to_thread(kept.start)
             await asyncio.to_thread(service.tickets.prepare)
             await asyncio.to_thread(names.prepare)
+            await asyncio.to_thread(service.erasures.finish, referee)
             if signing:
                 kept_note = Kept(file_for(settings.database_url, settings.log_file))
                 service.signer = signer = Signer(kept, desk, signing, kept_note, seconds=settings.log_seconds)

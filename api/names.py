@@ -1,7 +1,8 @@
-"""Names, numbers and texts of a club's people, kept outside the event rows, which hold a ref in their place.
+"""Names, numbers and texts of a club's people, kept outside the event rows, which hold a ref instead.
 
-A ref is ``hmac:`` and the HMAC-SHA256 of the text under a salt of its own, in hex. The salt lies beside the text: who
-puts another text in its place is found out, and when both are deleted a ref is noise that tells nothing of a name.
+A ref is ``hmac:`` and the HMAC-SHA256 of the text under a salt of its own, in hex. The salt lies beside the text, so
+an exchanged text is detected; once both are deleted a ref reveals nothing. An erasure may replace a text by one
+without the name of the erased member (:mod:`api.erasures`): its row then has the ref of that text as well.
 
 On SQLite they have a file of their own, in which nothing is left of what was deleted: what is freed is overwritten, a
 transaction that is done leaves no journal, and after an erasure the file is written anew, for where SQLite has moved
@@ -14,9 +15,8 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Literal
-from unicodedata import normalize
-from uuid import UUID, uuid4
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
@@ -37,8 +37,9 @@ from sqlalchemy import (
     update,
 )
 
-from projections.follow.engine import Json, engine_for, file_beside, writer
+from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
 from projections.follow.keeping import alone
+from referee.store.clock import utc_now
 from referee.store.reach import Postgres, place_of
 
 NAMES = "names"
@@ -56,7 +57,7 @@ Kind = Literal["name", "number", "text"]
 """What a text is: the name of a member, a number by which somebody is paid, or something that somebody wrote."""
 
 _metadata = MetaData()
-_names = Table(
+TABLE = Table(
     NAMES,
     _metadata,
     Column("ref", Text, primary_key=True),
@@ -64,16 +65,42 @@ _names = Table(
     Column("match", Uuid),
     Column("member", BigInteger),
     Column("kind", Text, nullable=False),
+    Column("at", Utc, nullable=False),
     Column("act", Text),
     Column("puts", BigInteger, nullable=False),
+    Column("redacted", Text),
     Column("salt", LargeBinary, nullable=False),
     Column("text", Json(str), nullable=False),
     Index("names_by_act", "club", "act"),
 )
-_due = Table("names_due", _metadata, Column("erasure", Uuid, primary_key=True))
-"""Erasures after which the table has not been written anew yet."""
-TABLE = _names
-"""Where they lie, for who copies it."""
+"""``at``: when the text was put. ``redacted``: the ref of the text that replaced it, if one did."""
+_names = TABLE
+ERASED = Table(
+    "names_erased",
+    _metadata,
+    Column("erasure", Text, primary_key=True),
+    Column("ref", Text, primary_key=True),
+    Column("redacted", Text),
+    Column("club", Uuid, nullable=False),
+    Column("member", BigInteger, nullable=False),
+    Column("version", BigInteger),
+    Column("salt", LargeBinary),
+    Column("text", Json(str)),
+    Index("names_erased_by_club", "club", "version"),
+)
+"""What each erasure deletes and replaces (:mod:`api.erasures`). ``redacted``: the ref of the text that replaces the
+text of ``ref``; null for one that is deleted. Until it is done ``version`` is that of the club for which it was
+planned, and ``salt`` and ``text`` are the new ones."""
+_due = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
+"""Erasures after which the tables have not been rewritten yet."""
+
+
+class Kept(NamedTuple):
+    """A text, the club it belongs to, and the ref of the text that replaced it, if one did."""
+
+    text: str
+    club: UUID
+    redacted: str | None
 
 
 def names_file(url: str) -> Path:
@@ -98,22 +125,22 @@ class Names:
         """``books``: the engine over the books; on PostgreSQL its connections are used, and left open in the end."""
         shared = books if isinstance(place_of(url), Postgres) else None
         self._own = shared is None
-        self._reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
-        self._engine = writer(self._reader)
+        self.reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
+        self.writer = writer(self.reader)
 
     def prepare(self) -> None:
         """Creates what tables are missing, and ends an erasure that was broken off."""
-        with self._engine.begin() as connection:
+        with self.writer.begin() as connection:
             alone(connection)
             _metadata.create_all(connection)
             due = connection.scalars(select(_due.c.erasure)).all()
         if due:
-            self._write_anew(due)
+            self.rewrite(due)
 
     def close(self) -> None:
         """Ends its own connections."""
         if self._own:
-            self._reader.dispose()
+            self.reader.dispose()
 
     def put(
         self,
@@ -131,7 +158,8 @@ class Names:
         ``act``: stands for the Idempotency-Key of what is done with them. Put again with the same ``act``, the same
         text has the ref that it had, and another has another.
         """
-        with self._engine.begin() as connection:
+        at = utc_now()
+        with self.writer.begin() as connection:
             found = _put_before(connection, club, act) if act is not None and texts else {}
             fresh: dict[str, str] = {}
             for text in dict.fromkeys(texts):
@@ -142,14 +170,14 @@ class Names:
                 salt = secrets.token_bytes(SALT_BYTES)
                 fresh[text] = ref_of(salt, text)
                 row = {"ref": fresh[text], "club": club, "match": match, "member": member, "kind": kind, "act": act}
-                connection.execute(insert(_names).values(**row, puts=1, salt=salt, text=text))
+                connection.execute(insert(_names).values(**row, at=at, puts=1, salt=salt, text=text))
         return tuple((found | fresh)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
         """What was put with these refs came to nothing: the texts are deleted, but for those that somebody else has
         put as well, in the same act."""
         wanted = sorted(set(refs))
-        with self._engine.begin() as connection:
+        with self.writer.begin() as connection:
             these = _names.c.ref.in_(wanted)
             connection.execute(select(_names.c.ref).where(these).order_by(_names.c.ref).with_for_update()).all()
             connection.execute(delete(_names).where(these, _names.c.puts <= 1))
@@ -157,75 +185,58 @@ class Names:
 
     def forget(self, refs: Collection[str]) -> None:
         """Deletes the texts of these refs, however often they were put: others have taken their place."""
-        for some in _pieces(sorted(refs)):
-            with self._engine.begin() as connection:
+        for some in pieces(sorted(refs)):
+            with self.writer.begin() as connection:
                 connection.execute(delete(_names).where(_names.c.ref.in_(some)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
-        """By ref the texts of a club that there are. What is not the text that was put is none."""
-        return self._read(_names.c.club == club, refs)
+        """Return by ref the names and numbers of a club. An exchanged one is left out."""
+        found = self._found(_names.c.club == club, refs)
+        return {ref: kept.text for ref, kept in found if kept is not None and kept.redacted is None}
 
-    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, str]:
-        """The same, of those that were written in these matches. So nobody reads the texts of one match by sending
-        their refs to another in a place where what is sent is told again."""
-        return self._read(_names.c.match.in_(matches), refs)
+    def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, Kept]:
+        """Return by ref the texts that were written in these matches. An exchanged one is left out.
 
-    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, bool]:
-        """Of the refs those whose text there is in a club, and whether it is the one that was put."""
-        return {ref: text is not None for ref, text in self._found(_names.c.club == club, refs)}
+        So a caller cannot read the texts of one match by sending their refs to another that repeats what was sent.
+        The caller has to compare ``redacted`` with the erasures on record.
+        """
+        found = self._found(_names.c.match.in_(matches), refs)
+        return {ref: kept for ref, kept in found if kept is not None}
 
-    def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, str]:
-        return {ref: text for ref, text in self._found(where, refs) if text is not None}
+    def looked_at(self, club: UUID, refs: Iterable[str]) -> dict[str, Kept | None]:
+        """Return by ref what a club has of these texts; ``None`` for an exchanged one."""
+        return dict(self._found(_names.c.club == club, refs))
 
-    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """By ref the texts that there are; ``None`` for one that is not the text that was put."""
-        for some in _pieces(list(set(refs))):
-            query = select(_names.c.ref, _names.c.salt, _names.c.text)
-            with self._reader.connect() as connection:
-                for ref, salt, text in connection.execute(query.where(where, _names.c.ref.in_(some))):
-                    yield ref, text if ref_of(salt, text) == ref else None
-
-    def erase(self, club: UUID, member: int, refs: Iterable[str]) -> int:
-        """Deletes a member's names, which have these ``refs``, his numbers, all that he wrote, and what others in the
-        club wrote in which one of these stands, in letters of either case; how many texts that were. Once more it
-        deletes what has come since, and does no harm."""
-        own, erasure = set(refs), uuid4()
-        with self._engine.begin() as connection:
-            of_club = select(_names.c.ref, _names.c.member, _names.c.kind, _names.c.text).where(_names.c.club == club)
-            rows = connection.execute(of_club).all()
-            his = [row for row in rows if row.ref in own or row.member == member]
-            names = {folded(row.text) for row in his if row.kind != "text"} - {""}
-            named = [row for row in rows if row.kind == "text" and any(map(folded(row.text).__contains__, names))]
-            gone = sorted({row.ref for row in (*his, *named)})
-            for some in _pieces(gone):
-                connection.execute(delete(_names).where(_names.c.ref.in_(some)))
-            connection.execute(insert(_due).values(erasure=erasure))
-        self._write_anew([erasure])
-        return len(gone)
+    def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, Kept | None]]:
+        this = _names.c
+        for some in pieces(list(set(refs))):
+            query = select(this.ref, this.salt, this.text, this.club, this.redacted)
+            with self.reader.connect() as connection:
+                for row in connection.execute(query.where(where, this.ref.in_(some))):
+                    whole = ref_of(row.salt, row.text) == (row.redacted or row.ref)
+                    yield row.ref, Kept(row.text, row.club, row.redacted) if whole else None
 
     def check(self) -> list[str]:
-        """The refs whose texts are not those that were put."""
-        with self._reader.connect() as connection:
-            rows = connection.execute(select(_names.c.ref, _names.c.salt, _names.c.text).order_by(_names.c.ref))
-            return [ref for ref, salt, text in rows if ref_of(salt, text) != ref]
+        """Return the refs whose texts were exchanged."""
+        this = _names.c
+        with self.reader.connect() as connection:
+            rows = connection.execute(select(this.ref, this.salt, this.text, this.redacted).order_by(this.ref))
+            return [row.ref for row in rows if ref_of(row.salt, row.text) != (row.redacted or row.ref)]
 
-    def _write_anew(self, due: Sequence[UUID]) -> None:
-        with closing(self._reader.raw_connection()) as connection:
+    def rewrite(self, due: Sequence[str]) -> None:
+        """Write the tables again, so that no file keeps what these erasures deleted."""
+        with closing(self.reader.raw_connection()) as connection:
             driver: Any = connection.driver_connection
             connection.detach()  # what is set here goes with it
-            if self._reader.dialect.name == "postgresql":
+            if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 driver.execute("SET statement_timeout = 0")
-                driver.execute(f"VACUUM FULL {NAMES}")
+                for table in (TABLE, ERASED):
+                    driver.execute(f"VACUUM FULL {table.name}")
             else:
                 driver.execute("VACUUM")
-        with self._engine.begin() as connection:
+        with self.writer.begin() as connection:
             connection.execute(delete(_due).where(_due.c.erasure.in_(due)))
-
-
-def folded(text: str) -> str:
-    """A text for comparing: in one form of Unicode, in letters of one case, with single spaces."""
-    return normalize("NFC", " ".join(normalize("NFC", text).casefold().split()))
 
 
 def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
@@ -237,6 +248,13 @@ def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
     return {row.text: row.ref for row in connection.execute(query.order_by(_names.c.ref).with_for_update())}
 
 
-def _pieces(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+def note_due(connection: Connection, erasures: Collection[str]) -> None:
+    """Record that the tables have to be rewritten after these erasures."""
+    connection.execute(delete(_due).where(_due.c.erasure.in_(erasures)))
+    connection.execute(insert(_due), [{"erasure": one} for one in erasures])
+
+
+def pieces(refs: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the refs in parts, each small enough for one statement."""
     for first in range(0, len(refs), ONCE_MOST):
         yield refs[first : first + ONCE_MOST]

@@ -16,6 +16,7 @@ from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.access.tried import Tried
 from api.bookkeeping import Books
+from api.erasures import Erasures, Redactions
 from api.http.headers import NAMED, Req, letters
 from api.http.problems import STORE_FAILURES, Problem, Reason, Told
 from api.hub import Hub, set_within
@@ -77,6 +78,7 @@ class Service:
         """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
+        self.erasures = Erasures(names)
         self.signer: Signer | None = None
         """Signs the log, where there is a key for it."""
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
@@ -85,6 +87,8 @@ class Service:
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
         self._names: dict[UUID, tuple[int, dict[str, str]]] = {}
         """By club, at which version of it, names by their refs."""
+        self._redactions: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
+        """By club, for which erasures, what they have made of texts."""
 
     async def do(self, command: Command) -> Outcome:
         """Has the desk decide and store a request; what somebody wrote in it in a match of a club is kept among the
@@ -157,11 +161,23 @@ class Service:
     def tell(self, request: Req, match: Match) -> None:
         """Whoever asks may read what was written in a match: say so before anything is answered."""
         if match.opened.club is not None:
-            tell(request, Texts(self.names, (match.id,)))
+            tell(request, Texts(self.names, (match.id,), self.redactions))
 
     def tell_of(self, request: Req, matches: Collection[UUID]) -> None:
         """The same of several, clubs' or nobody's."""
-        tell(request, Texts(self.names, matches))
+        tell(request, Texts(self.names, matches, self.redactions))
+
+    async def redactions(self, club_id: UUID) -> Redactions:
+        """Return what the erasures on record have made of the texts of a club."""
+        club = await self._club(club_id)
+        if club is None or not (erasures := club.standing.erasures):
+            return {}
+        known = self._redactions.get(club_id)
+        if known is None or known[0] != erasures:
+            if len(self._redactions) >= CLUBS_NAMED_MOST:
+                self._redactions.clear()
+            known = self._redactions[club_id] = erasures, await in_thread(self.erasures.redactions, club)
+        return known[1]
 
     async def named(self, request: Req, match: Match) -> Match:
         """The match with the names of those who play, as far as whoever asks may read them; of who is erased nobody

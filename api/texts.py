@@ -7,7 +7,7 @@ what there is, not by the call: no call can forget it.
 
 import html
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -16,9 +16,10 @@ from uuid import UUID
 import msgspec
 from msgspec import inspect, structs
 
+from api.erasures import Redactions
 from api.http.headers import Req
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, TEXTS
-from api.names import REF, Names
+from api.names import REF, Kept, Names
 from api.threads import in_thread
 from referee import told
 from referee.value import Value
@@ -118,23 +119,35 @@ _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
 
 
 class Texts:
-    """The texts of some matches, for somebody who may read them."""
+    """The texts of some matches, for a caller who may read them."""
 
-    def __init__(self, names: Names, matches: Collection[UUID]) -> None:
-        self._names, self._matches = names, matches
+    def __init__(
+        self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
+    ) -> None:
+        """``redactions``: returns what the erasures on record have made of the texts of a club."""
+        self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
         """Whether there is anything in it that looks like a ref."""
         return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """What is about to be sent, with texts in the place of refs. What is erased stands as it is."""
+        """Return what is about to be sent, with texts instead of refs. The ref of a deleted text stays."""
         as_in = _AS_IN.get(media_type)
         if as_in is None or not (refs := set(_REF.findall(body))):
             return body
         found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
-        texts = {ref.encode(): as_in(text) for ref, text in found.items()}
+        erased: dict[str, str | None] = {}
+        for club in {kept.club for kept in found.values()}:
+            erased |= await self._redactions(club)
+        shown = {ref: kept for ref, kept in found.items() if _is_on_record(ref, kept, erased)}
+        texts = {ref.encode(): as_in(kept.text) for ref, kept in shown.items()}
         return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
+
+
+def _is_on_record(ref: str, kept: Kept, erased: Redactions) -> bool:
+    """Return whether a text is the one that was put, or the one that an erasure on record put in its place."""
+    return kept.redacted == erased.get(ref) and (kept.redacted is not None or ref not in erased)
 
 
 def tell(request: Req, texts: Texts) -> None:

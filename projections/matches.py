@@ -25,6 +25,7 @@ from sqlalchemy import (
     case,
     func,
     insert,
+    or_,
     select,
     union_all,
     update,
@@ -142,6 +143,10 @@ class Standing(NamedTuple):
 Part = Literal["public", "its public", "club", "private", "his"]
 """Of what somebody may see: the public matches, or those of one club; of his club those for its members, the private
 ones, or of those only his own."""
+
+
+IDS_MAX = 10_000
+"""Ids in one statement: SQLite takes at most 32,766."""
 
 
 class Matches:
@@ -273,15 +278,6 @@ class Matches:
         of a match only of those that are on the page.
         """
         entries = self.entries.c
-        public, club, private = (entries.visibility == who for who in ("public", "club", "private"))
-        own: ColumnElement[bool] = entries.club == bindparam("club")
-        seen = {
-            "public": public,
-            "its public": own & public,
-            "club": own & club,
-            "private": own & private,
-            "his": own & private & self._plays("holder"),
-        }
         filters = {
             "ruleset": entries.ruleset == bindparam("ruleset"),
             "status": entries.status == bindparam("status"),
@@ -294,17 +290,41 @@ class Matches:
         }
         wanted = [condition for name, condition in filters.items() if name in given]
         order, most = self._order.columns, rows_of(limit)
-        pages = [select(*order).where(seen[part], *wanted).order_by(*order).limit(most) for part in parts]
+        pages = [select(*order).where(self._seen(part), *wanted).order_by(*order).limit(most) for part in parts]
         if len(pages) == 1:
             return pages[0].with_only_columns(*entries)
         together = union_all(*(page.subquery().select() for page in pages)).subquery()
         page = select(together).order_by(*together.c).limit(most).subquery()
         return select(self.entries).join(page, entries.match == page.c.match).order_by(*page.c)
 
+    def _seen(self, part: Part) -> ColumnElement[bool]:
+        entries = self.entries.c
+        public, club, private = (entries.visibility == who for who in ("public", "club", "private"))
+        own: ColumnElement[bool] = entries.club == bindparam("club")
+        seen: dict[Part, ColumnElement[bool]] = {
+            "public": public,
+            "its public": own & public,
+            "club": own & club,
+            "private": own & private,
+            "his": own & private & self._plays("holder"),
+        }
+        return seen[part]
+
     def _plays(self, who: str) -> ColumnElement[bool]:
         """Of a match: somebody plays in it, by whose name the value goes."""
         players = self.players.c
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
+
+    def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
+        """Return those of the matches that somebody is told of in lists."""
+        entries = self.entries.c
+        given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
+        parts = or_(*(self._seen(part) for part in _parts(sight, None)))
+        wanted, found = list(set(matches)), set[UUID]()
+        for first in range(0, len(wanted), IDS_MAX):
+            query = select(entries.match).where(parts, entries.match.in_(wanted[first : first + IDS_MAX]))
+            found.update(connection.scalars(query, {name: one for name, one in given.items() if one is not None}))
+        return found
 
     def standings(
         self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None

@@ -145,7 +145,7 @@ club/set                all        name currencies timezone payout_limit keep_ye
 member/joined           all        member name
 member/named            all        member name
 member/left             all        member on
-member/erased           all        member balances entry
+member/erased           all        member texts balances entry deleted changed
 payee/set               all        member swish iban alone
 key/issued              all        key scopes expires_at member app
                         nobody     hash

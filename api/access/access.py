@@ -12,7 +12,6 @@ from api.access.caller import ROLES_OF_PROGRAMS, Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
 from api.access.holders import by_key, by_nothing, by_token
-from api.access.sight import sight_of
 from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.problems import CHALLENGE, Problem
@@ -123,7 +122,7 @@ class Access:
         if shown is None:
             return Sight()
         key = await self._key(shown)
-        return Sight(held=shown.held) if key is None else sight_of(key)
+        return Sight(held=shown.held) if key is None else key.sight
 
     async def give_ticket(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
         """What stands for a credential in the address of one stream, and when it expires. 404, 401."""

@@ -4,7 +4,6 @@ from datetime import datetime
 from uuid import UUID
 
 from api.access.clubs import KeyHolder, must_have
-from api.access.sight import sight_of
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.access.tried import tries
 from api.http.headers import Req
@@ -61,7 +60,7 @@ class Caller(Value):
     @property
     def sight(self) -> Sight:
         """What he is told of in lists."""
-        return Sight(held=self.held) if self.key is None else sight_of(self.key)
+        return Sight(held=self.held) if self.key is None else self.key.sight
 
     @property
     def rests_on(self) -> tuple[UUID, ...]:

@@ -10,6 +10,7 @@ from api.access.keys import Named, named
 from api.access.tokens import held_by, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
+from projections.sight import NOBODY, Sight
 from referee.actors import Actor
 from referee.clubs.facts import KeyId, Scope
 from referee.clubs.standing import Key
@@ -17,6 +18,8 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.store import UnknownAggregate
 
+SEES_PRIVATE: tuple[Scope, ...] = ("open", "officiate", "audit")
+"""With one of these a key sees the private matches of its club."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
 
@@ -66,6 +69,18 @@ class KeyHolder(NamedTuple):
         """Whose key it is; ``None``: a program's."""
         return self.key.member
 
+    @property
+    def sight(self) -> Sight:
+        """What the key lets its holder see in lists."""
+        member = self.key.member
+        return Sight(
+            club=self.club.id,
+            whole_club=any(map(self.may, SEES_PRIVATE)),
+            member=member if self.may("play") else None,
+            officiates=self.may("officiate"),
+            sits=member,
+        )
+
     def may(self, scope: Scope) -> bool:
         """Whether the key is good for this."""
         return scope in self.key.scopes
@@ -90,6 +105,11 @@ class Operator(NamedTuple):
     def held(self) -> None:
         """The desk need not look again."""
         return
+
+    @property
+    def sight(self) -> Sight:
+        """What the operator's key lets its holder see in lists."""
+        return NOBODY
 
 
 ClubCaller = KeyHolder | Operator

@@ -1,8 +1,7 @@
 """Whose a token or a key is, and as whom that lets him see and act."""
 
 from api.access.caller import SPECTATOR, Caller, seat_of
-from api.access.clubs import KeyHolder
-from api.access.sight import SEES_PRIVATE
+from api.access.clubs import SEES_PRIVATE, KeyHolder
 from referee.sight import Viewer
 from referee.store.match import Match
 

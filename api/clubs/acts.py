@@ -1,16 +1,18 @@
 """What is done in a club."""
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
 
 from litestar import post
+from litestar.params import QueryParameter
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict, replace
 
 from api.access.clubs import ClubCaller, must_have, why_not_taken
+from api.clubs.erasing import ErasureForeseen, TextsErased, foreseen, planned
 from api.clubs.making import Made, derived_by, drawn, make
-from api.clubs.people import erase, forget_numbers, may_be_shown, numbers_meant
+from api.clubs.people import forget_numbers, may_be_shown, numbers_meant
 from api.clubs.shown import EventSeen, KeyGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -20,9 +22,9 @@ from api.http.params import ClubId
 from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.writes import expected_by, key_of, opening_key_of, replayed
-from api.money.booked import BookedSent, as_before, booked
+from api.money.booked import BOOKED, BookedSent, as_before, booked
 from api.service import Service, club_of, service_of
-from api.threads import in_thread
+from api.threads import in_long_thread, in_thread
 from referee import told
 from referee.clubs import asked, facts
 from referee.clubs.asked import ClubRequest, ClubSent
@@ -63,6 +65,8 @@ class ClubActDone(Value, omit_defaults=True):
     """Of an act that takes a second person: the number of the proposal that waits to be confirmed."""
     closing: told.ClosingNumber | UnsetType = UNSET
     """Of `close_books`: the number of the closing."""
+    erased: TextsErased | UnsetType = UNSET
+    """Of `erase`: how many texts are deleted and changed."""
 
 
 ACT: Body[ClubSent] = Body(ClubSent)
@@ -98,6 +102,10 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "Names and numbers of members are not in the events: what stands there of one is worthless once `erase` has "
     "deleted it. Whoever shows a key of the club reads the name in its place, and who may see it the number; a "
     "number that another has taken the place of is deleted at once.\n\n"
+    "`erase` deletes the names and numbers of a former member and the texts that the member wrote. In texts of "
+    "others it replaces each name of the member by `█`: as whole words, only in matches that the member took part "
+    "in, and only in texts that are not older than the name. `erased` in the answer says how many texts are deleted "
+    "and changed. With `preview` nothing is done, and 200 lists them.\n\n"
     "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was "
     "made; for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask "
     "again. `If-Match` makes the act hold only for the version that the caller has seen.",
@@ -108,12 +116,17 @@ ACT: Body[ClubSent] = Body(ClubSent)
         gives=ClubActDone,
         status=201,
         says="Done, and stored.",
+        beside={200: ("With `preview`: what would change.", ErasureForeseen)},
         headers=("ETag", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH),
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def send_club_act(request: Req, club: ClubId) -> Reply:
+async def send_club_act(
+    request: Req,
+    club: ClubId,
+    preview: Annotated[bool, QueryParameter(description="Of `erase`: only say what would change.")] = False,
+) -> Reply:
     """Does something in a club."""
     service = service_of(request)
     caller = await service.club_access.caller(request, club)
@@ -121,6 +134,10 @@ async def send_club_act(request: Req, club: ClubId) -> Reply:
     making = isinstance(sent, asked.IssueKeySent | asked.RotateKeySent)
     key = opening_key_of(request) if making else key_of(request)
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
+    if preview:
+        if not isinstance(sent, asked.EraseSent):
+            raise Problem("no_preview")
+        return await foreseen(service, caller, sent, expected_by(request))
     try:
         return await Doing(service, caller, key, expected_by(request)).do(sent)
     except NotHeld:  # the club has changed since the key was checked: a second check says why
@@ -220,15 +237,15 @@ class Doing:
         return _answer(outcome, texts)
 
     async def _erase(self, sent: asked.EraseSent) -> Reply:
-        """First on record, then in fact: whoever looks at the members later does what was left out."""
-        number = sent.member
+        """Put the erasure on record, and carry it out. If the service ends in between, a later call does the rest."""
+        carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._by_the_books(sent)
         except Refused as refused:
             if refused.code == "member_erased":
-                await erase(self._service, await self._service.newest_club(self._club), number)
+                await in_long_thread(carry_out, await self._service.newest_club(self._club))
             raise
-        await erase(self._service, club_of(outcome.aggregate), number)
+        await in_long_thread(carry_out, club_of(outcome.aggregate))
         return _answer(outcome)
 
     async def _pay(self, sent: asked.PaySent) -> Reply:
@@ -265,11 +282,21 @@ class Doing:
                 return await self._done(again)
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
-            request = await booked(self._service, self._club, sent)
             with suppress(Stale):
-                return await self._done(request, expected=self._club.version)
+                async with self._booked(sent) as request:
+                    return await self._done(request, expected=self._club.version)
             await self._catch_up()
         raise Busy
+
+    @asynccontextmanager
+    async def _booked(self, sent: BookedSent) -> AsyncIterator[Any]:
+        """What is decided on: what was sent, what the books say of it now, and of an erasure its changes."""
+        says = await booked(self._service, self._club, sent)
+        if not isinstance(sent, asked.EraseSent):
+            yield BOOKED[type(sent)](**asdict(sent), **says)
+            return
+        async with planned(self._service, self._club, self._caller.actor, sent, says) as request:
+            yield request
 
     async def _asked_before(self) -> Any | None:
         """What was asked with this Idempotency-Key before, if anything was."""
@@ -350,6 +377,8 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
                 done["proposal"] = proposal
             case facts.BooksClosed(closing=closing):
                 done["closing"] = closing
+            case facts.MemberErased(deleted=deleted, changed=changed):
+                done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
                 done["key"] = made.given(key_id, _key(club, key_id))
     secret = {"Cache-Control": "no-store"} if made is not None else {}

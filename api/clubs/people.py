@@ -32,12 +32,11 @@ async def texts_of(service: Service, club_id: UUID, refs: Iterable[Ref]) -> dict
 
 
 async def names_of(service: Service, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-    """By ref the names of these members. Of one who is erased there is none; if it is still there, since the service
-    ended in between, it is erased now."""
+    """Return by ref the names of these members, without those who are erased. Carries out an erasure that the service
+    could only put on record."""
     found = await texts_of(service, club.id, (ref for member in members.values() for ref in _refs(member)))
-    for number, member in members.items():
-        if member.erased and not found.keys().isdisjoint(member.names):
-            await erase(service, club, number)
+    if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
+        await in_long_thread(service.erasures.carry_out, club)
     here = (member.name for member in members.values() if not member.erased)
     return {name: found[name] for name in here if name in found}
 
@@ -100,14 +99,6 @@ async def forget_numbers(service: Service, club: Club, whose: int | None) -> Non
 
 def _kept(payee: Payee) -> tuple[str, ...]:
     return tuple(ref for ref in (payee.swish, payee.iban) if ref is not None)
-
-
-async def erase(service: Service, club: Club, number: int) -> None:
-    """Deletes the names and numbers of a member whose erasure stands on record, and what he wrote; again does no
-    harm."""
-    member = club.standing.members[number - 1]
-    assert member.erased, "what is not on record is not done"
-    await in_long_thread(service.names.erase, club.id, number, member.names)
 
 
 def _refs(member: Member) -> tuple[Ref, ...]:

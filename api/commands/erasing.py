@@ -1,46 +1,78 @@
-"""``knacka erase``: the name of somebody who has left a club, and what he wrote, are deleted for ever."""
+"""``knacka erase``: delete the name and the texts of a former member for ever."""
 
 import argparse
 
-from api.commands.operating import NotDone, checked, club_argument, operating, said_of
+from api.commands.operating import OPERATOR, NotDone, Operating, checked, club_argument, operating, said_of
+from api.erasures import Plan, prepared
 from api.settings import Settings
 from referee.clubs.asked import Erase, EraseSent, MemberSent
 from referee.refusals import Refused
+from referee.store.club import Club
 from referee.store.command import Stale
 
 ERASE = (
-    "Erases a member who has left. Stores that it was done, then deletes his names, the texts that he wrote and "
-    "those of others in the club in which one of his names stands; nothing brings them back. His number stays in "
-    "all that he played. Refused as the service refuses it: while he is a member, owes or is owed "
-    "something, an entry on his account is not closed, or the books have to be kept. "
-    "Done once more it deletes what was left where it was broken off. Backups keep what was in them: delete those "
-    "that are older, or erase again after one has been restored."
+    "Erases a member who has left. Puts on record how many texts change, then deletes the member's names and numbers "
+    "and the texts that the member wrote, and replaces the name in texts of others: as whole words, and only in "
+    "matches that the member took part in. Nothing brings them back. The member's number stays in all matches. "
+    "Refused as the service refuses it: while the member has not left, plays in a match that goes on, owes or is "
+    "owed something, has an entry that is not closed, or the books have to be kept. "
+    "Run again it does the rest of an erasure that was interrupted, and erases what the member has written since. "
+    "Backups keep what was in them: delete those that are older, or erase again after one has been restored."
 )
+PREVIEW = "only list the texts that would be deleted (-) and changed (+ as they would be), and change nothing"
+
+NOTHING = "the member is erased already, and nothing is left"
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """The command."""
+    """Add the command."""
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
     club_argument(erasing)
     erasing.add_argument("member", type=checked(MemberSent), metavar="MEMBER", help="by number")
+    erasing.add_argument("--preview", action="store_true", help=PREVIEW)
     erasing.set_defaults(run=erase)
 
 
 def erase(settings: Settings, given: argparse.Namespace) -> int:
-    """First on record, then in fact."""
+    """Put an erasure on record and carry it out, or list what it would change."""
     with operating(settings.database_url) as store:
-        club, number = store.club(given.club), given.member
+        club, member = store.club(given.club), given.member
+        done = store.erasures.carry_out(club).get(member, 0)
         try:
-            says = store.books_say(club, EraseSent(member=number))
-            store.do(club.id, Erase(member=number, **says), club.version)
+            plan = _foreseen(store, club, member) if given.preview else _erased(store, club, member)
         except Refused as refused:
             if refused.code != "member_erased":
                 raise NotDone(said_of(refused)) from None
+            print(f"member {member} is erased already: {done} names and texts were left" if done else NOTHING)
+            return 0
         except Stale:
             raise NotDone("not done: the club has just been changed; try again") from None
-        club = store.club(club.id, club.version + 1)
-        member = club.standing.members[number - 1]
-        assert member.erased, "it stands on record"
-        texts = store.names.erase(club.id, number, member.names)
-    print(f"member {number} is erased: {texts} texts deleted")
+    counts = f"{plan.deleted} texts deleted, {plan.changed} changed"
+    if given.preview:
+        print(f"member {member} would be erased: {counts}")
+        for one in plan.texts:
+            print(f"match {one.match}: {f'- {one.before}' if one.after is None else f'+ {one.after}'}")
+    else:
+        print(f"member {member} is erased: {counts}")
     return 0
+
+
+def _foreseen(store: Operating, club: Club, member: int) -> Plan:
+    return _prepared(store, club, member)[1]
+
+
+def _erased(store: Operating, club: Club, member: int) -> Plan:
+    request, plan = _prepared(store, club, member)
+    store.erasures.keep(plan)
+    try:
+        store.do(club.id, request, club.version)
+    except (Refused, Stale):
+        store.erasures.drop(plan.digest)
+        raise
+    store.erasures.carry_out(store.club(club.id, club.version + 1))
+    return plan
+
+
+def _prepared(store: Operating, club: Club, member: int) -> tuple[Erase, Plan]:
+    sent = EraseSent(member=member)
+    return prepared(store.erasures, store.referee, club, OPERATOR, sent, store.books_say(club, sent))

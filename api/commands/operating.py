@@ -13,6 +13,7 @@ import msgspec
 
 from api.bookkeeping import Books
 from api.clubs.people import may_be_shown
+from api.erasures import Erasures
 from api.http.problems import Problem, document_of
 from api.http.strict import without_harm
 from api.money.booked import BookedSent, says_of
@@ -47,6 +48,7 @@ class Operating:
 
     def __init__(self, referee: Referee, desk: Desk, names: Names, url: str) -> None:
         self.referee, self.names, self._desk, self._url = referee, names, desk, url
+        self.erasures = Erasures(names)
 
     def club(self, club_id: UUID, min_version: int = 0) -> Club:
         """The club. Raises :class:`NotDone` where there is none."""

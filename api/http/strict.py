@@ -13,7 +13,7 @@ from api.http.problems import Problem
 
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Controls, line ends among them, and what turns the direction of all that follows."""
-_UNSEEN = re.compile(
+UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
@@ -94,4 +94,4 @@ def told_apart(names: Iterable[str], *, officials: bool = False) -> None:
 
 def shows(name: str) -> str:
     """What of a name tells it from others; empty where nothing can be seen."""
-    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())
+    return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

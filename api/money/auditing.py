@@ -9,12 +9,13 @@ from uuid import UUID
 from msgspec.structs import asdict
 
 from api.bookkeeping import Books, decoded
+from api.erasures import Redactions, lists_in
 from api.money.asking import Day
 from api.names import Names
 from projections.audit.books import Compared, written
 from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings, is_account
 from projections.audit.persons import KeyHeld, Waiting
-from projections.audit.reading import Rows
+from projections.audit.reading import Rows, TextFound
 from projections.audit.settled import Reckoning
 from projections.audit.tree import Signed, compare
 from projections.follow.page import Row
@@ -131,6 +132,23 @@ def how_settled(opened: MatchOpened) -> Reckoning | None:
     return None if rules is None or basis is None else Reckoning(basis, rules.has_pot)
 
 
+class TextsOfClub:
+    """The names, numbers and texts of a club, for its audit."""
+
+    def __init__(self, names: Names, club: UUID) -> None:
+        self._names, self._club = names, club
+
+    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+        """Return by ref those that there are."""
+        found = self._names.looked_at(self._club, refs)
+        return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
+
+    def erased(self) -> Mapping[str, Redactions]:
+        """Return by digest what each erasure of the club has deleted and replaced."""
+        with self._names.reader.connect() as connection:
+            return lists_in(connection, self._club)
+
+
 def audited(
     books: Books, names: Names, club: UUID, to: int, signed: Signed | None, say: Say, members: Mapping[int, Ref]
 ) -> Audit:
@@ -139,9 +157,6 @@ def audited(
     Touches the database, and takes two or three times as long as reading and decoding the rows.
     """
     findings = Findings()
-
-    def texts(refs: Collection[str]) -> Mapping[str, bool]:
-        return names.looked_at(club, refs)
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in books.log_after(position - 1, 1).rows:
@@ -159,7 +174,7 @@ def audited(
     def called(key: KeyHeld) -> Ref | None:
         return None if key.member is None else members.get(key.member)
 
-    with Rows(club, decoded, how_settled, texts, since, findings) as rows:
+    with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings) as rows:
         rows.read(books.log_after, to)
         with books.engine.connect() as kept:
             compared = Compared(rows, kept, books.ledger, stored, to, findings)

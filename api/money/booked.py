@@ -25,25 +25,24 @@ BOOKED: dict[type, type] = {
     asked.ConfirmSent: asked.Confirm,
     asked.CloseBooksSent: asked.CloseBooks,
 }
-"""What is sent, and what is decided: that and what the books say."""
+"""What is sent, and what is decided: that, what the books say, and of an erasure its changes."""
 BookedAct = asked.PayoutSent | asked.ReverseSent | asked.CloseBooksSent
 """The acts of these that a proposal may be about, and that the books are asked about again when it is confirmed."""
 BookedSent = asked.EraseSent | asked.PaySent | asked.ConfirmSent | BookedAct
 
 
-async def booked(service: Service, club: Club, sent: BookedSent) -> Any:
-    """What was sent, with what the books say of it now."""
+async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, Any]:
+    """Return what the books say now, by the fields that are decided on beside those that were sent."""
     books = service.books
     if isinstance(sent, asked.PaySent):
-        return asked.Pay(**asdict(sent), planned=await planned_payment(service, club, sent))
+        return {"planned": await planned_payment(service, club, sent)}
 
     def read(connection: Connection, club_id: UUID) -> dict[str, Any]:
         return says_of(books.ledger, books.matches, connection, club, sent)
 
     if type(sent) is asked.EraseSent:
         await books.catch_up(books.matches)
-    says = await books.ask_of(books.ledger, club.id, club.version, read)
-    return BOOKED[type(sent)](**asdict(sent), **says)
+    return await books.ask_of(books.ledger, club.id, club.version, read)
 
 
 def as_before(sent: BookedSent, before: Any) -> Any | None:

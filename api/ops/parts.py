@@ -133,7 +133,7 @@ def parts_of_books(books: Sequence[Book] | None = None) -> tuple[Part, ...]:
 
 def parts_of_names() -> tuple[Part, ...]:
     """The names and texts."""
-    return (_part("names", as_it_lies(names.TABLE)),)
+    return tuple(_part(str(one.name), as_it_lies(one)) for one in (names.TABLE, names.ERASED))
 
 
 def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:

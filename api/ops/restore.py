@@ -20,6 +20,7 @@ from uuid import UUID
 from sqlalchemy import Connection, create_engine, delete, func, select, text
 
 from api.bookkeeping import every_book
+from api.erasures import Erasures
 from api.names import NAMES, PRAGMAS, Names, names_file
 from api.ops.archive import Archive, Damaged
 from api.ops.backup import take
@@ -227,9 +228,10 @@ def _writing(url: str) -> Iterator[Shelves]:
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Erases in a store whoever is erased by its own record, and says whose texts were there all the same. What
-    cannot be read is left to who proves it."""
+    """Carry out in a store the erasures on record, and say whose names and texts were still there. A club that cannot
+    be read is left to the proof."""
     names, stored = Names(url), Stored(url)
+    erasures = Erasures(names)
     try:
         with construct(url) as referee:
             for club_id in stored.ids_of(ClubFounded.TOPIC):
@@ -238,9 +240,8 @@ def erase_again(url: str, say: Say) -> None:
                 except Exception:  # a row may be anything
                     continue
                 assert isinstance(club, Club), "it begins as one"
-                for number, member in enumerate(club.standing.members, 1):
-                    if member.erased and (texts := names.erase(club.id, number, member.names)):
-                        say(f"member {number} of club {club.id} is erased again: {texts} texts")
+                for member, texts in sorted(erasures.carry_out(club).items()):
+                    say(f"member {member} of club {club.id} is erased again: {texts} names and texts")
     finally:
         stored.close()
         names.close()

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from uuid import UUID
 
 from sqlalchemy import (
     ColumnClause,
@@ -27,8 +28,9 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from api.erasures import Redactions, lists_in
+from api.names import ERASED, names_file
 from api.names import TABLE as NAMES_TABLE
-from api.names import names_file
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.keeping import Book
 from referee.store.reach import SqliteFile, place_of
@@ -213,6 +215,13 @@ class Stored:
         with self.events.connect() as connection:
             return {bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
 
+    def states(self, aggregate_id: str, topic: str) -> list[bytes]:
+        """Return the rows of an aggregate that have this topic, in order."""
+        this = self.rows_table.c
+        query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
+        with self.events.connect() as connection:
+            return [_bytes(state) for state in connection.scalars(query.order_by(this.originator_version))]
+
     def has_come_since(self, aggregate_id: str, number: int, topic: str) -> bool:
         """Whether an event of this topic has come after event ``number`` of an aggregate."""
         this = self.rows_table.c
@@ -222,23 +231,41 @@ class Stored:
 
     # Names
 
-    def texts(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Each ref, its salt and its text as JSON, as they lie there; none where no names were ever kept."""
+    def texts(self) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Yield each ref, its salt, its text as JSON and the ref of what replaced it, as they are stored."""
         this = NAMES_TABLE.c
-        query = select(this.ref, this.salt, type_coerce(this.text, Text)).order_by(this.ref)
+        query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted).order_by(this.ref)
         with self._named() as connection:
             if connection is not None:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS})
 
-    def refs(self, wanted: Sequence[str]) -> set[str]:
-        """Those of the refs that have a text."""
+    def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
+        """Return those of the refs that have a text in a club."""
         found: set[str] = set()
         with self._named() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS):
                 assert connection is not None, "then there are none"
-                query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS]))
-                found.update(connection.scalars(query))
+                query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.club == club)
+                found.update(connection.scalars(query.where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS]))))
         return found
+
+    def redacted(self, club: UUID) -> dict[str, str | None]:
+        """Return by ref the names, numbers and texts of a club that there are, each with the ref of what replaced
+        it."""
+        this = NAMES_TABLE.c
+        with self._named() as connection:
+            if connection is None:
+                return {}
+            query = select(this.ref, this.redacted).where(this.club == club)
+            return {row.ref: row.redacted for row in connection.execute(query)}
+
+    def erased(self, club: UUID) -> dict[str, Redactions]:
+        """Return by digest what each erasure of a club, planned or done, deletes and replaces. A list that does not
+        have its digest is left out."""
+        with self._named() as connection:
+            if connection is None or not inspect(connection).has_table(ERASED.name):
+                return {}
+            return lists_in(connection, club)
 
     @contextmanager
     def _named(self) -> Iterator[Connection | None]:

@@ -25,12 +25,13 @@ from uuid import UUID
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.ops.ledger import of_the_ledger
-from api.ops.named import compare_names, exchanged
+from api.ops.named import Texts, exchanged
 from api.ops.proof import MATCH, UNKNOWN, Difference, History
 from api.ops.shelves import Shelves
 from api.ops.stored import Stored, in_a_line
 from api.ops.tree import of_the_tree
 from api.ops.tried import Tried
+from projections.refs import refs_in
 
 PROGRESS_SECONDS = 5.0
 """Between two lines that tell how far it has come."""
@@ -46,8 +47,8 @@ class Found(NamedTuple):
     differences: tuple[Difference, ...]
 
 
-def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
-    """An aggregate by its id as it is stored."""
+def verified(stored: Stored, shelves: Shelves, aggregate_id: str, texts: Texts | None = None) -> Found:
+    """Check an aggregate by its id as it is stored. ``texts``: shared by several calls."""
     try:
         own = UUID(aggregate_id)
     except ValueError:
@@ -60,16 +61,19 @@ def verified(stored: Stored, shelves: Shelves, aggregate_id: str) -> Found:
         # What is compared with the rows is read before them: they only grow.
         tried = Tried(own, stored.attempts(aggregate_id))
         shelf = shelves.of(own)
-        history = History(own, stored.snapshots(aggregate_id))
+        history, refs = History(own, stored.snapshots(aggregate_id)), dict[str, int]()
         for rows in stored.rows(aggregate_id):
             recorded = history.take(rows)
             shelf.take(rows, recorded, history.readable)
             tried.take(rows)
+            for row in rows:
+                if row.number in recorded and isinstance(row.state, bytes) and b"hmac:" in row.state:
+                    refs |= {ref: row.number for ref in refs_in(recorded[row.number]) if ref not in refs}
         # Read after the rows: what has been done since is passed over.
         history.end(stored.acts(aggregate_id))
         shelf.compare(history)
         tried.compare(history)
-        compare_names(stored, history)
+        (texts or Texts(stored)).compare(history, refs)
     except (SQLAlchemyError, ValueError) as error:
         history.say(0, f"it cannot be read: {in_a_line(error)}")
     return Found(history.kind, history.events, history.of_no_use, history.found)
@@ -105,14 +109,14 @@ def _verify(
     stored: Stored, shelves: Shelves, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]
 ) -> int:
     events = wrong = of_no_use = 0
-    kinds = Counter[str]()
+    kinds, texts = Counter[str](), Texts(stored)
     began = told = time.monotonic()
     whole = (exchanged(stored), of_the_tree(stored), of_the_ledger(stored)) if match is None else ()
     for difference in chain(_of_the_log(stored, shelves), *whole):
         wrong += 1
         say(difference)
     for aggregate_id in ids(stored, shelves) if match is None else [UUID(match).hex]:
-        found = verified(stored, shelves, aggregate_id)
+        found = verified(stored, shelves, aggregate_id, texts)
         if match is not None and not found.events and not found.differences:
             progress(f"there is no match or club {match}")
             return 2

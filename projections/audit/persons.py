@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -76,7 +77,8 @@ class People:
         self.replaced: set[str] = set()
         """Refs of numbers that others have taken the place of."""
         self._paid_by: dict[int | None, set[str]] = {}
-        self.erased: dict[int, datetime] = {}
+        self.erasures: dict[str, tuple[UUID, int]] = {}
+        """By digest, in their order, where each erasure is on record."""
         self.proposals: dict[int, Waiting] = {}
         self._confirmed: dict[int, Waiting] = {}
         """Those that were confirmed, until their entry is posted."""
@@ -131,8 +133,8 @@ class People:
                 self.names.setdefault(whose, []).extend(_numbers(payee))
             case ProposalDeclined(act=SetPayee() as payee):
                 self.replaced.update(_numbers(payee))
-            case MemberErased(member=member):
-                self.erased[member] = recorded.at
+            case MemberErased(texts=digest):
+                self.erasures[digest] = recorded.originator_id, recorded.originator_version
 
     def _must_be_a_member(self, recorded: Recorded) -> None:
         """Say so if no member made an act about money."""

@@ -4,12 +4,11 @@ Those lie in a database of their own, in a file that is gone when it is closed: 
 number of matches and members, not of rows.
 """
 
-import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 from uuid import UUID
 
 import msgspec
@@ -38,6 +37,7 @@ from projections.ledger import Ledger
 from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
+from projections.refs import refs_in
 from referee.clubs.facts import ClubFounded, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
@@ -47,7 +47,6 @@ from referee.sight import Recorded
 
 ROWS = 2000
 """Rows that are read at a time."""
-REF = re.compile(rb"hmac:[0-9a-f]{64}")
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
@@ -73,8 +72,29 @@ _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_s
 
 How = Callable[[MatchOpened], Reckoning | None]
 """How a match that was so opened is settled; ``None``: it is not for money."""
-Texts = Callable[[Collection[str]], Mapping[str, bool]]
-"""Of refs those whose text there is, and whether it is the one that was put."""
+Redactions = Mapping[str, str | None]
+"""By ref of an erased text the ref of the text that replaced it; ``None``: it was deleted."""
+
+
+class TextFound(NamedTuple):
+    """A name, number or text that there is."""
+
+    whole: bool
+    """Whether it is the text that was put, or the one that replaced it."""
+    redacted: str | None
+    """The ref of the text that replaced it; ``None``: none did."""
+
+
+class Texts(Protocol):
+    """The names, numbers and texts of the club."""
+
+    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+        """Return by ref those that there are."""
+
+    def erased(self) -> Mapping[str, Redactions]:
+        """Return by digest what each erasure of the club has deleted and replaced."""
+
+
 Since = Callable[[int], Sequence[Row]]
 """The rows of the club that are stored by now after an event of it."""
 
@@ -102,6 +122,8 @@ class Rows:
         self._mark = str(club).encode()
         self._missing: dict[str, tuple[UUID, int]] = {}
         """Refs that have no text, and where they came first."""
+        self._replaced: dict[str, tuple[UUID, int]] = {}
+        """Refs whose text was replaced, likewise."""
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
@@ -150,8 +172,7 @@ class Rows:
             at = rows[-1][0]
         self._flush()
         self._settle()
-        self._name_left()
-        self._name_missing()
+        self._compare_erasures()
 
     # Rows
 
@@ -181,8 +202,8 @@ class Rows:
             if recorded.prev != prev:
                 self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
             if b"hmac:" in state:
-                for ref in REF.findall(state):
-                    refs.setdefault(ref.decode(), (own.id, number))
+                for ref in refs_in(recorded):
+                    refs.setdefault(ref, (own.id, number))
             if topic in entered:
                 self._enter(own, recorded)
             if own.how is not None and topic in TOPICS_OF_MONEY:
@@ -305,39 +326,50 @@ class Rows:
     # Names
 
     def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
-        """Which of the texts are those that were put, and which are not there."""
+        """Note which texts are missing or replaced, and report those that were exchanged."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
             return
-        found = self._texts(new)
-        for ref, (aggregate, number) in new.items():
+        found = self._texts.found(new)
+        for ref, place in new.items():
             if ref not in found:
-                self._missing[ref] = aggregate, number
-            elif not found[ref]:
-                where = {"aggregate": str(aggregate), "event": number}
-                self.findings.say("names", "text_exchanged", **where, stands=ref)
+                self._missing[ref] = place
+            elif not found[ref].whole:
+                self.findings.say("names", "text_exchanged", **_place(place), stands=ref)
+            elif found[ref].redacted is not None:
+                self._replaced[ref] = place
 
-    def _name_missing(self) -> None:
-        """A name is missing of who is erased and of nobody else, a number also where it was replaced, and other texts
-        only where somebody was erased: in rows that have been read, or that have come since."""
-        if self._missing:
+    def _compare_erasures(self) -> None:
+        """Report what is missing, replaced or left otherwise than the erasures on record say: in rows that have been
+        read, or that have come since."""
+        before = set(self.people.erasures)
+        if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):
                 with suppress(*UNREADABLE):
                     self.people.take_names(self._decode(self.club, number, topic, state))
+        lists = self._texts.erased() if self.people.erasures else {}
+        erased: dict[str, str | None] = {}
+        under_way: set[str] = set()
+        for digest, place in self.people.erasures.items():
+            if digest not in lists:
+                self.findings.say("names", "erasure_unknown", **_place(place), should=digest)
+            erased.update(lists.get(digest, {}))
+            under_way |= lists.get(digest, {}).keys() if digest not in before else set()
         whose = {ref: member for member, names in self.people.names.items() for ref in names}
-        for ref, (aggregate, number) in self._missing.items():
-            member = whose.get(ref)
-            if ref in self.people.replaced:
-                continue
-            if (member in self.people.erased) if member is not None else self.people.erased:
-                continue
-            where = {"aggregate": str(aggregate), "event": number}
-            self.findings.say("names", "text_missing", **where, member=member, should=ref)
+        for ref, place in self._missing.items():
+            if ref not in self.people.replaced and erased.get(ref, "") is not None:
+                self.findings.say("names", "text_missing", **_place(place), member=whose.get(ref), should=ref)
+        for ref, place in self._replaced.items():
+            if ref not in erased:
+                self.findings.say("names", "text_replaced", **_place(place), stands=ref)
+        for ref, found in self._texts.found(erased.keys() - under_way).items():
+            if found.redacted is None or found.redacted != erased[ref]:
+                if ref in whose:
+                    self.findings.say("names", "name_left", member=whose[ref], stands=ref)
+                else:
+                    self.findings.say("names", "text_left", stands=ref)
 
-    def _name_left(self) -> None:
-        """Nothing is left of who is erased."""
-        gone = [ref for member in self.people.erased for ref in self.people.names.get(member, ())]
-        left = self._texts(gone) if gone else {}
-        for member in self.people.erased:
-            for ref in left.keys() & self.people.names.get(member, ()):
-                self.findings.say("names", "name_left", member=member, stands=ref)
+
+def _place(place: tuple[UUID, int]) -> dict[str, Any]:
+    """Return the fields of a difference that say where it is."""
+    return {"aggregate": str(place[0]), "event": place[1]}

@@ -118,21 +118,28 @@ class SetPayee(ClubAct, tag="set_payee"):
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """The name and the numbers of somebody who has left, and what he wrote, are erased for ever."""
+    """Deletes the names and numbers of a former member and the texts that the member wrote, for ever. In the texts of
+    others about matches that the member took part in, the name is replaced."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """And what the books say of him, by currency of the club: erased is only who owes nothing, is owed nothing, and
-    has no entry that is not closed."""
+    """With what the books say of the member, by currency of the club, and what is deleted and replaced. A member is
+    erased only if their balances are 0 and all their entries are closed."""
 
+    texts: told.Hash
+    """SHA-256 over what is deleted and what replaces what."""
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
     entry: told.EntryCount = 0
     """The last entry on his account; 0: there is none."""
     matches: told.Tally = 0
     """In how many matches that are not over he plays."""
+    deleted: told.Tally = 0
+    """How many texts that the member wrote are deleted."""
+    changed: told.Tally = 0
+    """In how many texts of others a name or number of the member is replaced."""
 
 
 class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):

@@ -245,14 +245,20 @@ class MemberLeft(Event):
 
 
 class MemberErased(Event):
-    """The name of a former member and what he wrote are erased; the number stays in all that he played."""
+    """The name of a former member and what the member wrote are erased; the number stays in all matches."""
 
     TOPIC: ClassVar[str] = "member/erased"
     member: told.MemberNumber
+    texts: told.Hash
+    """SHA-256 over what is deleted and what replaces what. The list itself lies beside the texts."""
     balances: Annotated[tuple[told.Money, ...], told.at_most(10)] = ()
     """What the books said of him then, by currency of the club: nothing but zeros."""
     entry: told.EntryCount = 0
     """The last entry on his account, which was closed; 0: there was none."""
+    deleted: told.Tally = 0
+    """How many texts that the member wrote are deleted."""
+    changed: told.Tally = 0
+    """In how many texts of others a name or number of the member is replaced."""
 
 
 class PayeeSet(Event):

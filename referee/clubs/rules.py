@@ -135,7 +135,7 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
     member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
-    if member.erased:
+    if member.erased and not (request.deleted or request.changed):  # they may have written something since
         raise ClubState("member_erased", None, member=request.member)
     if request.matches:
         raise ClubState("matches_left", None, member=request.member, matches=request.matches)
@@ -146,7 +146,16 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
     until = _years_after(member.left, club.keep_years)
     if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
-    return (facts.MemberErased(member=request.member, balances=request.balances, entry=request.entry),)
+    return (
+        facts.MemberErased(
+            member=request.member,
+            balances=request.balances,
+            entry=request.entry,
+            deleted=request.deleted,
+            changed=request.changed,
+            texts=request.texts,
+        ),
+    )
 
 
 def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
@@ -293,6 +302,7 @@ def _on_left(club: Club, event: facts.MemberLeft, number: int) -> Club:
 
 
 def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
+    club = replace(club, erasures=(*club.erasures, event.texts))
     return _changed_member(club, event.member, erased=True, payee=Payee())
 
 

@@ -19,6 +19,7 @@ from referee.clubs.facts import (
     SieAccounts,
     Zone,
 )
+from referee.told import Hash
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
@@ -106,6 +107,8 @@ class Club(Value):
     members: tuple[Member, ...] = ()
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
+    erasures: tuple[Hash, ...] = ()
+    """The digests of what was erased, in the order of the erasures."""
     proposed: int = 0
     """How many proposals there have been."""
     proposals: dict[int, Proposal] = field(default_factory=dict)

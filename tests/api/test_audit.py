@@ -365,7 +365,8 @@ def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
     )
     ref = state[state.index(b"hmac:") :][:69].decode()
     copy.names(
-        "INSERT INTO names (ref, club, kind, puts, salt, text) VALUES (?, ?, 'name', 1, x'00', '\"Dag\"')",
+        "INSERT INTO names (ref, club, kind, at, puts, salt, text) "
+        "VALUES (?, ?, 'name', '2026-11-22 10:00:00', 1, x'00', '\"Dag\"')",
         ref,
         copy.kept.club.hex,
     )

@@ -19,12 +19,11 @@ from litestar.testing import TestClient
 from api.access.keys import named
 from api.http import writes
 from api.names import names_file
-from referee.clubs import asked
 from referee.clubs.facts import SCOPES
-from referee.store.command import Command
 from referee.store.reach import Postgres, place_of
 from tests.api.club import FOUNDING, OPERATOR, ClubTable, found, in_days
 from tests.api.conftest import client_of
+from tests.api.erased import recorded
 from tests.api.serving import served
 from tests.api.table import Table
 from tests.api.test_problems import problem
@@ -425,8 +424,8 @@ class TestErasing:
             club = ClubTable(client)
             bo = club.join("Bo Brännström")
             club.done("leave", member=bo)
-            asked_for = Command(id=UUID(club.id), actor="key:k1", request=asked.Erase(member=bo))
-            client.app.state.service.desk.submit(asked_for).result(timeout=10)
+            service = client.app.state.service
+            recorded(service.referee, service.desk, service.erasures, UUID(club.id), bo)
         assert "Bo Brännström" in names_kept(store_url)
         with client_of(store_url) as club.client:
             if look == "members":

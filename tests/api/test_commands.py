@@ -14,15 +14,14 @@ import pytest
 
 from api.cli import main
 from api.names import Names
-from referee.clubs.asked import Erase
-from referee.store.command import Command
-from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.club import ClubTable, found
 from tests.api.conftest import client_of
+from tests.api.erased import put_on_record
 from tests.api.serving import knacka, running
 from tests.api.table import Table
 from tests.api.test_clubs import names_kept
+from tests.api.test_erasing import Evening, Noted
 from tests.api.test_names import sql
 from tests.api.test_problems import problem
 from tests.stores import Postgres, empty_database
@@ -219,7 +218,8 @@ class TestErasing:
         self, operator: Operator, service: httpx.Client, tmp_path: Path
     ) -> None:
         club, number = self.left(service)
-        assert operator.done("erase", club.id, str(number)) == f"member {number} is erased: 1 texts deleted\n"
+        said = operator.done("erase", club.id, str(number))
+        assert said == f"member {number} is erased: 0 texts deleted, 0 changed\n"
         until = time.monotonic() + KNOWN_SECONDS
         while self.NAME in club.names():
             assert time.monotonic() < until
@@ -228,6 +228,26 @@ class TestErasing:
         assert not [file for file in tmp_path.glob("*.db*") if self.NAME.encode() in file.read_bytes()]
         problem(club.act("erase", member=number), 409, "member-erased")
         assert f"member {number}: erased" in operator.done("club", "show", club.id)
+        operator.done("verify")
+
+    def test_a_preview_lists_the_texts_and_changes_nothing(self, operator: Operator, service: httpx.Client) -> None:
+        club = Evening(service)
+        match = Noted(club, 1, 2, 3)
+        match.note(1, "Bo revoked")
+        match.note(2, "I did not")
+        match.ends()
+        assert "must leave the club" in operator.refused("erase", "--preview", club.id, "2")
+        club.done("leave", member=2)
+        before = match.texts()
+        assert operator.done("erase", "--preview", club.id, "2").splitlines() == [
+            "member 2 would be erased: 1 texts deleted, 1 changed",
+            f"match {match.id}: + █ revoked",
+            f"match {match.id}: - I did not",
+        ]
+        assert match.texts() == before
+        said = operator.done("erase", club.id, "2")
+        assert said == "member 2 is erased: 1 texts deleted, 1 changed\n"
+        assert operator.done("erase", "--preview", club.id, "2").strip().endswith("nothing is left")
         operator.done("verify")
 
     def test_not_who_owes_or_is_owed_something(self, operator: Operator, service: httpx.Client) -> None:
@@ -240,21 +260,18 @@ class TestErasing:
         club.done("payout", member=number, amount=500, via="cash")
         assert "close the books" in operator.refused("erase", club.id, str(number))
         club.done("close_books", label="2026")
-        assert "is erased: 1 texts deleted" in operator.done("erase", club.id, str(number))
+        assert "is erased: 0 texts deleted" in operator.done("erase", club.id, str(number))
 
     def test_it_ends_what_a_crash_has_left_half_done(self, operator: Operator, store_url: str) -> None:
         with client_of(store_url) as client:
             club, number = self.left(client)
-        with construct(store_url) as referee:
-            desk = Desk(referee)
-            desk.submit(Command(id=UUID(club.id), actor="operator", request=Erase(member=number))).result(30)
-            desk.close()
+        put_on_record(store_url, UUID(club.id), number)
         assert self.NAME in names_kept(store_url)
         assert f"`knacka erase {club.id} {number}`" in knacka("verify", KNACKA_DATABASE_URL=store_url).stdout
-        assert "1 texts deleted" in operator.done("erase", club.id, str(number))
+        assert "erased already: 1 names and texts were left" in operator.done("erase", club.id, str(number))
         assert names_kept(store_url) == ["Anna Åkesson-Ödmårk"]
         operator.done("verify")
-        assert "0 texts deleted" in operator.done("erase", club.id, str(number)), "and does no harm"
+        assert "nothing is left" in operator.done("erase", club.id, str(number)), "and does no harm"
 
     def test_what_the_club_refuses_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
         club = ClubTable(shared_service)
@@ -314,7 +331,7 @@ def test_what_no_club_may_be_called(option: str, value: str, said: str, capsys: 
         ("key rotate", "stores"),
         ("key revoke", "Ends"),
         ("key operator", "Changes nothing"),
-        ("erase", "nothing brings them back"),
+        ("erase", "Nothing brings them back"),
         ("backup", "Changes nothing"),
         ("restore", "changes nothing"),
     ],

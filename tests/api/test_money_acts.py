@@ -272,4 +272,5 @@ class TestErasing:
         assert told(club, "erase", member=3) == (409, "books-open")
         club.done("close_books", label="2026")
         done = club.done("erase", member=3)
-        assert done["events"][0]["event"] == {"member": 3, "balances": [0], "entry": 2}
+        event = done["events"][0]["event"]
+        assert (event["member"], event["balances"], event["entry"]) == (3, [0], 2)

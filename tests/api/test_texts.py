@@ -293,7 +293,7 @@ def test_what_was_refused_is_not_kept(table: ClubTable, club: Club) -> None:
 
 
 def _count(club: Club) -> int:
-    with club.service.names._reader.connect() as connection:
+    with club.service.names.reader.connect() as connection:
         counted: int = connection.exec_driver_sql("SELECT count(*) FROM names").scalar_one()
     return counted
 
@@ -330,7 +330,7 @@ def test_they_are_nowhere_but_among_the_names_and_after_an_erasure_nowhere(
         for one in (*texts, *MEMBERS):
             assert _places(store_url, tmp_path, one) == ["names"], one
         assert said(store_url)[0] == 0
-        assert club.erase(2) == 3, "the name, what she said, and what names her"
+        assert club.erase(2) == (1, 1), "what she said, and what names her"
         for one in (TEXT, texts[4], MEMBERS[1]):
             assert _places(store_url, tmp_path, one) == [], one
         told_of = case(table, 1, "official")

@@ -58,7 +58,7 @@ def test_what_an_official_rules_by_his_own_key_is_his_and_erased_with_him(client
     table.tokens["david"] = key_of(club, "officiate", member=4)
     ask(table, "/1/ruling", "david", RULING | {"reason": REASON})
     assert case(table, 1, "official")["rulings"][0]["reason"] == REASON
-    assert club.erase(4) == 2
+    assert club.erase(4) == (1, 0)
     told_of = case(table, 1, "official")
     assert is_ref(told_of["rulings"][0]["reason"])
     assert told_of["note"] == NOTE

@@ -17,9 +17,10 @@ from psycopg import sql
 from api.access.tokens import hash_of, new_token
 from api.matches.terms import OpenMatch, opened_by
 from api.service import Service
-from referee.clubs.asked import Erase, Join, Leave
+from referee.clubs.asked import Join, Leave
 from referee.clubs.facts import ClubFounded
 from referee.store.command import Command, Outcome
+from tests.api.erased import recorded
 from tests.api.table import KORTOXEN, Table
 
 MEMBERS = ("Anna Åkesson", "Berit Ödmårk", "Cesar <& 'Co\"")
@@ -88,11 +89,13 @@ class Club:
         """Something that the founder asks of the club."""
         return self._do("key:k1", request)
 
-    def erase(self, member: int) -> int:
-        """Takes a member out of the club and his texts out of the store; how many there were."""
+    def erase(self, member: int) -> tuple[int, int]:
+        """Erase a member, who leaves first; how many texts were deleted and changed."""
         self.do(Leave(member=member))
-        self.do(Erase(member=member, balances=(0,)))
-        return self.service.names.erase(self.id, member, [self.refs[member - 1]])
+        service = self.service
+        plan, club = recorded(service.referee, service.desk, service.erasures, self.id, member, 0)
+        service.erasures.carry_out(club)
+        return plan.deleted, plan.changed
 
 
 class ClubTable(Table):

@@ -21,13 +21,14 @@ from api.names import Names, names_file
 from api.ops.archive import Archive
 from api.ops.backup import at_one_moment
 from api.ops.stored import Stored
-from referee.clubs.asked import Erase, Set
+from referee.clubs.asked import Set
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import construct
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
+from tests.api.erased import put_on_record
 from tests.api.serving import ROOT, knacka, running
 from tests.api.table import Table
 from tests.api.test_clubs import names_kept
@@ -108,10 +109,7 @@ def used(url: str) -> Iterator[dict[str, int]]:
 
 def erased(url: str, club: ClubTable, number: int = 2) -> None:
     """On record, and not in fact."""
-    with construct(url) as referee:
-        desk = Desk(referee)
-        desk.submit(Command(id=UUID(club.id), actor="operator", request=Erase(member=number))).result(30)
-        desk.close()
+    put_on_record(url, UUID(club.id), number)
 
 
 # What the guide says
@@ -271,7 +269,7 @@ def test_who_is_erased_by_its_own_record_is_erased_again(
     """Taken between the record and the deed."""
     erased(store_url, played)
     file = backup(store_url, tmp_path)
-    said = f"member 2 of club {played.id} is erased again: 1 texts"
+    said = f"member 2 of club {played.id} is erased again: 1 names and texts"
     assert said in restored(file, other_url, "--check")
     assert said in restored(file, other_url)
     assert names_kept(other_url) == ["Anna Åkesson-Ödmårk"]

@@ -16,6 +16,8 @@ from referee.sight import Event
 
 NOW = datetime(2026, 11, 22, 18, 30, tzinfo=UTC)
 LATER = NOW + timedelta(days=30)
+CHANGES = "5d" * 32
+"""The digest of what an erasure changes."""
 
 
 def ref(digit: str) -> str:
@@ -115,7 +117,7 @@ class TestMembers:
     )
     def test_nobody_has_a_number_that_was_not_given(self, room: Room, request_of: Any):
         request = request_of(member=2)
-        request = asked.Erase(member=2) if isinstance(request, asked.EraseSent) else request
+        request = asked.Erase(texts=CHANGES, member=2) if isinstance(request, asked.EraseSent) else request
         assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
 
     def test_who_has_left_is_no_member(self, room: Room):
@@ -142,7 +144,7 @@ class TestPayees:
         """He may have something to receive; then he is not erased."""
         room.do(asked.Leave(member=1))
         room.do(asked.SetPayee(member=1, swish=SWISH), "operator")
-        room.do(asked.Erase(member=1, balances=(0,)), "operator")
+        room.do(asked.Erase(texts=CHANGES, member=1, balances=(0,)), "operator")
         assert room.club.members[0].payee.numbers == ()
         refused = room.refused(asked.SetPayee(member=1, swish=SWISH), "operator")
         assert refused == ("member_erased", {"member": 1})
@@ -158,29 +160,39 @@ class TestPayees:
 
 class TestErasing:
     def test_only_who_has_left(self, room: Room):
-        assert room.refused(asked.Erase(member=1)) == ("member_here", {"member": 1})
+        assert room.refused(asked.Erase(texts=CHANGES, member=1)) == ("member_here", {"member": 1})
 
     def test_only_who_plays_in_nothing_that_goes_on(self, room: Room):
         room.do(asked.Leave(member=1))
-        refused = room.refused(asked.Erase(member=1, matches=2), "operator")
+        refused = room.refused(asked.Erase(texts=CHANGES, member=1, matches=2), "operator")
         assert refused == ("matches_left", {"member": 1, "matches": 2})
 
     def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
         room.do(asked.Leave(member=1))
-        assert room.refused(asked.Erase(member=1, balances=(0, -5)), "operator") == ("balance_left", {"member": 1})
-        assert room.do(asked.Erase(member=1, balances=(0,)), "operator") == (
-            facts.MemberErased(member=1, balances=(0,)),
+        refused = room.refused(asked.Erase(texts=CHANGES, member=1, balances=(0, -5)), "operator")
+        assert refused == ("balance_left", {"member": 1})
+        assert room.do(asked.Erase(texts=CHANGES, member=1, balances=(0,)), "operator") == (
+            facts.MemberErased(texts=CHANGES, member=1, balances=(0,)),
         )
-        assert room.refused(asked.Erase(member=1), "operator") == ("member_erased", {"member": 1})
+        assert room.refused(asked.Erase(texts=CHANGES, member=1), "operator") == ("member_erased", {"member": 1})
+
+    def test_the_event_says_what_was_erased_and_once_more_only_if_there_is_more(self, room: Room):
+        room.do(asked.Leave(member=1))
+        more = "6e" * 32
+        (event,) = room.do(asked.Erase(texts=CHANGES, member=1, deleted=2, changed=1), "operator")
+        assert event == facts.MemberErased(texts=CHANGES, member=1, deleted=2, changed=1)
+        assert room.refused(asked.Erase(texts=more, member=1), "operator")[0] == "member_erased"
+        room.do(asked.Erase(texts=more, member=1, deleted=1), "operator")
+        assert room.club.erasures == (CHANGES, more)
 
     def test_only_when_all_that_stands_on_his_account_is_closed(self, room: Room):
         room.do(asked.Join(name=ref("b")))
         treasurer = room.key("treasury", member=2)
         room.do(asked.Leave(member=1))
-        request = asked.Erase(member=1, balances=(0,), entry=3)
+        request = asked.Erase(texts=CHANGES, member=1, balances=(0,), entry=3)
         assert room.refused(request, "operator") == ("books_open", {"member": 1, "entry": 3})
         room.do(asked.CloseBooks(label="", through=3, digest="0" * 64, trial=()), f"key:{treasurer}")
-        assert room.do(request, "operator") == (facts.MemberErased(member=1, balances=(0,), entry=3),)
+        assert room.do(request, "operator") == (facts.MemberErased(texts=CHANGES, member=1, balances=(0,), entry=3),)
 
     def test_only_when_the_years_of_the_books_have_gone_by(self, room: Room):
         """Seven years from the end of the year on in which he left, by the clock of the club: that of Stockholm."""
@@ -189,10 +201,10 @@ class TestErasing:
         (*_, left) = room.do(asked.Leave(member=1))
         assert left == facts.MemberLeft(member=1, on=date(2026, 1, 1))
         room.at = datetime(2033, 12, 31, 22, 59, tzinfo=UTC)
-        refused = room.refused(asked.Erase(member=1), "operator")
+        refused = room.refused(asked.Erase(texts=CHANGES, member=1), "operator")
         assert refused == ("books_kept", {"member": 1, "until": "2034-01-01"})
         room.at = datetime(2033, 12, 31, 23, 0, tzinfo=UTC)
-        assert room.do(asked.Erase(member=1), "operator")
+        assert room.do(asked.Erase(texts=CHANGES, member=1), "operator")
 
 
 class TestKeys:

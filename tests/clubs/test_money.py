@@ -12,7 +12,7 @@ from referee.clubs.facts import MoneyPosted, Posting
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.proposals import PROPOSALS_MAX, Proposal
 from referee.clubs.scopes import needs
-from tests.clubs.test_clubs import NOW, Room, ref
+from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
 SEK = "SEK"
 MONTH = timedelta(days=30)
@@ -142,7 +142,7 @@ class TestWhatIsRefused:
 
     def test_who_is_erased_has_no_account(self, till: Till):
         till.do(asked.Leave(member=4))
-        till.do(asked.Erase(member=4, balances=(0, 0)))
+        till.do(asked.Erase(texts=CHANGES, member=4, balances=(0, 0)))
         assert till.refused(asked.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
 
     def test_nor_is_anything_written_there_that_was_asked_before_or_is_taken_back(self, till: Till):
@@ -153,7 +153,7 @@ class TestWhatIsRefused:
         match = replace(taken, found=replace(taken.found, kind="match"))
         waits = till.proposes(match)
         till.do(asked.Leave(member=4))
-        till.do(asked.Erase(member=4, balances=(0, 0)))
+        till.do(asked.Erase(texts=CHANGES, member=4, balances=(0, 0)))
         for asks, by in (
             (asked.Confirm(proposal=number), till.of[3]),
             (asked.Confirm(proposal=waits, complete=match), till.of[5]),

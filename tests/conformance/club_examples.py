@@ -71,7 +71,9 @@ class Club:
         self._pays()
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)
-        self._does("erase", member=gone)
+        self._looks_first(gone)
+        digest = self._does("erase", member=gone)["events"][0]["event"]["texts"]
+        self.client.stand_ins[digest] = sha256(b"erased").hexdigest()
         self._plays()
 
     def _plays(self) -> None:
@@ -90,6 +92,13 @@ class Club:
         self.client.ask("POST", f"{path}/acts", self.players["secret"], {"act": "agree_stakes", "seat": 0})
         self.client.name = "a club's match for money"
         self.client.ask("GET", f"{path}/settlement", self.key)
+
+    def _looks_first(self, gone: int) -> None:
+        erasing = msgspec.json.encode({"act": "erase", "member": gone})
+        answer, said = self.client.raw("POST", f"{self.path}/acts?preview=true", self.key, erasing)
+        self.client.name = "preview"
+        self.client.keep("POST", f"{self.path}/acts", answer.status, "application/json", msgspec.json.decode(said))
+        self.client.name = "example"
 
     def _pays(self) -> None:
         """All that is done with money; the founder is one treasurer, Dag another."""

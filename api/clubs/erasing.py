@@ -1,0 +1,106 @@
+"""The erasure of a member: its preview, and its plan while it is put on record."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Annotated, Any
+from uuid import UUID
+
+from api.access.clubs import ClubCaller
+from api.erasures import prepared
+from api.http.replies import Reply, of_match
+from api.money.booked import booked
+from api.service import REFUSED, Service
+from api.threads import in_long_thread, in_thread
+from referee import told
+from referee.actors import Actor
+from referee.clubs.asked import Erase, EraseSent
+from referee.store.club import Club
+from referee.store.command import Stale
+from referee.value import Value, Version
+
+LISTED_MAX = 1000
+"""Texts that a preview lists."""
+
+
+class TextsErased(Value):
+    """How many texts an erasure changes."""
+
+    deleted: told.Tally
+    """Texts that the member wrote: they are deleted."""
+    changed: told.Tally
+    """Texts of others in which a name or number of the member is replaced."""
+
+
+class TextForeseen(Value):
+    """A text that an erasure would delete or change."""
+
+    match: told.MatchId
+    """The match in which it was written."""
+    deleted: bool
+    """Whether it would be deleted; false: it would be changed."""
+    places: told.Tally
+    """How many names and numbers in it would be replaced."""
+
+
+class ErasureForeseen(Value):
+    """What an erasure would change if it were done now. Nothing is stored."""
+
+    version: Version
+    """The version of the club."""
+    member: told.MemberNumber
+    """Who would be erased."""
+    erased: TextsErased
+    """All texts that it would change."""
+    texts: Annotated[tuple[TextForeseen, ...], told.at_most(LISTED_MAX)]
+    """The first 1000 of them, in the order in which they were written, without those of matches that the caller may
+    not see."""
+
+
+async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
+    """Answer what an erasure would change.
+
+    Raises: Refused if the act would be refused, Stale if the club is not at the expected version.
+    """
+    club = await service.newest_club(caller.club)
+    if expected not in (None, club.version):
+        raise Stale(club.version)
+    says = await booked(service, club, sent)
+    erasures, referee = service.erasures, service.referee
+    _, plan = await in_long_thread(prepared, erasures, referee, club, caller.actor, sent, says)
+    matches = [one.match for one in plan.texts if one.match is not None]
+    seen = await _visible(service, caller, matches)
+    listed = [one for one in plan.texts if one.match in seen][:LISTED_MAX]
+    answer = ErasureForeseen(
+        version=club.version,
+        member=sent.member,
+        erased=TextsErased(deleted=plan.deleted, changed=plan.changed),
+        texts=tuple(
+            TextForeseen(match=str(one.match), deleted=one.after is None, places=one.places) for one in listed
+        ),
+    )
+    return of_match(answer, club.version)
+
+
+async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:
+    book = service.books.matches
+    found, _ = await service.books.ask_of_all(
+        book, lambda connection: book.visible(connection, caller.sight, matches)
+    )
+    return found
+
+
+@asynccontextmanager
+async def planned(
+    service: Service, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
+) -> AsyncIterator[Erase]:
+    """Store the plan of an erasure and give the request that puts it on record. Deletes the plan if that is refused.
+
+    Raises: Refused if the act would be refused.
+    """
+    request, plan = await in_long_thread(prepared, service.erasures, service.referee, club, actor, sent, says)
+    await in_thread(service.erasures.keep, plan)
+    try:
+        yield request
+    except REFUSED:
+        await in_thread(service.erasures.drop, plan.digest)
+        raise

@@ -1,0 +1,155 @@
+"""Replace the names and numbers of a person in a text by a placeholder.
+
+A name counts as whole words: in any letter case and any Unicode form, with any blanks between its words, and in the
+genitive ("Annas", "Anna's"). Within another word or a double name ("bordet", "Bo-Erik") it is not the name. A name of
+a single letter counts only in the letter case in which it is recorded: "A" may be a name, "a" is an article.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from unicodedata import category, normalize
+
+from api.http.strict import UNSEEN
+from projections.payable import SEPARATORS
+
+PLACEHOLDER = "█"
+"""A single character, so that no text becomes longer than a text may be."""
+_JOINS = "-'"
+"""Characters that join two parts of one word."""
+_ALIKE = str.maketrans({"\u2010": "-", "\u2019": "'", "\u02bc": "'"})
+"""Other forms of these characters, in normal form NFKD."""
+
+Span = tuple[int, int]
+"""Start and end of a part of a text."""
+
+
+class Redactor:
+    """Replaces the names and numbers of one person."""
+
+    def __init__(self, names: Iterable[str], numbers: Iterable[str] = ()) -> None:
+        """``numbers``: Swish numbers and IBANs without separators."""
+        needles = {_needle(name) for name in names}
+        self._needles = sorted((one for one in needles if one.folded), key=lambda one: (-len(one.folded), one))
+        self._numbers = tuple(map(_number_pattern, numbers))
+
+    def redact(self, text: str) -> tuple[str, int]:
+        """Return the text with placeholders, and the number of placeholders."""
+        spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
+        quickly = " ".join(_fold(text).split())  # much faster than part by part
+        if any(one.folded in quickly for one in self._needles):
+            spans += self._names_in(_Folded(text))
+        parts: list[str] = []
+        done = 0
+        for start, end in sorted(spans):
+            if start >= done:
+                parts += text[done:start], PLACEHOLDER
+            done = max(done, end)
+        return "".join((*parts, text[done:])), len(parts) // 2
+
+    def _names_in(self, folded: "_Folded") -> Iterator[Span]:
+        for start in folded.starts:
+            for needle in self._needles:
+                if needle.is_at(folded, start):
+                    yield folded.span(start, start + len(needle.folded))
+                    break
+
+
+class _Folded:
+    """A text in one form for comparison: without case, composition and characters that show nothing, and with single
+    blanks. ``starts`` and ``ends`` map places in it to places in the text as written."""
+
+    def __init__(self, written: str) -> None:
+        self.written = written
+        self.starts: dict[int, int] = {}
+        self.ends: dict[int, int] = {}
+        parts: list[str] = []
+        length = 0
+        for start, end in _clusters(written):
+            part = _fold(written[start:end])
+            part = " " if part.isspace() else part
+            if part == " " and parts and parts[-1] == " ":
+                self.ends[length] = end
+            elif part:
+                self.starts[length] = start
+                parts.append(part)
+                length += len(part)
+                self.ends[length] = end
+        self.text = "".join(parts)
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the part of the text as written that stands between two places."""
+        return self.starts[start], self.ends[end]
+
+
+class _Needle(NamedTuple):
+    """A name to look for, folded. ``exact``: how a name of one letter is written; empty for longer names."""
+
+    folded: str
+    exact: str
+
+    def is_at(self, text: _Folded, start: int) -> bool:
+        """Return whether the name stands at a place of a text, as words of its own."""
+        end = start + len(self.folded)
+        if not text.text.startswith(self.folded, start) or end not in text.ends:
+            return False
+        if self.exact and _shown(text.written[slice(*text.span(start, end))]) != self.exact:
+            return False
+        before, after = text.text[max(0, start - 2) : start][::-1], text.text[end : end + 4]
+        if _is_word(self.folded[0]) and _touches(before):
+            return False
+        return not _is_word(self.folded[-1]) or not _touches(after) or (not self.exact and _is_genitive(after))
+
+
+def folded(text: str) -> str:
+    """Return a text in one form for comparison."""
+    return _Folded(text.strip()).text
+
+
+def _needle(name: str) -> _Needle:
+    folded = _Folded(name.strip())
+    return _Needle(folded.text, _shown(name.strip()) if len(folded.starts) == 1 else "")
+
+
+def _clusters(text: str) -> Iterator[Span]:
+    """Yield each character with the marks and the characters that show nothing behind it."""
+    start = 0
+    for place, character in enumerate(text):
+        if place > start and not (category(character)[0] == "M" or UNSEEN.fullmatch(character)):
+            yield start, place
+            start = place
+    if text:
+        yield start, len(text)
+
+
+def _shown(text: str) -> str:
+    return normalize("NFKC", UNSEEN.sub("", text))
+
+
+def _fold(text: str) -> str:
+    return normalize("NFKD", normalize("NFKD", UNSEEN.sub("", text)).casefold()).translate(_ALIKE)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or category(character)[0] == "M"
+
+
+def _touches(beside: str) -> bool:
+    """Return whether a word goes on with these characters, the nearest first."""
+    return _is_word(beside[:1] or " ") or (beside[:1] in _JOINS and _is_word(beside[1:2] or " ") if beside else False)
+
+
+def _is_genitive(after: str) -> bool:
+    ending = re.match("'?s", after)
+    return ending is not None and not _touches(after[ending.end() :])
+
+
+def _number_pattern(number: str) -> re.Pattern[str]:
+    """Return a pattern for a number, with or without separators, and for a mobile number also with a country code."""
+    between = f"(?:{SEPARATORS.pattern})*"
+    if number.startswith("07"):
+        first, number = rf"(?:(?:\+|00)?{between}46{between}(?:\(?0\)?{between})?|0{between})", number[1:]
+    else:
+        first = ""
+    body = between.join(map(re.escape, number))
+    return re.compile(rf"(?<![0-9A-Za-z]){first}{body}(?![0-9A-Za-z])", re.IGNORECASE)
