@@ -1,5 +1,6 @@
 """A book that is built anew beside the one that is read."""
 
+import subprocess
 import threading
 from collections.abc import Sequence
 
@@ -12,6 +13,7 @@ from projections.follow.keeping import FRESH
 from projections.follow.page import Page
 from projections.protocols import Protocols
 from referee.store.store import Referee
+from tests.api.serving import knacka
 from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader
 from tests.projections.followed import at_the_head, following, until
 
@@ -149,33 +151,24 @@ class TestRebuilding:
             rebuild(read, engine, book, page=100)
         assert content(engine, books) == whole
 
-    def test_several_rebuilds_at_once_do_no_harm(
-        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    def test_while_one_runs_no_other_begins(
+        self, referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent], whole: Said
     ):
         append(referee, rows)
-        books = all_books()
-        finished: list[str] = []
+        books, read = all_books(), reader(referee)
+        others: list[subprocess.CompletedProcess[str]] = []
 
-        def work() -> None:
-            try:
-                rebuild(reader(referee), engine, books[1], page=50)
-                finished.append("built")
-            except LookupError as error:
-                finished.append(str(error))
+        def interrupted(after: int, limit: int) -> Page:
+            if after == 0:
+                others.append(knacka("rebuild", "protocols", KNACKA_DATABASE_URL=store_url))
+                others.append(knacka("rebuild", KNACKA_DATABASE_URL=store_url))
+            return read(after, limit)
 
-        with following(referee, engine, books) as follower:
-            at_the_head(follower, referee)
-            for _ in range(5):
-                threads = [threading.Thread(target=work) for _ in range(3)]
-                for thread in threads:
-                    thread.start()
-                for thread in threads:
-                    thread.join()
-                assert content(engine, books) == whole
-            assert follower.faults() == {}
-        assert len(finished) == 15, "nobody failed in another way"
-        assert finished.count("built") >= 5
-        assert all("another rebuild is done" in end for end in finished if end != "built")
+        assert rebuild(interrupted, engine, *books, page=300) == head(referee)
+        assert content(engine, books) == whole
+        assert [one.returncode for one in others] == [1, 1]
+        assert {one.stderr.splitlines()[-1] for one in others} == {"a rebuild is running: wait until it has ended"}
+        assert knacka("rebuild", KNACKA_DATABASE_URL=store_url).returncode == 0
 
 
 def spoil(engine: Engine) -> None:
