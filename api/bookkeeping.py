@@ -131,7 +131,10 @@ class Books:
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
-        """Builds books anew beside those that are read, in one pass; the position they came to."""
+        """Build books beside those that are read, in one pass. Return the position they came to.
+
+        Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
+        """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 
     def wake(self) -> None:

@@ -23,6 +23,7 @@ from api.ops.records import survive_any_clock
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
+from projections.follow.rebuild_lock import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.store import construct
 
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return verify(settings, given.match)
         run: Callable[[Settings, argparse.Namespace], int] = given.run
         return run(settings, given)
-    except NotDone as why:
+    except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1
     except ClockWrong as wrong:

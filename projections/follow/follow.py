@@ -31,6 +31,7 @@ from projections.follow.keeping import (
 )
 from projections.follow.listen import Listener
 from projections.follow.page import Log, Page, mark_of
+from projections.follow.rebuild_lock import RebuildRunning
 from referee.store.reach import Postgres, place_of
 from referee.value import Value
 
@@ -273,7 +274,10 @@ class Follower:
         return self._thread.is_alive()
 
     def rebuild(self, *books: Book) -> int:
-        """Rebuilds books, on the caller's thread, while the old ones are read and kept up. Their position."""
+        """Rebuild books on the caller's thread, while the old ones are read and kept up. Return their position.
+
+        Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
+        """
         position = rebuild(self._log.read, self._engine, *books)
         self._look_aside()
         return position
@@ -403,7 +407,8 @@ class Follower:
                 again = mended(connection, self._log, book, aside)
             if again:
                 log.info("%s: event %s of %s is mended, the book is built anew", book.name, aside.event, match_id)
-                rebuild(self._read_on, self._engine, book)
+                with suppress(RebuildRunning):  # then that one builds it, or the next look does
+                    rebuild(self._read_on, self._engine, book)
                 self._look_aside()
 
     def _read_on(self, after: int, limit: int) -> Page:

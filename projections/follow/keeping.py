@@ -36,6 +36,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, Statement
 
 from projections.follow.engine import Json, Utc, patient, writer
 from projections.follow.page import Log, Missing, Page, Read, Row
+from projections.follow.rebuild_lock import only_rebuild
 from referee.store.clock import utc_now
 from referee.value import Value
 
@@ -204,7 +205,7 @@ def _held(connection: Connection, key: str) -> int:
     """The position of a book; nobody else can move it, nor set a match aside, until this transaction ends."""
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
-        raise LookupError(f"book {key} has no position: another rebuild is done, or its tables were taken away")
+        raise LookupError(f"book {key} has no position: its tables were taken away")
     return position
 
 
@@ -347,12 +348,19 @@ def mended(connection: Connection, log: Log, book: Numbering, aside: Aside) -> b
 
 
 def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) -> int:
-    """Builds books anew from the first event, beside those that are read, and puts them in their place.
+    """Build books from the first event, beside those that are read, and replace these. Return their position.
 
-    The log is read once for all of them. Returns their position. Until the switch, which is one transaction,
-    nothing of the old books changes; what a rebuild that was broken off has left is thrown away by the next.
+    The log is read once for all of them. Until the switch, which is one transaction, nothing of the old books
+    changes; what a rebuild that was broken off has left is thrown away by the next.
+
+    Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
     """
     prepare(engine, books)
+    with only_rebuild(engine):
+        return _rebuilt(read, engine, books, page)
+
+
+def _rebuilt(read: Read, engine: Engine, books: Sequence[Book], page: int) -> int:
     fresh = [(book.under(FRESH), FRESH + book.key) for book in books]
     writes = writer(engine)
 
@@ -373,7 +381,6 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
     with writes.begin() as connection:
         patient(connection)
         # Followers wait at the positions; what they applied meanwhile is made up for before they go on.
-        # The new tables are held too: another rebuild could have cleared them since.
         goal = max([_held(connection, book.key) for book in books])
         position = min([_held(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):
