@@ -1,6 +1,6 @@
 """Score sheets drawn at random, in which the order of the facts often decides."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -73,6 +73,20 @@ def some_sheet(chance: Random, rules: Ruleset, state: Any) -> Result:
             return sheet
 
 
+def some_acts(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
+    """Draw a deal of a tally that is kept act by act, without knocks for errors; Kalabrias has only whole sheets."""
+    if rules.key in SISTERS:
+        tally = _Tally(chance, rules, state, knocks=False)
+        tally.keep()
+        return tally.requests
+    sheet = some_sheet(chance, rules, state)
+    if rules.key != "rams-english":
+        return [sheet]
+    while sheet.faults and "generalrams" in [word for _, word in sheet.bids or ()]:
+        sheet = some_sheet(chance, rules, state)
+    return list(_acts_of_rams(state, sheet))
+
+
 # What a sheet comes to
 
 TRIES = 10
@@ -137,9 +151,10 @@ def _reordered(chance: Random, sheet: Result) -> Result:
 class _Tally:
     """A deal whose tally is kept act by act."""
 
-    def __init__(self, chance: Random, rules: Ruleset, state: Any) -> None:
-        self.chance, self.rules, self.state = chance, rules, state
+    def __init__(self, chance: Random, rules: Ruleset, state: Any, *, knocks: bool = True) -> None:
+        self.chance, self.rules, self.state, self.knocks = chance, rules, state, knocks
         self.events: tuple[Event, ...] = ()
+        self.requests: list[Request] = []
         self.silent = chance.random() < 0.25
         """Whether hardly any seat knocks for its exit."""
         self.reported: set[Any] = set()
@@ -151,6 +166,7 @@ class _Tally:
         except Refused:
             return False
         self.events += events
+        self.requests.append(request)
         return True
 
     @property
@@ -197,7 +213,7 @@ class _Tally:
             at_zero = any(isinstance(act, KnockOut) for act in self.rules.legal(self.state, seat))
             if not self.over and chance.random() < (0.9 if at_zero and not self.silent else 0.01):
                 self.do(KnockOut(seat=seat))
-        if self.over or chance.random() > 0.12:
+        if self.over or not self.knocks or chance.random() > 0.12:
             return
         done = len(getattr(self.state, "outcome", self.state).won)
         seat, accused = chance.sample(seats, 2)
@@ -226,7 +242,8 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
     now, bids = rules.take(state, Deal(seat=state.table.dealer), Moment(1, NOON, ""))[1], []
     while isinstance(now, Declaring):
         words = [act for act in rules.legal(now, now.to_speak[0]) if isinstance(act, Bid)]
-        bid = chance.choice([act for act in words if act.bid not in ("generalrams", "pay")] or words)
+        usual = ("join", "widow") if chance.random() < 0.6 else ("join", "widow", "lie_down")
+        bid = chance.choice([act for act in words if act.bid in usual] or words)
         if chance.random() < 0.05:
             bid = chance.choice(words)
         bids.append((bid.seat, bid.bid))
@@ -240,7 +257,7 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
         if chance.random() < 0.5:
             tricks = [*tricks[: chance.randrange(5)], chance.choice(now.order)]
     second = [chance.choice([seat for seat in now.order if seat != taker] or [None]) for taker in tricks]
-    many = chance.choice((0, 1, 1, 1, 1, 1, 2, 2))
+    many = chance.choice((0, 1, 1, 1, 1, 1, 1, 2, 2))
     faults = [FaultTold(seat=chance.choice(tricks), fault=chance.choice(FAULTS)) for _ in range(many)]
     return Result(
         bids=tuple(bids),
@@ -249,6 +266,24 @@ def _of_rams(chance: Random, rules: Ruleset, state: Any) -> Result | None:
         exchanged=exchanged,
         faults=tuple(faults) or None,
     )
+
+
+def _acts_of_rams(state: Any, sheet: Result) -> Iterator[Request]:
+    dealer = state.table.dealer
+    yield Deal(seat=dealer)
+    if sheet.misdeal:
+        yield Report(seat=dealer, accused=dealer, fault="misdeal")
+    for seat, word in sheet.bids or ():
+        yield Bid(seat=seat, bid=word)
+    if sheet.exchanged:
+        yield Exchange(seat=dealer)
+    second = sheet.second or (None,) * 5
+    for seat, best in zip(sheet.tricks or (), second, strict=False):
+        yield Trick(seat=seat, second=best)
+    for fault in sheet.faults or ():
+        yield Report(seat=fault.seat, accused=fault.seat, fault=fault.fault)
+    if sheet.tricks:
+        yield Score(seat=dealer)
 
 
 # Kalabrias: of several who score sequences the first has the best

@@ -10,13 +10,14 @@ import pytest
 from msgspec.structs import replace
 
 from referee.acts import Result
-from referee.asked import OpenCase, Ruling, Statement
+from referee.asked import OpenCase, Request, Ruling, Statement
 from referee.events import Adjudication, Dealt, DealVoided, MatchOpened, MatchWon, PenaltyImposed
 from referee.games import RULESETS
 from referee.proceedings.corrections import Ended, ProtocolCorrected, as_they_count
 from referee.refusals import WrongPhase
+from referee.ruleset import Ruleset
 from tests.officials.correcting import Match, ask, bare, of_kind, unordered
-from tests.officials.some_sheets import order_decides, some_sheet, some_tally
+from tests.officials.some_sheets import order_decides, some_acts, some_sheet, some_tally
 from tests.playouts import play_deal
 
 SHEETS = int(os.environ.get("SHEETS", "40"))
@@ -58,16 +59,32 @@ def tally(opened: MatchOpened, chance: Random) -> Match:
     return Match(RULESETS[opened.ruleset], chance, opened)
 
 
+class ActByAct(Match):
+    """A match whose tally is kept act by act."""
+
+
+def act_by_act(opened: MatchOpened, chance: Random) -> Match:
+    """Open a match whose tally is kept act by act."""
+    return ActByAct(RULESETS[opened.ruleset], chance, opened)
+
+
 def with_cards(opened: MatchOpened, chance: Random) -> Match:
     """Open the same match with cards."""
     enforcement: Any = chance.choice(("penalise", "refuse"))
     return tally(replace(opened, dealing=chance.choice(("table", "house")), enforcement=enforcement), chance)
 
 
+def some_sheets(chance: Random, rules: Ruleset, state: Any) -> list[Request]:
+    """Draw a sheet that is entered whole."""
+    return [some_sheet(chance, rules, state)]
+
+
 def some_deal(match: Match, chance: Random) -> bool:
     """Enter a wrong sheet or play a deal; return whether nothing that came before its cards counts in its line."""
     if match.opened.dealing == "tally":
-        ask(match, some_sheet(chance, match.rules, match.state))
+        drawn = some_acts if isinstance(match, ActByAct) else some_sheets
+        for request in drawn(chance, match.rules, match.state):
+            ask(match, request)
         return True
     begun = len(match.history)
     play_deal(match, False)
@@ -92,7 +109,8 @@ def by_ruling(match: Match, deal: int, right: Result) -> None:
     ask(match, Ruling(case=case, verdict="upheld", standard="balance_of_probabilities", rule="J9"))
 
 
-WAYS = [(open_match, correct) for open_match in (tally, with_cards) for correct in (by_agreement, by_ruling)]
+OPENED = (tally, act_by_act, with_cards)
+WAYS = [(open_match, correct) for open_match in OPENED for correct in (by_agreement, by_ruling)]
 
 
 def corrected(match: Match, deal: int, right: Result, correct: Callable[[Match, int, Result], None]) -> bool:
@@ -127,7 +145,8 @@ def sheets(ruleset: str, part: int) -> Iterator[tuple[int, Random, Any]]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_corrected_or_entered_correctly_the_outcome_is_the_same(ruleset: str, part: int) -> None:
-    """In a tally and in a match with cards, by agreement and by ruling; the deals that follow, too."""
+    """In a tally, whole or act by act, and in a match with cards, by agreement and by ruling; the deals that follow,
+    too."""
     many, met = min(PART, SHEETS), Counter[str]()
     for number, chance, rules in sheets(ruleset, part):
         if met["sheets"] >= many:
@@ -152,7 +171,8 @@ def test_corrected_or_entered_correctly_the_outcome_is_the_same(ruleset: str, pa
                 except Exception as error:
                     error.add_note(f"match {number} of {ruleset}, {correct.__name__}: {opened}, {right}")
                     raise
-                met[f"{match.opened.dealing} {correct.__name__}"] += 1
+                met[f"{type(match).__name__} {match.opened.dealing} {correct.__name__}"] += 1
     assert met["order decides"] >= met["sheets"] / 4, met
-    ways = {f"{dealing} {correct.__name__}" for dealing in ("tally", "table", "house") for _, correct in WAYS}
+    dealt = ("Match tally", "ActByAct tally", "Match table", "Match house")
+    ways = {f"{dealing} {correct.__name__}" for dealing in dealt for _, correct in WAYS}
     assert all(met[way] > met["sheets"] / 8 for way in ways), met
