@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from referee.actors import Actor
 from referee.acts import Score
 from referee.asked import Correct
 from referee.events import Adjudication, DealScored, Dealt, DealVoided, MatchAbandoned, MatchOpened, PenaltyImposed
@@ -86,10 +87,10 @@ def attended_match(key: str, chance: Random, **given: Any) -> MatchOpened:
     return replace(some_match(chance, RULESETS[key], **given), adjudication=Adjudication(officials=("Maja",)))
 
 
-def ask(match: Match, request: Any, at: datetime | None = None) -> tuple[Event, ...]:
+def ask(match: Match, request: Any, at: datetime | None = None, actor: Actor = "official") -> tuple[Event, ...]:
     """What officials make of a request; it has happened, and folds to what it gave."""
     before = match.attended()
-    moment = Moment(match.version, at or match.at, f"asked {match.version}", "official", tuple(match.history))
+    moment = Moment(match.version, at or match.at, f"asked {match.version}", actor, tuple(match.history))
     events, standing = before.procedure.take(before.standing, request, moment)
     for event in events:
         match.version += 1
