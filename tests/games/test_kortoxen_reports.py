@@ -82,6 +82,28 @@ class TestReports:
         t.upheld(P1, P2, rule="B11")
         assert t.penalties == (0, 10, 0, 0)
 
+    @pytest.mark.rule("B-O5", "B-O33")
+    def test_a_report_between_two_tricks_is_about_the_last_one(self):
+        t = fresh().dealt("2 1 2 1 | 1 4").declares(P2, 1).tricks(2)
+        led_out = Report(seat=P1, accused=P2, fault="led_out_of_turn")
+        t.do(led_out)
+        t.refused(led_out, rule="B-O5", code="already_reported")
+        t.card()
+        t.do(led_out)
+        t.upheld(P1, P2, rule="B11")
+        t.upheld(P1, P2, rule="B11")
+        assert t.penalties == (0, 10, 0, 0)
+
+    @pytest.mark.rule("B-O5")
+    def test_another_error_of_the_same_trick_is_reported_as_another(self):
+        t = fresh().dealt("2 1 2 1 | 1 4").declares(P2, 1).tricks(2)
+        again = Report(seat=P3, accused=P2, fault="exposed_card", another=True)
+        for _ in range(2):
+            t.do(again)
+            t.upheld(P1, P2, "exposed_card", rule="B11")
+        t.refused(again, rule="B-O5", code="already_reported")
+        assert t.penalties == (0, 10, 0, 0), "at most one for each trick"
+
     def test_no_report_says_otherwise_than_the_acts(self):
         """The formula is said, so who takes up his cards now is not early, whoever may say so."""
         t = fresh()

@@ -7,7 +7,7 @@ import pytest
 
 from referee import notation
 from referee.acts import Deal, Trick
-from referee.events import KnockUpheld
+from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.proceedings.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
@@ -79,6 +79,40 @@ def test_a_forgotten_question_is_ruled_from_the_tricks():  # B-X5
     assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
     del knock["after"]
     assert points_after(tally(points=before), **told, knocks=[knock]) == (10, 5, 7, 11)
+
+
+@pytest.mark.rule("C37", "C61", "C-O36", "B-O2")
+@pytest.mark.parametrize("key", [KORTOXEN, CATS])
+def test_a_knock_for_the_question_that_the_table_found_too_late(key: str):
+    fem_opp = {"fem_opp": True} if key == CATS else {}
+    late = {"seat": 1, "accused": 0, "offence": "fold_question", "upheld": False}
+    sheet = {"bids": SHEETS[key]["bids"], "tricks": [0, 0, 1, 0, 3, 0], "asked": False}
+    declarer = {KORTOXEN: 2, CATS: 0}[key]
+    for after in ({}, {"after": 5}, {"after": 6}):
+        match = tally(key, knock_window="next_trick", false_knock_penalty=5, **fem_opp)
+        events = match.do(result(**sheet, knocks=[{**late, "accused": declarer, **after}]))
+        (dismissed,) = [event for event in events if isinstance(event, KnockDismissed)]
+        assert (dismissed.reason, dismissed.offence) == ("late", "fold_question")
+        assert [(event.seat, event.points) for event in events if isinstance(event, PenaltyImposed)] == [(1, 5)]
+        until_the_end = tally(key, knock_window="deal_end", **fem_opp)
+        assert refused(until_the_end, result(**sheet, knocks=[{**late, "accused": declarer, **after}])).code == (
+            "ruling_differs"
+        )
+
+
+@pytest.mark.rule("B-O5", "C-O23", "B-O40", "C-O36")
+@pytest.mark.parametrize("key", [KORTOXEN, CATS])
+def test_equal_errors_of_a_player_are_several_if_the_sheet_does_not_say_when(key: str):
+    fem_opp = {"fem_opp": True} if key == CATS else {}
+    revoke = {"seat": 1, "accused": 3, "offence": "revoke"}
+    sheet = {name: value for name, value in SHEETS[key].items() if name != "knocks"}
+    none = points_after(tally(key, **fem_opp), **sheet)
+    twice = points_after(tally(key, **fem_opp), **sheet, knocks=[revoke, {**revoke, "seat": 0}])
+    assert [now - before for before, now in zip(none, twice, strict=True)] == [0, 0, 0, 10]
+    dated = [{**revoke, "after": 2}, {**revoke, "after": 3}, revoke]
+    assert points_after(tally(key, **fem_opp), **sheet, knocks=dated)[3] == none[3] + 15
+    same = [{**revoke, "after": 3}, {**revoke, "seat": 0, "after": 3}]
+    assert refused(tally(key, **fem_opp), result(**sheet, knocks=same)).code == "already_reported"
 
 
 @pytest.mark.rule("B67", "B68")
