@@ -146,6 +146,8 @@ class Report(SeatAct, tag="report"):
 
     accused: SeatSent
     fault: Annotated[Fault, Meta(title="Fault", description="What the cards cannot show.")]
+    another: bool = False
+    """True: this is another error of the kind than those on record, although it was reported in the same trick."""
 
 
 class Score(SeatAct, tag="score"):
@@ -371,3 +373,5 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Note = ""
+    late: bool = False
+    """True inside a result: the table dismissed the knock as too late."""

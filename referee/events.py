@@ -101,6 +101,8 @@ class Breach(Value, omit_defaults=True):
     """Earlier events that prove it, beside the one that carries it."""
     by: Seat | None = None
     """Who did it, where the rules hold another to it: ``seat``."""
+    tricks: told.Count | None = None
+    """Of a reported error: how many tricks of the deal had been led to, or entered. ``None``: that does not matter."""
 
 
 class Entry(Value):

@@ -88,13 +88,18 @@ class Ledger(Value):
         return msgspec.structs.replace(self, standings=standings)
 
     def has(self, offence: str, seat: int, since: int) -> bool:
-        """Whether such a breach by this seat was noted after event ``since`` of the deal, as it is dealt now."""
-        return any(
-            standing.breach.offence == offence
+        """Return whether a seat has such a breach, noted after event ``since`` of the deal as it is dealt now."""
+        return bool(self.of(offence, seat, since))
+
+    def of(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
+        """Return the breaches of a kind by a seat, noted after event ``since`` of the deal as it is dealt now."""
+        return tuple(
+            standing.breach
+            for standing in self.standings
+            if standing.breach.offence == offence
             and seat == (standing.breach.seat if standing.breach.by is None else standing.breach.by)
             and standing.event > since
             and standing.status != "voided"
-            for standing in self.standings
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
@@ -218,7 +223,7 @@ def adjudicate(
     def matches(standing: Standing) -> bool:
         return standing.breach.seat == knock.accused and knock.offence in (None, standing.breach.offence)
 
-    still_open = [standing for standing in ledger.open(tricks_done) if matches(standing)]
+    still_open = [] if knock.late else [standing for standing in ledger.open(tricks_done) if matches(standing)]
     if still_open:
         standing = still_open[0]
         breach = standing.breach

@@ -64,6 +64,8 @@ class OpenBreach(TypedDict):
     """Earlier events that prove it, beside the one that carries it."""
     by: NotRequired[Seat]
     """Who did it, where the rules hold another to it: `seat`."""
+    tricks: NotRequired[told.Count]
+    """Of a reported error: how many tricks of the deal had been led to, or entered."""
 
 
 class Shown(Value):

@@ -138,14 +138,15 @@ def _card(act: Any) -> str:
 
 
 def _tell_report(act: Any) -> str:
-    return f"on P{act.accused + 1} {act.fault}"
+    return f"on P{act.accused + 1} {act.fault}{' another' if act.another else ''}"
 
 
 def _read_report(text: str) -> dict[str, Any] | None:
-    found = re.fullmatch(r"on P([1-8]) (\w+)", text)
+    found = re.fullmatch(r"on P([1-8]) (\w+)( another)?", text)
     if found is None or found[2] not in _values("report", "fault"):
         return None
-    return {"accused": int(found[1]) - 1, "fault": found[2]}
+    told: dict[str, Any] = {"accused": int(found[1]) - 1, "fault": found[2]}
+    return told | {"another": True} if found[3] else told
 
 
 def _tell_reason(act: Any) -> str:

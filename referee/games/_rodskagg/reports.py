@@ -1,6 +1,9 @@
-"""A misdeal that only the table sees: who may report it, and until when (A-O17, B27, B-O33, C-O23)."""
+"""Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and which reports are of one error (B-O5)."""
+
+from msgspec.structs import replace
 
 from referee.acts import Report
+from referee.events import Breach
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.in_play import InPlay
@@ -26,6 +29,20 @@ def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Rep
     played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
     if played == HAND or act.accused in said(play.question.answers, "fold"):
         raise too_late(cites)
+
+
+def counted(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
+    """Return the reported error, with the number of tricks that had been led to.
+
+    Reports of one error of a player within one trick are of the same incident (B-O5), unless the report says
+    ``another``. A player has at most one error of a kind for each trick. ``dealt`` is the event of the cards, 0
+    before them. Raises ``AgainstTheRules`` if the incident is on record.
+    """
+    known = table.ledger.of(act.fault, act.accused, dealt)
+    same = any(one.tricks in (None, tricks) for one in known)
+    if len(known) >= max(1, tricks) if act.another else same:
+        raise AgainstTheRules("already_reported", rule)
+    return replace(error, tricks=tricks)
 
 
 def too_late(cites: Cites) -> WrongPhase:

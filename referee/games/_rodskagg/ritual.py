@@ -268,12 +268,3 @@ def _neglect_told(table: Any, act: Report, customs: Customs) -> Breach:
     if table.options.wrong_cut_penalty_to == "cutter":
         raise AgainstTheRules("dealer_may_cut", cites.cut)
     return customs.breach(table, "wrong_cut", dealer, 1)
-
-
-def incident_began(dealt: int, won: tuple[tuple[int, int], ...], under_way: bool) -> int:
-    """The event after which a report tells of what goes on now: the trick under way, else the last one.
-
-    What is reported twice of one trick is one offence (B-O5). ``dealt``: the event of the cards.
-    """
-    before = won if under_way else won[:-1]
-    return before[-1][1] if before else dealt

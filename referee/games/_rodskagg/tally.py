@@ -76,6 +76,8 @@ class Sheet(Value):
     """What keeps a seat from zero, where exit knocks are told."""
     exits_end: Callable[[Any], bool] = lambda table: False
     """Whether an exit knock breaks off the deal."""
+    windowed: Callable[[Any], bool] = lambda table: False
+    """Whether a knock can come too late while the deal goes on, which only the table knows."""
     offences: Mapping[str, str] = {}
     """What can be knocked for, and the rules that it breaks."""
 
@@ -124,6 +126,8 @@ class _Placed(NamedTuple):
     after: int
     at: str
     told: Any
+    another: bool = False
+    """Whether it is one more error of a kind, and the sheet does not say in which trick."""
 
 
 State = Any
@@ -134,9 +138,7 @@ Steps = Generator[tuple[str, Request], State, State]
 def script(state: State, result: Any, sheet: Sheet) -> Script:
     """The acts of a deal in their order: what came before it, bids, tricks with all that came between, its score."""
     table, dealer, early = state.table, state.table.dealer, OF_THE_DEAL
-    knocks = [
-        _Placed(knock.after or 0, f"/knocks/{place}", knock) for place, knock in enumerate(_of(result, "knocks"))
-    ]
+    knocks = _placed_knocks(_of(result, "knocks"))
     for placed in knocks:
         if placed.told.offence in early and placed.told.after is None:
             if placed.told.offence in MISDEAL and placed.told.upheld:  # B27: it is dealt again
@@ -179,6 +181,18 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
     if phase_of(state) == "played":
         _check_order(state, result, sheet)
         yield "", Score(seat=table.playing[0])
+
+
+def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
+    """Return the knocks of a sheet with their places. Equal errors without ``after`` are several."""
+    placed, upheld = [], set[tuple[int, Offence]]()
+    for place, knock in enumerate(knocks):
+        error = knock.accused, knock.offence
+        another = knock.after is None and error in upheld
+        placed.append(_Placed(knock.after or 0, f"/knocks/{place}", knock, another))
+        if knock.upheld:
+            upheld.add(error)
+    return placed
 
 
 def _of(result: Any, name: str) -> tuple[Any, ...]:
@@ -316,9 +330,11 @@ def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
         return state
     offence: Offence = "misdeal" if told.offence in MISDEAL else told.offence
     if told.upheld and offence not in SHOWN:
-        state = yield at, Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence))
+        report = Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence), another=placed.another)
+        state = yield at, report
     dismissed = len(state.table.ledger.dismissed)
-    state = yield at, Knock(seat=told.seat, accused=told.accused, offence=offence, note=told.note)
+    late = not told.upheld and offence in SHOWN and sheet.windowed(state.table)
+    state = yield at, Knock(seat=told.seat, accused=told.accused, offence=offence, note=told.note, late=late)
     upheld = len(state.table.ledger.dismissed) == dismissed
     if upheld != told.upheld:
         verdict = "upheld" if upheld else "dismissed"

@@ -125,9 +125,10 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
             raise reports.too_late(CITES)
         reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
         return reported, ritual.misdeal_reported(state, act, CUSTOMS)
-    error = _reported_error(state, act)
-    if state.table.ledger.has(act.fault, act.accused, _incident_began(state, act.fault)):
-        raise AgainstTheRules("already_reported", "C-O23")
+    dealt = 0 if isinstance(state, Undealt) else state.cards.event
+    deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None
+    tricks = len(deal.won) if deal else 0
+    error = reports.counted(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
     return (replace(reported, breaches=(error,)),)
 
 
@@ -139,14 +140,6 @@ def _reported_error(state: Seen, act: Report) -> Breach:
     if not (neglect or told) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
     return breach(table, act.fault, act.accused, HAND) if told else ritual.neglected(state, act, CUSTOMS)
-
-
-def _incident_began(state: Seen, fault: str) -> int:
-    """After which event the same fault is another one: what is told of the play, a trick later."""
-    if isinstance(state, Undealt):
-        return 0
-    deal = deal_of(state) if fault in ("revoke", "near_zero") else None
-    return ritual.incident_began(state.cards.event, deal.won if deal else (), under_way=True)
 
 
 # Replacement cards

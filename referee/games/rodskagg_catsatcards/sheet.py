@@ -35,6 +35,7 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
+    windowed=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 

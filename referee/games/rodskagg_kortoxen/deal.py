@@ -102,18 +102,18 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
         return reported, _misdeal_reported(state, act)
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
-    error = _reported_error(state, act)
-    if table.ledger.has(act.fault, act.accused, _incident_began(state)):
-        raise AgainstTheRules("already_reported", "B-O5")
+    dealt = 0 if isinstance(state, Undealt) else state.cards.event
+    error = reports.counted(table, act, _reported_error(state, act), dealt, _tricks_led(state), "B-O5")
     return (replace(reported, breaches=(error,)),)
 
 
-def _incident_began(state: Seen) -> int:
-    if isinstance(state, Undealt):
-        return 0
-    under_way = state.table.tally or (isinstance(state, Playing) and bool(state.trick))
+def _tricks_led(state: Seen) -> int:
+    """Return how many tricks of the deal have been led to, the first before its lead; in a tally, how many are
+    entered."""
     deal = deal_of(state)
-    return ritual.incident_began(state.cards.event, deal.won if deal else (), under_way)
+    if deal is None or state.table.tally:
+        return 0 if deal is None else len(deal.won)
+    return max(1, len(deal.won) + (isinstance(state, Playing) and bool(state.trick)))
 
 
 def _reported_error(state: Seen, act: Report) -> Breach:

@@ -55,6 +55,7 @@ SHEET = tally.Sheet(
     order_decides=order_decides,
     owed_total=owed_total,
     exits_end=lambda table: not table.options.exact_zero,
+    windowed=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 
