@@ -92,6 +92,21 @@ class TestASheetThatIsCorrected:
             (CECILIA, -2, "B58", (last,)),
         ]
 
+    @pytest.mark.rule("J9", "B68")
+    def test_its_script_names_no_event_after_itself(self, scored: Hearing) -> None:
+        """Bo does not knock for the exit in time, and is knocked for."""
+        knock = {"seat": 0, "accused": 1, "offence": "exit_knock", "after": 4}
+        wrong(scored, {**RIGHT, "exits": [[ANNA, 4]], "knocks": [knock]})
+        scored.rule("upheld", rule="J9")
+        named = [number for one in correction(scored).scripts for fact in one.events for number in names(fact.event)]
+        assert set(named) == {len(scored.history)}
+
+
+def names(fact: dict[str, Any]) -> list[int]:
+    """Return the events that a fact of a script and its breaches name."""
+    shown = [number for breach in fact.get("breaches", ()) for number in breach.get("shown_by", ())]
+    return [*shown, *fact.get("rests_on", ())]
+
 
 class TestAPenaltyThatIsLifted:
     """Bo came to zero first, and was put up five by a ruling that does not stand."""
