@@ -9,8 +9,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.events import DealScored
+from referee.events import Breach, DealScored, KnockDismissed, KnockUpheld
 from referee.offences import Ledger, Standing
+from referee.sight import Event
+
+
+def on_record(fact: Event, correction: int) -> Event:
+    """Return a fact of a correction as it goes on record: it names no event after the one in which it stands."""
+    if isinstance(fact, KnockUpheld | KnockDismissed):
+        return replace(fact, rests_on=_at_most(fact.rests_on, correction))
+    breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
+    if not breaches:
+        return fact
+    shown = [replace(breach, shown_by=_at_most(breach.shown_by, correction)) for breach in breaches]
+    return replace(fact, breaches=tuple(shown))
+
+
+def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys([min(number, last) for number in numbers]))
 
 
 class Numbering:

@@ -12,6 +12,7 @@ from referee.acts import Result
 from referee.entering import entering
 from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
 from referee.officials import corrections
+from referee.officials.numbering import on_record
 from referee.officials.recast import Recast, as_json, as_tally, recast, script
 from referee.officials.standing import Case, Due, Standing
 from referee.phases import Over
@@ -97,7 +98,8 @@ def told(rules: Ruleset, anew: Recast, deal: int, result: Result, moment: Moment
     enter = entering(rules.result, rules.script, rules.take)
     events = enter(as_tally(_of(anew.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
-    return script(deal, events[:score], whole=True)
+    number = moment.version + 1
+    return script(deal, [on_record(event, number) for event in events[:score]], whole=True)
 
 
 def check_told(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
