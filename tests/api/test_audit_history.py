@@ -1,0 +1,159 @@
+"""The audit says by name who did what with keys, settings, payees and closings, and what one person did alone."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from tests.api.club import OPERATOR, ClubTable, in_days
+from tests.api.clubs import hashed
+from tests.api.conftest import client_of
+from tests.conformance.described import Description
+
+ANNA, BERIT, CESAR = ((1, "Anna Åkesson-Ödmårk"), (2, "Berit"), (3, "Cesar"))
+
+
+def person(one: Any) -> Any:
+    """Whom an audit names: a member, a program, or an actor."""
+    if one is None:
+        return None
+    return (one["member"], one["name"]) if one["member"] is not None else one["app"] or one["actor"]
+
+
+def by(one: Any) -> tuple[Any, Any]:
+    return person(one["by"]), person(one["confirmed_by"])
+
+
+@pytest.fixture
+def club(either_client: Any) -> ClubTable:
+    """Anna founds it, and gives keys to Berit, Cesar and a program."""
+    club = ClubTable(either_client)
+    for name in ("Berit", "Cesar", "Dag"):
+        club.join(name)
+    club.issue("berit", "self", "play", member=2)
+    club.issue("cesar", "self", "play", member=3)
+    club.issue("board", "read")
+    return club
+
+
+def audit(club: ClubTable) -> Any:
+    answer = club.get("/audit")
+    assert answer.status_code == 200, answer.text
+    Description().answered("GET", f"{club.path}/audit", 200, dict(answer.headers), answer.content)
+    told = answer.json()
+    assert told["ok"], told["checks"]
+    return told
+
+
+def test_keys(club: ClubTable) -> None:
+    club.done("rotate_key", "berit", key="k2")
+    club.done("revoke_key", key="k4")
+    found = {one["key"]: [(change["what"], by(change)) for change in one["changes"]] for one in audit(club)["keys"]}
+    assert found["k1"] == [("issued", (ANNA, None))]
+    assert found["k2"][-1] == ("rotated", (BERIT, None))
+    assert found["k4"] == [("issued", (ANNA, None)), ("revoked", (ANNA, None))]
+    assert all(changes[0][1] == (ANNA, None) for changes in found.values())
+
+
+def test_settings(club: ClubTable) -> None:
+    club.done("set", payout_limit=5000, currencies=["SEK", "EUR"])
+    club.done("set", payout_limit=6000)
+    found = [(one["setting"], one["before"], one["after"], by(one)) for one in audit(club)["settings"]]
+    assert found == [
+        ("currencies", "SEK", "SEK, EUR", (ANNA, None)),
+        ("payout_limit", "", "5000", (ANNA, None)),
+        ("payout_limit", "5000", "6000", (ANNA, None)),
+    ]
+
+
+def test_payees_erasures_and_closings(club: ClubTable) -> None:
+    club.done("set_payee", "berit", member=2, swish="0701740605")
+    club.done("set_payee", swish="1231234567")
+    club.done("set_payee", "berit", member=2)
+    club.done("leave", member=4)
+    club.done("erase", member=4)
+    club.done("opening", account="cash", amount=500)
+    club.done("close_books", label="2026")
+    told = audit(club)
+    found = [(one["member"], one["name"], one["swish"], one["iban"], by(one)) for one in told["payees"]]
+    assert found == [
+        (*BERIT, True, False, (BERIT, None)),
+        (None, None, True, False, (ANNA, None)),
+        (*BERIT, False, False, (BERIT, None)),
+    ]
+    assert [(one["member"], one["deleted"], by(one)) for one in told["erasures"]] == [(4, 0, (ANNA, None))]
+    closings = [(one["closing"], one["label"], one["through"], by(one)) for one in told["closings"]]
+    assert closings == [(1, "2026", 1, (ANNA, None))]
+
+
+def test_what_one_person_did_alone(club: ClubTable) -> None:
+    club.done("set", payout_limit=5000)
+    club.done("set", payout_limit=6000)
+    club.done("set_payee", swish="1231234567")
+    club.done("opening", account="cash", amount=500)
+    club.done("close_books", label="2026")
+    found = [(one["topic"], by(one)) for one in audit(club)["alone"]]
+    assert found == [("club/set", (ANNA, None)), ("payee/set", (ANNA, None)), ("books/closed", (ANNA, None))]
+
+
+def test_payments_of_two_persons_who_invited_one_another(club: ClubTable) -> None:
+    number = club.done("pay", payer=1, payee=2, amount=500)["proposal"]
+    club.done("confirm", "berit", proposal=number)
+    number = club.done("pay", "cesar", payer=2, payee=3, amount=300)["proposal"]
+    club.done("confirm", "berit", proposal=number)
+    found = [
+        (one["act"], one["proposal"], one["how"], person(one["inviter"]), by(one)) for one in audit(club)["related"]
+    ]
+    assert found == [
+        ("pay", 1, "one_invited_the_other", ANNA, (ANNA, BERIT)),
+        ("pay", 2, "invited_by_the_same", ANNA, (CESAR, BERIT)),
+    ]
+
+
+def test_what_a_program_proposed_names_it_and_who_confirmed_it(club: ClubTable) -> None:
+    club.issue("till", "treasury")
+    club.done("opening", account="cash", amount=500)
+    number = club.done("close_books", "till", label="2026")["proposal"]
+    club.done("confirm", proposal=number)
+    told = audit(club)
+    assert [by(one) for one in told["closings"]] == [("till", ANNA)]
+    assert told["related"] == [], "a program is no person"
+
+
+def test_two_whose_keys_the_operator_made(sqlite_url: str) -> None:
+    with client_of(sqlite_url, operator_key_sha256=hashed(OPERATOR)) as client:
+        club = ClubTable(client)
+        for member, name in ((2, "Berit"), (3, "Cesar")):
+            club.join(name)
+            key = {"scopes": ["self"], "member": member, "expires_at": in_days(9)}
+            club.keys[name] = club.done("issue_key", OPERATOR, **key)["key"]["secret"]
+        number = club.done("pay", "Cesar", payer=2, payee=3, amount=300)["proposal"]
+        club.done("confirm", "Berit", proposal=number)
+        (found,) = audit(club)["related"]
+        assert (found["how"], person(found["inviter"])) == ("invited_by_the_same", "operator")
+
+
+HEADS = {
+    "en": ("Changes of settings", "Done by one person alone", "Who issued and ended keys"),
+    "sv": ("Ändrade inställningar", "Gjort av en person ensam", "Vem som utfärdat och avslutat nycklar"),
+}
+
+
+@pytest.mark.parametrize(("language", "member"), [("en", "member"), ("sv", "medlem")])
+def test_the_page_has_each_list(club: ClubTable, language: str, member: str) -> None:
+    club.done("set", payout_limit=5000)
+    club.done("set_payee", swish="1231234567")
+    club.done("leave", member=4)
+    club.done("erase", member=4)
+    club.done("opening", account="cash", amount=500)
+    club.done("close_books", label="<2026>")
+    number = club.done("pay", payer=1, payee=2, amount=500)["proposal"]
+    club.done("confirm", "berit", proposal=number)
+    page = club.get("/audit", Accept="text/html", **{"Accept-Language": language}).text
+    for head in HEADS[language]:
+        assert f"<h2>{head}</h2><table>" in page
+    assert "<2026>" not in page
+    cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
+    for cell in ("payout_limit", "5000", "<2026>", f"Anna Åkesson-Ödmårk ({member} 1)", f"Berit ({member} 2)"):
+        assert cell in cells
