@@ -13,7 +13,7 @@ from api.http.params import ClubId, ClubMinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
 from api.log.signer import log_at
-from api.money import audit_page
+from api.money import audit_page, audit_texts
 from api.money.asking import ask_the_books, names_by_member
 from api.money.auditing import Audit, audited
 from api.reading import long_reply
@@ -29,8 +29,11 @@ from projections.audit.tree import Signed
     description="All that the books say, reckoned anew from the rows of the log and held against them: a trial "
     "balance of both, and what each check has found, with its place and in a sentence (`Accept-Language`: `en` or "
     "`sv`). Beside it what an auditor asks for: matches that are not over, proposals that wait, reversals, keys, and "
-    "how much has come since the last closing. With `Accept: text/html` as a page without a script, to be read or "
-    "printed. It reads every row of the log, and takes as long. With `audit` or `treasury`.",
+    "how much has come since the last closing. By name: who issued, rotated and revoked each key, and who changed "
+    "settings and payment numbers, erased members and closed the books; what one person did alone; and acts of two "
+    "persons of whom one invited the other, or whom the same person invited. With `Accept: text/html` as a page "
+    "without a script, to be read or printed. It reads every row of the log, and takes as long. With `audit` or "
+    "`treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
@@ -69,7 +72,7 @@ async def get_audit(request: Req, club: ClubId, min_version: ClubMinVersion = 0)
         caller.club.id,
         to,
         signed,
-        partial(audit_page.sentence, language=language),
+        partial(audit_texts.sentence, language=language),
         members,
     )
     kind = chosen(header(request, b"accept"), (JSON, HTML)) or JSON

@@ -14,6 +14,16 @@ from api.money.asking import Day
 from api.names import Names
 from projections.audit.books import Compared, written
 from projections.audit.findings import CHECKS, TOLD_MAX, Check, Difference, Findings, is_account
+from projections.audit.history import (
+    LISTED_MAX,
+    ActOfTwo,
+    BooksClosing,
+    Erasure,
+    KeyChange,
+    LoneAct,
+    PayeeChange,
+    SettingChange,
+)
 from projections.audit.persons import KeyHeld, Waiting
 from projections.audit.reading import Rows, TextFound
 from projections.audit.settled import Reckoning
@@ -26,9 +36,6 @@ from referee.clubs.proposals import PROPOSALS_MAX
 from referee.events import MatchOpened
 from referee.games import RULESETS
 from referee.value import VERSION_MAX, EventNumber, Value
-
-LISTED_MAX = 1000
-"""Matches and reversals that are told one by one, of however many there are."""
 
 
 class TrialLine(Value):
@@ -70,6 +77,14 @@ class MatchUnderWay(Value):
     """Of the club's evenings the one on which it is played; null: none."""
 
 
+class ResultLeftOut(Value):
+    """A match whose result is not in the books, because a balance would be too large."""
+
+    match: told.MatchId
+    event: EventNumber
+    """The event that says the result."""
+
+
 class Reversal(Value):
     """An entry that takes back another."""
 
@@ -88,6 +103,8 @@ class KeyAudited(KeyHeld):
 
     name: Ref | None = None
     """What the member is called; null: it is a program's."""
+    changes: told.Many[KeyChange] = ()
+    """Who issued, rotated and revoked it, in order."""
 
 
 class Audit(Value):
@@ -115,6 +132,21 @@ class Audit(Value):
     """Entries that take back others: the last of them."""
     keys: Annotated[tuple[KeyAudited, ...], told.at_most(told.MEMBERS_MAX)]
     """All keys that there ever were."""
+    settings: Annotated[tuple[SettingChange, ...], told.at_most(LISTED_MAX)]
+    """Changes of settings: the last of them."""
+    payees: Annotated[tuple[PayeeChange, ...], told.at_most(LISTED_MAX)]
+    """Changes of the numbers by which the club or a member is paid: the last of them."""
+    erasures: Annotated[tuple[Erasure, ...], told.at_most(LISTED_MAX)]
+    """Erasures: the last of them."""
+    closings: Annotated[tuple[BooksClosing, ...], told.at_most(LISTED_MAX)]
+    """Closings: the last of them."""
+    alone: Annotated[tuple[LoneAct, ...], told.at_most(LISTED_MAX)]
+    """Acts that take two persons, done by one person alone: the last of them."""
+    related: Annotated[tuple[ActOfTwo, ...], told.at_most(LISTED_MAX)]
+    """Payments and other acts whose two persons invited one another or were invited by the same person: the last of
+    them."""
+    left_out: Annotated[tuple[ResultLeftOut, ...], told.at_most(LISTED_MAX)]
+    """Results that are too large for the books: the first of them."""
     closed_through: told.EntryCount
     """The last entry that is closed."""
     after_closing: told.EntryCount
@@ -174,7 +206,7 @@ def audited(
     def called(key: KeyHeld) -> Ref | None:
         return None if key.member is None else members.get(key.member)
 
-    with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings) as rows:
+    with Rows(club, decoded, how_settled, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(books.log_after, to)
         with books.engine.connect() as kept:
             compared = Compared(rows, kept, books.ledger, stored, to, findings)
@@ -185,6 +217,8 @@ def audited(
         entries = written(rows.made, rows.ledger, club)
         reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
         under_way = islice(rows.open_matches(), LISTED_MAX)
+        left_out = islice(rows.left_out(), LISTED_MAX)
+        history = rows.history
         return Audit(
             club=rows.people.name or str(club),
             entry=compared.last,
@@ -199,7 +233,17 @@ def audited(
                 Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by)
                 for one in reversals
             ),
-            keys=tuple(KeyAudited(**asdict(key), name=called(key)) for key in rows.people.keys.values()),
+            keys=tuple(
+                KeyAudited(**asdict(key), name=called(key), changes=tuple(history.keys.get(key.key, ())))
+                for key in rows.people.keys.values()
+            ),
+            settings=tuple(history.settings),
+            payees=tuple(history.payees),
+            erasures=tuple(history.erasures),
+            closings=tuple(history.closings),
+            alone=tuple(history.alone),
+            related=tuple(history.related),
+            left_out=tuple(ResultLeftOut(match=str(one), event=event) for one, event in left_out),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
         )

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from projections.audit.findings import Findings
+from projections.audit.history import History
 from projections.audit.persons import People
 from projections.audit.settled import OF_MONEY, Reckoning, owed
 from projections.follow.engine import Json
@@ -38,7 +39,7 @@ from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from projections.refs import refs_in
-from referee.clubs.facts import ClubFounded, account_of
+from referee.clubs.facts import ClubFounded, Ref, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
 from referee.proceedings.corrections import ProtocolCorrected
@@ -113,8 +114,18 @@ class _Own:
 class Rows:
     """What the rows up to a position come to."""
 
-    def __init__(self, club: UUID, decode: Decode, how: How, texts: Texts, since: Since, findings: Findings) -> None:
-        self.club, self.findings, self.people = club, findings, People(findings)
+    def __init__(
+        self,
+        club: UUID,
+        decode: Decode,
+        how: How,
+        texts: Texts,
+        since: Since,
+        findings: Findings,
+        names: Mapping[int, Ref],
+    ) -> None:
+        """``names``: of members, by number."""
+        self.club, self.findings, self.people, self.history = club, findings, People(findings), History(names)
         self.ledger, self.tree = LEDGER, TREE
         self._decode, self._how, self._texts, self._since = decode, how, texts, since
         self.own: dict[UUID, _Own] = {club: _Own(club)}
@@ -218,6 +229,7 @@ class Rows:
     def _take_of_club(self, own: _Own, recorded: Recorded) -> None:
         try:
             self.people.take(recorded, self._kind_of)
+            self.history.take(recorded)
         except UNREADABLE as error:
             what = f"{recorded.event.TOPIC}: {error}"
             self._say(own, recorded.originator_version, "row_unreadable", stands=what)
@@ -289,6 +301,12 @@ class Rows:
         for own in self.own.values():
             if own.opened is not None and not own.ended_by:
                 yield own.id, own.opened[0]
+
+    def left_out(self) -> Iterator[tuple[UUID, int]]:
+        """Yield each match whose result is too large for the books, with the event that says it."""
+        for match, money in self.money.items():
+            if money is not None and money.club == self.club and money.beyond:
+                yield match, money.beyond
 
     # Settlements
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from api.bookkeeping import Books
-from api.money.audit_page import sentence
+from api.money.audit_texts import sentence
 from api.money.auditing import Audit, DifferenceSeen, audited
 from api.names import Names, names_file
 from api.service import Service

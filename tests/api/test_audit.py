@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from api.money.audit_page import WORDS
+from api.money.audit_texts import WORDS
 from api.money.auditing import audited
 from api.service import Service
 from projections.audit.findings import CHECKS

@@ -18,7 +18,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from api.bookkeeping import Books
-from api.money.audit_page import sentence
+from api.money.audit_texts import sentence
 from api.money.auditing import Audit, audited
 from api.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined

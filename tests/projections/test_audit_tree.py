@@ -1,6 +1,6 @@
 """The log held against the rows by an audit, where it is more than a tile: leaves, tiles above, checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import uuid4
 
 from eventsourcing.persistence import StoredEvent
@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select, update
 
 from api.bookkeeping import decoded
 from projections.audit.findings import Difference, Findings
-from projections.audit.reading import Rows
+from projections.audit.reading import Redactions, Rows, TextFound
 from projections.audit.tree import Signed, compare
 from projections.follow.follow import rebuild
 from projections.log import Log
@@ -19,11 +19,21 @@ from tests.projections.filled import append, head, reader
 BOOK = Log()
 
 
+class NoTexts:
+    """The texts of a club that has none."""
+
+    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+        return {}
+
+    def erased(self) -> Mapping[str, Redactions]:
+        return {}
+
+
 def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list[Difference]:
     """What an audit of a club that has no rows finds in the log."""
     findings, to = Findings(), head(referee)
     with (
-        Rows(uuid4(), decoded, lambda _: None, lambda _: {}, lambda _: (), findings) as rows,
+        Rows(uuid4(), decoded, lambda _: None, NoTexts(), lambda _: (), findings, {}) as rows,
         engine.connect() as kept,
     ):
         rows.read(reader(referee), to)

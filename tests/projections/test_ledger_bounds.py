@@ -5,6 +5,9 @@ from uuid import UUID, uuid4
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
+from api.bookkeeping import decoded
+from projections.audit.findings import Findings
+from projections.audit.reading import Rows
 from projections.follow.follow import rebuild
 from projections.ledger import Ledger
 from referee.clubs import asked
@@ -16,7 +19,8 @@ from referee.store.store import Referee
 from referee.told import EXACT_MAX
 from tests.api.clubs import Club
 from tests.played import opening
-from tests.projections.filled import reader
+from tests.projections.filled import head, reader
+from tests.projections.test_audit_tree import NoTexts
 from tests.projections.test_ledger import store
 
 HUGE = 5 * 10**15
@@ -111,6 +115,16 @@ def test_a_match_is_not_taken_back_where_that_goes_too_far(referee: Referee, eng
     books.won((-HUGE, HUGE, 0))
     books.corrected(second, 3, (0, 0, 0))
     assert books.balances() == {"member:1": HUGE, "member:2": -HUGE}
+    books.desk.close()
+
+
+def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> None:
+    books = Books(referee, engine)
+    books.won((-HUGE, HUGE, 0))
+    second = books.won((-HUGE, HUGE, 0))
+    with Rows(books.club.id, decoded, lambda _: None, NoTexts(), lambda _: (), Findings(), {}) as rows:
+        rows.read(reader(referee), head(referee))
+        assert list(rows.left_out()) == [(second, 2)]
     books.desk.close()
 
 

@@ -1,0 +1,68 @@
+"""The lists of an audit's page that say who did what."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from api.money.audit_texts import Sheet
+from api.money.auditing import Audit
+from projections.audit.history import Change
+
+BY = ("event", "at", "by", "confirmed_by")
+"""Heads of the columns that :func:`_by` fills."""
+
+
+def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
+    """Yield each list below its heading."""
+
+    def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> str:
+        return sheet.listed(title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows])
+
+    yield listed(
+        "key_changes",
+        ("key", "done"),
+        [(one, (key.key, sheet.said(f"key_{one.what}"))) for key in audit.keys for one in key.changes],
+    )
+    yield listed(
+        "settings",
+        ("setting", "before", "after"),
+        [(one, (one.setting, one.before, one.after)) for one in audit.settings],
+    )
+    yield listed(
+        "payees",
+        ("whose", "swish", "iban"),
+        [(one, _payee(sheet, one.member, one.name, one.swish, one.iban)) for one in audit.payees],
+    )
+    yield listed(
+        "erasures",
+        ("whose", "deleted", "changed"),
+        [(one, (sheet.member(one.member, None), one.deleted, one.changed)) for one in audit.erasures],
+    )
+    yield listed(
+        "closings_made",
+        ("closing", "label", "number"),
+        [(one, (one.closing, one.label, one.through)) for one in audit.closings],
+    )
+    yield listed("alone", ("done",), [(one, (sheet.said(one.topic),)) for one in audit.alone])
+    yield listed(
+        "related",
+        ("proposal", "kind", "relation", "inviter"),
+        [
+            (one, (one.proposal, sheet.act(one.act), sheet.said(one.how), sheet.person(one.inviter)))
+            for one in audit.related
+        ],
+    )
+    yield sheet.listed("left_out", ("match", "event"), [(one.match, one.event) for one in audit.left_out])
+
+
+def _by(one: Change, sheet: Sheet) -> tuple[object, ...]:
+    return one.event, moment(one.at), sheet.person(one.by), sheet.person(one.confirmed_by)
+
+
+def _payee(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban: bool) -> tuple[object, ...]:
+    whose = sheet.member(member, name) or sheet.said("the_club")
+    return whose, *(sheet.said("set" if number else "not_set") for number in (swish, iban))
+
+
+def moment(at: datetime) -> str:
+    """Return a time as an audit shows it."""
+    return at.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,256 @@
+"""Who did what in a club beside its entries: keys, settings, payees, erasures, closings, and acts of two persons."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from projections.audit.findings import Said
+from referee import told
+from referee.actors import Actor
+from referee.clubs.facts import (
+    AppName,
+    BooksClosed,
+    ClubFounded,
+    ClubSet,
+    KeyId,
+    KeyIssued,
+    KeyRevoked,
+    KeyRotated,
+    Label,
+    MemberErased,
+    PayeeSet,
+    Ref,
+)
+from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
+from referee.sight import Event, Recorded
+from referee.value import EventNumber, Time, Value
+
+LISTED_MAX = 1000
+"""Items of a list that an audit shows: the last, however many there are."""
+
+
+class Person(Value):
+    """A caller, and the member whose key it is."""
+
+    actor: Actor
+    """The key, or the operator."""
+    member: told.MemberNumber | None
+    """The member whose key it is; null: a program or the operator."""
+    name: Ref | None
+    """The member's name; null: no member."""
+    app: AppName | None
+    """The program whose key it is; null: a member or the operator."""
+
+
+class Change(Value):
+    """A change in a club, and who made it."""
+
+    event: EventNumber
+    """The number of its event in the club."""
+    at: Time
+    """The time of the change."""
+    by: Person
+    """The sender of the act."""
+    confirmed_by: Person | None
+    """The member who confirmed it; null: the act was no proposal."""
+
+
+class KeyChange(Change):
+    """A change of a key."""
+
+    what: Annotated[
+        Literal["issued", "rotated", "revoked"],
+        Meta(
+            title="KeyChangeKind",
+            description="What was done with the key: it was `issued`, got another secret (`rotated`) or was `revoked`.",
+        ),
+    ]
+
+
+class SettingChange(Change):
+    """A change of a setting of the club."""
+
+    setting: told.Code
+    """The setting."""
+    before: Said
+    """Its value before; empty: it was not set."""
+    after: Said
+    """Its value since then."""
+
+
+class PayeeChange(Change):
+    """A change of the numbers by which the club or a member is paid."""
+
+    member: told.MemberNumber | None
+    """The member who is paid; null: the club."""
+    name: Ref | None
+    """The member's name; null: the club."""
+    swish: bool
+    """Whether there is a Swish number since then."""
+    iban: bool
+    """Whether there is an IBAN since then."""
+
+
+class Erasure(Change):
+    """The erasure of a former member's names and texts."""
+
+    member: told.MemberNumber
+    """The former member."""
+    deleted: told.Tally
+    """Texts that the member wrote, which are deleted."""
+    changed: told.Tally
+    """Texts of others in which the member's name or number is replaced."""
+
+
+class BooksClosing(Change):
+    """A closing of the books, and who made it."""
+
+    closing: told.ClosingNumber
+    """Its number, from 1."""
+    through: told.EntryNumber
+    """The last entry that it closed."""
+    label: Label
+    """The club's name for it."""
+
+
+class LoneAct(Change):
+    """An act that takes two persons, and that one did alone because the club had no second one."""
+
+    topic: told.Topic
+    """The topic of its event."""
+
+
+class ActOfTwo(Change):
+    """An act of two persons of whom one invited the other, or whom the same person invited."""
+
+    proposal: told.ProposalNumber
+    """The proposal that was confirmed."""
+    act: told.Code
+    """The act of the proposal."""
+    how: Annotated[
+        Literal["one_invited_the_other", "invited_by_the_same"],
+        Meta(title="Relation", description="How the two persons of an act are related."),
+    ]
+    inviter: Person
+    """The person who gave one of them, or both, a key."""
+
+
+class History:
+    """What was done in a club, as its events show it."""
+
+    def __init__(self, names: Mapping[int, Ref]) -> None:
+        """``names``: of members, by number."""
+        self._names = names
+        self.keys: dict[KeyId, list[KeyChange]] = {}
+        self.settings: deque[SettingChange] = deque(maxlen=LISTED_MAX)
+        self.payees: deque[PayeeChange] = deque(maxlen=LISTED_MAX)
+        self.erasures: deque[Erasure] = deque(maxlen=LISTED_MAX)
+        self.closings: deque[BooksClosing] = deque(maxlen=LISTED_MAX)
+        self.alone: deque[LoneAct] = deque(maxlen=LISTED_MAX)
+        self.related: deque[ActOfTwo] = deque(maxlen=LISTED_MAX)
+        self._persons: dict[KeyId, Person] = {}
+        self._set: dict[str, Any] = {}
+        self._invited: dict[int, dict[int | Actor, Person]] = {}
+        """By member the persons who gave them keys, each by member number, or by actor if it is no member."""
+        self._acts: dict[int, ProposalMade] = {}
+        """Proposals, by number."""
+        self._sender: Actor | None = None
+        """The sender of the proposal that the present act confirms."""
+
+    def take(self, recorded: Recorded) -> None:
+        """Add what an event of the club shows."""
+        event = recorded.event
+        if recorded.request is not None:
+            self._sender = None
+        self._take(recorded, event, self._done(recorded))
+        if getattr(event, "alone", False):
+            self.alone.append(LoneAct(**self._done(recorded), topic=event.TOPIC))
+
+    def _take(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
+        match event:
+            case ClubFounded(name=name, currencies=currencies, timezone=timezone):
+                self._set = {"name": name, "currencies": currencies, "timezone": timezone}
+            case ClubSet():
+                self._changed(event, done)
+            case PayeeSet(member=member, swish=swish, iban=iban):
+                done |= {"member": member, "name": self._name(member)}
+                self.payees.append(PayeeChange(**done, swish=swish is not None, iban=iban is not None))
+            case MemberErased(member=member, deleted=deleted, changed=changed):
+                self.erasures.append(Erasure(**done, member=member, deleted=deleted, changed=changed))
+            case BooksClosed(closing=closing, through=through, label=label):
+                self.closings.append(BooksClosing(**done, closing=closing, through=through, label=label))
+            case KeyIssued(key=key, member=member, app=app):
+                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=app)
+                self._gave(recorded, member)
+                self.keys[key] = [KeyChange(**self._done(recorded), what="issued")]
+            case KeyRotated(key=key):
+                self.keys.setdefault(key, []).append(KeyChange(**done, what="rotated"))
+            case KeyRevoked(key=key):
+                self.keys.setdefault(key, []).append(KeyChange(**done, what="revoked"))
+            case ProposalMade(proposal=number):
+                self._acts[number] = event
+            case ProposalConfirmed(proposal=number, by=by):
+                self._sender = by
+                self._confirmed(recorded, self._acts.pop(number, None))
+            case ProposalDeclined(proposal=number):
+                self._acts.pop(number, None)
+
+    def person(self, actor: Actor) -> Person:
+        """Return the caller behind an actor."""
+        known = self._persons.get(str(actor).removeprefix("key:"))
+        return known or Person(actor=actor, member=None, name=None, app=None)
+
+    def _done(self, recorded: Recorded) -> dict[str, Any]:
+        """Return the fields of :class:`Change`."""
+        place: dict[str, Any] = {"event": recorded.originator_version, "at": recorded.at}
+        by, sender = self.person(recorded.actor), self._sender
+        if sender is None:
+            return {**place, "by": by, "confirmed_by": None}
+        return {**place, "by": self.person(sender), "confirmed_by": by}
+
+    def _name(self, member: int | None) -> Ref | None:
+        return None if member is None else self._names.get(member)
+
+    def _changed(self, event: ClubSet, done: dict[str, Any]) -> None:
+        for setting in event.__struct_fields__:
+            after = getattr(event, setting)
+            if after is not None and setting != "alone":
+                before = self._set.get(setting)
+                self._set[setting] = after
+                self.settings.append(SettingChange(**done, setting=setting, before=_text(before), after=_text(after)))
+
+    # Persons who may be one
+
+    def _gave(self, recorded: Recorded, member: int | None) -> None:
+        """Note who gave a member a key."""
+        giver = self.person(self._sender or recorded.actor)
+        if member is not None and giver.member != member:
+            self._invited.setdefault(member, {})[giver.member or giver.actor] = giver
+
+    def _confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
+        if proposal is None:
+            return
+        one, other = self.person(proposal.by), self.person(recorded.actor)
+        if one.member is None or other.member is None:
+            return
+        ones, others = self._invited.get(one.member, {}), self._invited.get(other.member, {})
+        done = self._done(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
+        if inviter := ones.get(other.member) or others.get(one.member):
+            self.related.append(ActOfTwo(**done, how="one_invited_the_other", inviter=inviter))
+        elif both := [ones[key] for key in ones if key in others]:
+            self.related.append(ActOfTwo(**done, how="invited_by_the_same", inviter=both[0]))
+
+
+def _tag(act: Any) -> str:
+    return str(act.__struct_config__.tag)
+
+
+def _text(value: Any) -> str:
+    """Return the value of a setting as text."""
+    if value is None:
+        return ""
+    if isinstance(value, Value):
+        return ", ".join(f"{name} {getattr(value, name)}" for name in value.__struct_fields__)
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
