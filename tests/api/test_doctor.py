@@ -3,13 +3,16 @@
 import os
 import re
 import shutil
+import signal
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import psycopg
 import pytest
 
@@ -17,7 +20,10 @@ from api.cli import main
 from api.ops import doctor as doctors
 from api.ops.doctor import doctor
 from api.ops.stored import ASIDE, POSITIONS
+from projections.follow.engine import books_file
 from projections.ledger import Ledger
+from tests.api.serving import running
+from tests.api.table import Table
 from tests.edited import Editor, Matches
 from tests.stores import Postgres
 
@@ -149,9 +155,22 @@ class TestBooks:
         editor.run(f"UPDATE {POSITIONS.name} SET position = 5000 WHERE book = 'cases_3'", books=True)
         tells(editor.url, r"book cases has come to position 5000, and the log ends at \d+: .*`knacka rebuild cases`")
 
-    def test_one_that_stands_still(self, editor: Editor) -> None:
-        editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = 'cases_3'", books=True)
-        tells(editor.url, r"book cases stands still at position 7, and the log ends at \d+: start `knacka serve`")
+    def test_one_that_is_behind_while_no_service_runs(self, editor: Editor) -> None:
+        """A service that was stopped before it had taken in the last events takes them in when it starts."""
+        for key in ("cases_3", Ledger.key):
+            editor.run(f"UPDATE {POSITIONS.name} SET position = 7 WHERE book = '{key}'", books=True)
+        assert told(editor.url) == ["nothing wrong"]
+
+    def test_one_that_stands_still_while_a_service_runs(self, editor: Editor) -> None:
+        with running(editor.url) as process, httpx.Client(base_url=process.address) as client:
+            with no_book_moves(editor):
+                Table(client)
+                lines = told(editor.url)
+                still = r"book (\w+) stands still at position \d+, and the log ends at \d+: see /health/ready"
+                found = [re.match(still, line) for line in lines]
+                assert {one[1] for one in found if one} >= {"protocols", "cases", "ledger"}, lines
+            process.end(signal.SIGTERM, 20)
+        assert told(editor.url) == ["nothing wrong"]
 
     def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
         editor.run("DROP TABLE book_cases_3_entries", books=True)
@@ -170,6 +189,19 @@ class TestBooks:
         tells(
             editor.url, rf"book {name} has set match {matches.ids[0]} aside at event 9: bad row: see `knacka verify"
         )
+
+
+@contextmanager
+def no_book_moves(editor: Editor) -> Iterator[None]:
+    """Another session holds what whoever writes into the books needs."""
+    if editor.sqlite:
+        with closing(sqlite3.connect(books_file(editor.url), isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with psycopg.connect(editor.url) as session:
+        session.execute("SELECT FROM book_places FOR UPDATE")
+        yield
 
 
 class TestPostgres:

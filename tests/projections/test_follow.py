@@ -92,6 +92,17 @@ class TestFollowing:
             at_the_head(follower, referee)
         assert content(engine, books) == whole
 
+    def test_closed_it_takes_in_what_was_stored_last(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
+    ):
+        append(referee, rows[:-1])
+        books = all_books()
+        with following(referee, engine, books, rest_seconds=60) as follower:
+            at_the_head(follower, referee)
+            append(referee, rows[-1:])
+        assert follower.lag(head(referee)) == 0
+        assert content(engine, books) == whole
+
     def test_a_page_that_comes_again_changes_nothing(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
