@@ -133,7 +133,7 @@ class Books:
     def rebuild(self, *names: str) -> int:
         """Build books beside those that are read, in one pass. Return the position they came to.
 
-        Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
+        Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
         """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 

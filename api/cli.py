@@ -23,7 +23,7 @@ from api.ops.records import survive_any_clock
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
-from projections.follow.rebuild_lock import RebuildRunning
+from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.store import construct
 

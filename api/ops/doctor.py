@@ -17,6 +17,7 @@ from api.log.kept import Kept, extends, file_for
 from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.follow import Book
+from projections.follow.locks import is_followed
 from projections.log import Log
 from referee.store.clock import ClockWrong, utc_now
 
@@ -271,15 +272,19 @@ def _of_books(stored: Stored) -> Ills:
                 f"book {book.name} tells of match {UUID(strange)}, and the store has nothing of it: the books are "
                 f"another store's: `knacka rebuild {book.name}`"
             )
-    if any(before[key] < head for key in kept):
+    if any(position < head for position in before.values()) and is_followed(stored.books, _books_file(stored)):
         time.sleep(LOOK_SECONDS)
         now = stored.positions()
-        for key, book in kept.items():
-            if before[key] < head and now.get(key) == before[key]:
+        for key, name in names.items():
+            if before.get(key, head) < head and now.get(key) == before[key]:
                 yield (
-                    f"book {book.name} stands still at position {before[key]}, and the log ends at {head}: start "
-                    f"`knacka serve`, or if it runs see in its log and its /health/ready why"
+                    f"book {name} stands still at position {before[key]}, and the log ends at {head}: see "
+                    f"/health/ready and the log of the service that runs"
                 )
+
+
+def _books_file(stored: Stored) -> Path | None:
+    return stored.files[1] if stored.files else None
 
 
 def _of_log(settings: Settings, stored: Stored) -> Ills:

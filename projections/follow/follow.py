@@ -9,7 +9,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Literal
+from pathlib import Path
+from typing import IO, Any, Literal
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine
@@ -30,9 +31,9 @@ from projections.follow.keeping import (
     take_up,
 )
 from projections.follow.listen import Listener
+from projections.follow.locks import RebuildRunning, hold_follow
 from projections.follow.page import Log, Page, mark_of
-from projections.follow.rebuild_lock import RebuildRunning
-from referee.store.reach import Postgres, place_of
+from referee.store.reach import Postgres, SqliteFile, place_of
 from referee.value import Value
 
 __all__ = ["Aside", "Book", "Fault", "Follower", "engine_for", "prepare", "rebuild"]
@@ -103,6 +104,8 @@ class Follower:
         self._seen, self._in_thread = seen, in_thread
         self._place = place_of(listen) if listen else None
         self._listener: Listener | None = None
+        self._held: IO[bytes] | None = None
+        """Shows, on SQLite, that somebody follows."""
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
         self._at = {book.name: 0 for book in self.books}
@@ -131,14 +134,16 @@ class Follower:
         self._seen_to, self._moved_at = self._log.head(), time.monotonic()
         self._thread.start()
         if isinstance(self._place, Postgres):
-            self._listener = Listener(self._place.parameters, self.wake)
+            self._listener = Listener(self._place.parameters, self.wake, schema=self._place.schema)
+        elif isinstance(self._place, SqliteFile):
+            self._held = hold_follow(Path(str(self._engine.url.database)))
 
     def wake(self) -> None:
         """Something was committed. From any thread."""
         self._awake.set()
 
     def close(self) -> None:
-        """Ends after the transaction under way; whoever waits is let go."""
+        """End after the transaction under way and what was stored last. Whoever waits is let go."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()
@@ -146,6 +151,8 @@ class Follower:
             self._listener.close()
         if self._thread.ident is not None:
             self._thread.join()
+        if self._held is not None:
+            self._held.close()
         self._tell()
 
     async def wait_for(self, match_id: UUID, version: int, timeout: float, book: Book | None = None) -> bool:
@@ -276,7 +283,7 @@ class Follower:
     def rebuild(self, *books: Book) -> int:
         """Rebuild books on the caller's thread, while the old ones are read and kept up. Return their position.
 
-        Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
+        Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
         """
         position = rebuild(self._log.read, self._engine, *books)
         self._look_aside()
@@ -306,6 +313,11 @@ class Follower:
             if not more:
                 self._hurry.wait(self._rest_seconds)
                 self._awake.wait(self._pause())
+        if not (self._far or self._faults):  # nobody waits long for one page, and no book is left behind
+            try:
+                self._turn()
+            except Exception:
+                self._failed("read", self._seen_to)
 
     def _turn(self) -> bool:
         """One page for each that has not reached the end of the log; whether there may be more."""

@@ -35,8 +35,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
 from projections.follow.engine import Json, Utc, patient, writer
+from projections.follow.locks import only_rebuild
 from projections.follow.page import Log, Missing, Page, Read, Row
-from projections.follow.rebuild_lock import only_rebuild
 from referee.store.clock import utc_now
 from referee.value import Value
 
@@ -353,7 +353,7 @@ def rebuild(read: Read, engine: Engine, *books: Book, page: int = REBUILD_PAGE) 
     The log is read once for all of them. Until the switch, which is one transaction, nothing of the old books
     changes; what a rebuild that was broken off has left is thrown away by the next.
 
-    Raises :class:`~projections.follow.rebuild_lock.RebuildRunning` if another rebuild runs.
+    Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
     """
     prepare(engine, books)
     with only_rebuild(engine):

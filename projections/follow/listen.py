@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from projections.follow.locks import FOLLOW
 from referee.store.reach import Opener
 
 CHANNEL = "referee_events"
@@ -23,14 +24,20 @@ BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 QUIET_SECONDS = 15.0
 """After so long without a word it asks whether the server is still there."""
 
+HOLD_FOLLOW = f"SELECT pg_advisory_lock_shared(hashtextextended(%s || '.book_places.{FOLLOW}', 0))"
+"""Has the session show that somebody follows."""
+
 log = logging.getLogger(__name__)
 
 
 class Listener:
     """Calls ``wake`` on a thread of its own for each notification, and whenever it begins to listen."""
 
-    def __init__(self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL) -> None:
-        self._open, self._wake, self._channel = Opener(parameters), wake, channel
+    def __init__(
+        self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
+    ) -> None:
+        """``schema``: of the books. The session shows that somebody follows into it."""
+        self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
@@ -51,6 +58,7 @@ class Listener:
         while not self._closed.is_set():
             try:
                 with self._open() as connection:
+                    connection.execute(HOLD_FOLLOW, [self._schema])
                     connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
                     seconds, self.listening = BACKOFF_FIRST, True
                     self._wake()  # for what was told while nobody listened

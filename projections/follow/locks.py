@@ -1,0 +1,84 @@
+"""Locks over all threads and processes that use one store: who rebuilds its books, and who follows its log.
+
+Each ends with its process, or with its connection, whatever happens to them. On SQLite they lie in files of their
+own, for SQLite loses its locks if its file is closed elsewhere in the process.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from sqlalchemy import Connection, Engine, text
+
+REBUILD, FOLLOW = "rebuild", "follow"
+KEY = "hashtextextended(current_schema() || '.book_places.' || {}, 0)"
+TRY = text(f"SELECT pg_try_advisory_lock({KEY.format(':lock')})")
+RELEASE = text(f"SELECT pg_advisory_unlock({KEY.format(':lock')})")
+
+
+class RebuildRunning(Exception):
+    """Another rebuild has not ended."""
+
+    def __init__(self) -> None:
+        super().__init__("a rebuild is running: wait until it has ended")
+
+
+@contextmanager
+def only_rebuild(engine: Engine) -> Iterator[None]:
+    """Keep all other rebuilds out of this block. Raises :class:`RebuildRunning` if one runs already."""
+    if engine.dialect.name == "postgresql":
+        with engine.connect() as connection:
+            connection.detach()  # closing it then ends the session, and the lock with it
+            if not _try(connection, REBUILD):
+                raise RebuildRunning
+            yield
+    else:
+        with _file(Path(str(engine.url.database)), REBUILD) as file:
+            if not _try_file(file):
+                raise RebuildRunning
+            yield
+
+
+def hold_follow(books: Path) -> IO[bytes]:
+    """Show that somebody follows, until the file is closed. On PostgreSQL the listener's session shows it."""
+    file = _file(books, FOLLOW)
+    fcntl.flock(file, fcntl.LOCK_SH)
+    return file
+
+
+def is_followed(engine: Engine, books: Path | None) -> bool:
+    """Return whether a follower keeps the books up. ``books``: their file on SQLite."""
+    if books is not None:
+        if not _name(books, FOLLOW).exists():
+            return False
+        with _file(books, FOLLOW) as file:
+            return not _try_file(file)
+    with engine.connect() as connection:
+        if not _try(connection, FOLLOW):
+            return True
+        connection.execute(RELEASE, {"lock": FOLLOW})
+        return False
+
+
+def _try(connection: Connection, lock: str) -> bool:
+    held = bool(connection.scalar(TRY, {"lock": lock}))
+    connection.commit()  # the session holds it, and no transaction stays open
+    return held
+
+
+def _try_file(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _file(books: Path, lock: str) -> IO[bytes]:
+    return _name(books, lock).open("ab")
+
+
+def _name(books: Path, lock: str) -> Path:
+    return books.with_name(f"{books.name}.{lock}")
