@@ -2,9 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
-
-from msgspec import Meta
+from typing import Any, Literal
 
 from projections.audit.findings import Said
 from referee import told
@@ -60,13 +58,8 @@ class Change(Value):
 class KeyChange(Change):
     """A change of a key."""
 
-    what: Annotated[
-        Literal["issued", "rotated", "revoked"],
-        Meta(
-            title="KeyChangeKind",
-            description="What was done with the key: it was `issued`, got another secret (`rotated`) or was `revoked`.",
-        ),
-    ]
+    what: Literal["issued", "rotated", "revoked"]
+    """Whether the key was issued, got another secret (`rotated`), or was revoked."""
 
 
 class SettingChange(Change):
@@ -129,10 +122,8 @@ class ActOfTwo(Change):
     """The proposal that was confirmed."""
     act: told.Code
     """The act of the proposal."""
-    how: Annotated[
-        Literal["one_invited_the_other", "invited_by_the_same"],
-        Meta(title="Relation", description="How the two persons of an act are related."),
-    ]
+    how: Literal["one_invited_the_other", "invited_by_the_same"]
+    """The relation of the two persons."""
     inviter: Person
     """The person who gave one of them, or both, a key."""
 
