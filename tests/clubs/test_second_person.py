@@ -24,7 +24,7 @@ from referee.clubs.asked import EntryFound
 from referee.clubs.facts import Posting
 from referee.refusals import Refused
 from referee.sight import Event
-from tests.clubs.test_clubs import Room, ref
+from tests.clubs.test_clubs import LATER, Room, ref
 
 WAITS = "proposal/made"
 ALONE, MEMBER, OTHER = 1, 3, 2
@@ -76,6 +76,15 @@ def reverse(*what: Any) -> asked.Reverse:
     return asked.Reverse(entry=1, found=entry(*what))
 
 
+REFERENCE = "0" * 64
+WEAK, STRONG = ("play", "self", "open", "read", "hooks"), ("play", "treasury")
+
+
+def key_for(member: int | None, *scopes: Any) -> dict[str, Any]:
+    whose = {"app": "Board"} if member is None else {"member": member}
+    return {"scopes": scopes, "expires_at": LATER, "hash": REFERENCE, **whose}
+
+
 PAYOUT = asked.Payout(member=MEMBER, amount=600, via="cash", balance=-5000)
 ACTS: dict[str, Callable[[Persons], Any]] = {
     "deposit": lambda club: asked.Deposit(member=MEMBER, amount=600, via="cash"),
@@ -104,35 +113,65 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
     "set_payee_own": lambda club: asked.SetPayee(member=ALONE, swish=ref("8")),
     "set_payee_other": lambda club: asked.SetPayee(member=MEMBER, swish=ref("8")),
     "set_payee_club": lambda club: asked.SetPayee(swish=ref("8")),
+    "own_key": lambda club: asked.IssueKey(**key_for(ALONE, *STRONG)),
+    "key_of_other": lambda club: asked.IssueKey(**key_for(MEMBER, *WEAK)),
+    "key_of_program": lambda club: asked.IssueKey(**key_for(None, *STRONG)),
+    "invite_weak": lambda club: asked.Invite(**key_for(MEMBER, *WEAK)),
+    "invite_treasury": lambda club: asked.Invite(**key_for(MEMBER, "play", "treasury")),
+    "invite_audit": lambda club: asked.Invite(**key_for(MEMBER, "audit")),
+    "invite_officiate": lambda club: asked.Invite(**key_for(MEMBER, "officiate")),
+    "invite_keys": lambda club: asked.Invite(**key_for(MEMBER, "keys", "self")),
+    "rotate_own": lambda club: asked.RotateKey(key="k1", hash=REFERENCE),
+    "rotate_other": lambda club: asked.RotateKey(key=club.play, hash=REFERENCE),
+    "rotate_program": lambda club: asked.RotateKey(key=club.program.removeprefix("key:"), hash=REFERENCE),
+    "revoke_own": lambda club: asked.RevokeKey(key=club.again.removeprefix("key:")),
+    "revoke_other": lambda club: asked.RevokeKey(key=club.play),
+    "rename_other": lambda club: asked.Rename(member=MEMBER, name=ref("8")),
+    "leave_other": lambda club: asked.Leave(member=MEMBER),
 }
 TABLE = """
-                        alone  first  second  same    program  confirms  taken_up
-deposit                 done   done   -       -       waits    -         done
-payout                  done   done   -       -       waits    -         done
-payout_above_the_limit  waits  waits  done    second  waits    member    waits
-fee                     done   done   -       -       waits    -         done
-opening                 done   done   -       -       waits    -         done
-pay                     waits  waits  done    other   party    member    -
-pay_of_others           party  party  -       -       party    -         -
-reverse_deposit         done   done   -       -       waits    -         done
-reverse_deposit_above   waits  waits  done    second  waits    member    waits
-reverse_payout          done   done   -       -       waits    -         done
-reverse_fee             done   done   -       -       waits    -         done
-reverse_opening         done   done   -       -       waits    -         done
-reverse_pay             waits  waits  done    other   waits    member    waits
-reverse_pay_own         waits  waits  done    other   waits    member    waits
-reverse_match           waits  waits  done    second  waits    member    waits
-close_books             done   waits  done    second  waits    member    waits
-set_name                done   done   -       -       done     -         -
-payout_limit_lower      done   done   -       -       done     -         -
-payout_limit_higher     done   waits  done    second  waits    member    waits
-keep_years_more         done   done   -       -       done     -         -
-keep_years_fewer        done   waits  done    second  waits    member    waits
-currencies              done   waits  done    second  waits    member    waits
-name_and_currencies     done   waits  done    second  waits    member    waits
-set_payee_own           done   done   -       -       waits    -         done
-set_payee_other         done   waits  done    second  waits    member    waits
-set_payee_club          done   waits  done    second  waits    member    waits
+                        alone   first   second  same    program  confirms  taken_up
+deposit                 done    done    -       -       waits    -         done
+payout                  done    done    -       -       waits    -         done
+payout_above_the_limit  waits   waits   done    second  waits    member    waits
+fee                     done    done    -       -       waits    -         done
+opening                 done    done    -       -       waits    -         done
+pay                     waits   waits   done    other   party    member    -
+pay_of_others           party   party   -       -       party    -         -
+reverse_deposit         done    done    -       -       waits    -         done
+reverse_deposit_above   waits   waits   done    second  waits    member    waits
+reverse_payout          done    done    -       -       waits    -         done
+reverse_fee             done    done    -       -       waits    -         done
+reverse_opening         done    done    -       -       waits    -         done
+reverse_pay             waits   waits   done    other   waits    member    waits
+reverse_pay_own         waits   waits   done    other   waits    member    waits
+reverse_match           waits   waits   done    second  waits    member    waits
+close_books             done    waits   done    second  waits    member    waits
+set_name                done    done    -       -       done     -         -
+payout_limit_lower      done    done    -       -       done     -         -
+payout_limit_higher     done    waits   done    second  waits    member    waits
+keep_years_more         done    done    -       -       done     -         -
+keep_years_fewer        done    waits   done    second  waits    member    waits
+currencies              done    waits   done    second  waits    member    waits
+name_and_currencies     done    waits   done    second  waits    member    waits
+set_payee_own           done    done    -       -       waits    -         done
+set_payee_other         done    waits   done    second  waits    member    waits
+set_payee_club          done    waits   done    second  waits    member    waits
+own_key                 done    done    -       -       secret   -         -
+key_of_other            secret  secret  -       -       secret   -         -
+key_of_program          done    done    -       -       done     -         -
+invite_weak             done    done    -       -       done     -         -
+invite_treasury         done    waits   done    second  waits    member    waits
+invite_audit            done    waits   done    second  waits    member    waits
+invite_officiate        done    waits   done    second  waits    member    waits
+invite_keys             done    waits   done    second  waits    member    waits
+rotate_own              done    done    -       -       secret   -         -
+rotate_other            secret  secret  -       -       secret   -         -
+rotate_program          done    done    -       -       done     -         -
+revoke_own              done    done    -       -       done     -         -
+revoke_other            done    done    -       -       done     -         -
+rename_other            done    done    -       -       done     -         -
+leave_other             done    done    -       -       done     -         -
 """
 COLUMNS, *LINES = (line.split() for line in TABLE.strip().splitlines())
 REFUSED = {
@@ -140,6 +179,7 @@ REFUSED = {
     "other": "confirmed_by_other",
     "member": "confirmed_by_member",
     "party": "payment_of_others",
+    "secret": "others_secret",
 }
 """The codes of the refusals in :data:`TABLE`."""
 EXPECTED = {
