@@ -102,7 +102,7 @@ class Breach(Value, omit_defaults=True):
     by: Seat | None = None
     """Who did it, where the rules hold another to it: ``seat``."""
     tricks: told.Count | None = None
-    """Of a reported error: how many tricks of the deal had been led to, or entered. ``None``: that does not matter."""
+    """Of a reported error: how many tricks of the deal had been led to, or entered. ``None``: it does not matter."""
 
 
 class Entry(Value):

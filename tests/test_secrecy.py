@@ -149,9 +149,13 @@ member/erased           all        member texts balances entry deleted changed
 payee/set               all        member swish iban alone
 key/issued              all        key scopes expires_at member app
                         nobody     hash
+key/invited             all        key member scopes expires_at until by alone
+                        nobody     hash
+key/redeemed            all        key
+                        nobody     hash
 key/rotated             all        key until
                         nobody     hash
-key/revoked             all        key
+key/revoked             all        key counts_until
 evening/opened          all        evening on season
 evening/closed          all        evening
 log/opened              all        origin

@@ -28,9 +28,9 @@ Code = Annotated[
 ]
 
 
-def new_code(aggregate: UUID) -> str:
-    """Return a code that cannot be guessed."""
-    return CODES.written(aggregate, "")
+def new_code(aggregate: UUID, random: bytes | None = None) -> str:
+    """Return a code that cannot be guessed. Without ``random`` its secret is drawn."""
+    return CODES.written(aggregate, "", random)
 
 
 def aggregate_of(code: str) -> UUID | None:

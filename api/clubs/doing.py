@@ -8,13 +8,15 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from api.access.clubs import ClubCaller
+from api.access.codes import new_code
+from api.access.tokens import hash_of
 from api.clubs.erasing import TextsErased, planned
 from api.clubs.making import Made, derived_by, drawn, make
 from api.clubs.people import forget_numbers, may_be_shown, numbers_meant
-from api.clubs.shown import EventSeen, KeyGiven, event_seen
+from api.clubs.shown import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.replies import Reply, of_match
-from api.http.writes import replayed
+from api.http.writes import must_be_long, replayed
 from api.money.booked import BOOKED, BookedSent, as_before, booked
 from api.service import Service, club_of
 from api.threads import in_long_thread, in_thread
@@ -48,7 +50,9 @@ class ClubActDone(Value, omit_defaults=True):
     member: told.MemberNumber | UnsetType = UNSET
     """Of `join`: the number of the new member."""
     key: KeyGiven | UnsetType = UNSET
-    """Of `issue_key` and `rotate_key`: the key. Its secret is shown this once."""
+    """Of `issue_key` for oneself or a program, and of `rotate_key`: the key. Its secret is shown this once."""
+    invitation: KeyInvitationGiven | UnsetType = UNSET
+    """Of `issue_key` for another member, or of `confirm` of it: the invitation. Its code is shown this once."""
     evening: told.EveningNumber | UnsetType = UNSET
     """Of `open_evening`: its number."""
     proposal: told.ProposalNumber | UnsetType = UNSET
@@ -73,6 +77,8 @@ class Doing:
                 return await self._with_name(sent)
             case asked.SetPayee():
                 return await self._set_payee(sent)
+            case asked.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
+                return await self._invite(sent)
             case asked.IssueKeySent():
                 return await self._issue_key(sent)
             case asked.RotateKeySent():
@@ -87,7 +93,7 @@ class Doing:
             case asked.PayoutSent() | asked.ReverseSent():
                 return _answer(await self._by_the_books(sent))
             case asked.ConfirmSent():
-                return await self._settled(await self._by_the_books(sent))
+                return await self._confirm(sent)
             case asked.Decline():
                 return await self._settled(await self._done(sent))
             case asked.Set(name=name, timezone=zone):
@@ -100,6 +106,7 @@ class Doing:
         return _answer(await self._done(sent))
 
     async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
+        """Have a request decided. ``key``: stands on record instead of the client's Idempotency-Key."""
         return await self._service.do(
             Command(
                 id=self._club.id,
@@ -137,7 +144,42 @@ class Doing:
             outcome = await self._done(replace(sent, **by_ref))
         return await self._settled(outcome, dict(zip(refs, texts, strict=True)))
 
-    async def _settled(self, outcome: Outcome, texts: Mapping[str, str] | None = None) -> Reply:
+    async def _confirm(self, sent: asked.ConfirmSent) -> Reply:
+        """Confirm a proposal: with what the books say of it now, or with a code if it is about another's key."""
+        own_key, random = await self._random(sent)
+        code = new_code(self._club.id, random)
+        for key in (own_key, self._key):
+            before = await self._asked_before(key)
+            if isinstance(before, asked.Confirm):
+                outcome = await self._done(replace(before, proposal=sent.proposal), key=key)
+                return await self._settled(outcome, code=code)
+        for _ in range(BOOKED_ATTEMPTS):
+            if self._expected not in (None, self._club.version):
+                await self._catch_up()
+            proposal = self._club.standing.proposals.get(sent.proposal)
+            if proposal is not None and isinstance(proposal.act, asked.IssueKeySent):
+                must_be_long(self._key)
+                invite = asked.Invite(**asdict(proposal.act), hash=hash_of(code))
+                request, key = asked.Confirm(proposal=sent.proposal, complete=invite), own_key
+            else:
+                says = await booked(self._service, self._club, sent)
+                request, key = asked.Confirm(proposal=sent.proposal, **says), self._key
+            with suppress(Stale):
+                outcome = await self._done(request, key=key, expected=self._club.version)
+                return await self._settled(outcome, code=code)
+            await self._catch_up()
+        raise Busy
+
+    async def _invite(self, sent: asked.IssueKeySent) -> Reply:
+        """Invite a member to a key: the caller is shown a code, and the member who redeems it the secret."""
+        own_key, random = await self._random(sent)
+        code = new_code(self._club.id, random)
+        outcome = await self._done(asked.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
+        return _answer(outcome, code=code)
+
+    async def _settled(
+        self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
+    ) -> Reply:
         """Do what follows outside the events: delete numbers that are replaced or declined, and sign a closing."""
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
@@ -146,7 +188,7 @@ class Doing:
                     await forget_numbers(service, club, member)
                 case facts.BooksClosed() if service.signer is not None:
                     service.signer.sign_soon()  # statements name the checkpoint that covers it
-        return _answer(outcome, texts)
+        return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: asked.EraseSent) -> Reply:
         """Put the erasure on record, and carry it out. If the service ends in between, a later call does the rest."""
@@ -189,7 +231,7 @@ class Doing:
     async def _by_the_books(self, sent: BookedSent) -> Outcome:
         """What the books say is decided on: it holds for the version of the club that they were asked at."""
         for _ in range(BOOKED_ATTEMPTS):
-            before = await self._asked_before()
+            before = await self._asked_before(self._key)
             if before is not None and (again := as_before(sent, before)) is not None:
                 return await self._done(again)
             if self._expected not in (None, self._club.version):
@@ -210,9 +252,9 @@ class Doing:
         async with planned(self._service, self._club, self._caller.actor, sent, says) as request:
             yield request
 
-    async def _asked_before(self) -> Any | None:
+    async def _asked_before(self, key: str | None) -> Any | None:
         """What was asked with this Idempotency-Key before, if anything was."""
-        recorded = await self._made_before(self._key)
+        recorded = await self._made_before(key)
         return None if recorded is None or recorded.request is None else asked.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: asked.IssueKeySent) -> Reply:
@@ -274,8 +316,14 @@ class Doing:
         return str(derived.id_of("act")), derived.secret_of("key")
 
 
-def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made | None = None) -> Reply:
-    """What an act came to; ``texts``: by ref those that the sender knows."""
+def _answer(
+    outcome: Outcome,
+    texts: Mapping[str, str] | None = None,
+    made: Made | None = None,
+    code: str | None = None,
+) -> Reply:
+    """Return the answer to an act. ``texts``: by ref those that the sender knows. ``made``: the key that it made.
+    ``code``: the code of the invitation that it made, if it made one."""
     version = outcome.events[-1].originator_version
     done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
     club = club_of(outcome.aggregate)
@@ -293,7 +341,15 @@ def _answer(outcome: Outcome, texts: Mapping[str, str] | None = None, made: Made
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
                 done["key"] = made.given(key_id, _key(club, key_id))
-    secret = {"Cache-Control": "no-store"} if made is not None else {}
+            case facts.KeyInvited() as invited if code is not None:
+                done["invitation"] = KeyInvitationGiven(
+                    key=invited.key,
+                    code=code,
+                    scopes=invited.scopes,
+                    expires_at=invited.until,
+                    key_expires_at=invited.expires_at,
+                )
+    secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
     return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
 
 

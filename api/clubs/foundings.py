@@ -22,7 +22,8 @@ from referee import told
 from referee.actors import Actor
 from referee.clubs.asked import ClubName, CurrenciesSent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
-from referee.clubs.rules import KEY_DAYS, check_currencies
+from referee.clubs.keys import KEY_DAYS
+from referee.clubs.rules import check_currencies
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command, KeyReused

@@ -34,6 +34,8 @@ class KeySeen(Value):
     """So long the secret before the last rotation is good as well; null: it is not."""
     revoked: bool
     """Whether it is good for nothing any more, whatever time it had left."""
+    invited_until: Time | None
+    """Until then the member can redeem the invitation to it; null: it was issued, or redeemed."""
 
 
 class KeyPage(Value):
@@ -57,6 +59,7 @@ class KeySelf(KeySeen, kw_only=True):
 
 
 def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
+    invitation = key.invitation
     rotated = key.until if key.until is not None and key.until > utc_now() and not key.revoked else None
     return {
         "key": key_id,
@@ -66,6 +69,7 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
         "expires_at": key.expires_at,
         "rotated_until": rotated,
         "revoked": key.revoked,
+        "invited_until": None if invitation is None or invitation.ended or key.revoked else invitation.expires_at,
     }
 
 

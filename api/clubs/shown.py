@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 from msgspec.structs import fields, replace
 
+from api.access.codes import Code
 from api.access.keys import LENGTH_MAX, PATTERN
 from referee import told
 from referee.actors import Actor
@@ -33,6 +34,21 @@ class KeyGiven(Value):
     """All of the key."""
     scopes: Scopes
     expires_at: Time
+
+
+class KeyInvitationGiven(Value):
+    """The invitation of a member to a key. Its code is shown this once: hand it to the member, who redeems it with
+    `redeem_invitation` and is shown the secret of the key."""
+
+    key: KeyId
+    """The key to be."""
+    code: Code
+    """The one-time code: whoever has it can redeem the invitation."""
+    scopes: Scopes
+    expires_at: Time
+    """The code can be redeemed once, until then."""
+    key_expires_at: Time
+    """When the key ends."""
 
 
 class EventSeen(Value):

@@ -10,7 +10,8 @@ from api.ops.stored import Stored
 from api.settings import Settings
 from referee.clubs.asked import ClubName, CurrencySent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
-from referee.clubs.rules import KEY_DAYS, KEY_DAYS_MAX, check_currencies
+from referee.clubs.keys import KEY_DAYS, KEY_DAYS_MAX
+from referee.clubs.rules import check_currencies
 from referee.clubs.standing import Key
 from referee.refusals import Refused
 from referee.store.clock import utc_now
@@ -127,6 +128,8 @@ def told_of(key_id: str, key: Key) -> str:
     """A key in a line: whose it is, what it is good for and until when."""
     whose = f"member {key.member}" if key.member is not None else key.app
     ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
+    if not (key.revoked or key.hash):
+        ended = f"{ended}, invited and not redeemed"
     if not key.revoked and key.expires_at <= utc_now():
         ended = f"ended {key.expires_at:%Y-%m-%d}"
     return f"key {key_id}: {whose}: {', '.join(key.scopes)}; {ended}"

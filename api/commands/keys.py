@@ -19,7 +19,7 @@ from referee.clubs.asked import (
     RotateKey,
 )
 from referee.clubs.facts import SCOPES, KeyId, Scope
-from referee.clubs.rules import KEY_DAYS_MAX
+from referee.clubs.keys import KEY_DAYS_MAX
 from referee.refusals import Refused
 from referee.store.clock import utc_now
 from referee.store.club import Club

@@ -405,7 +405,7 @@ def _takes_no_more(cls: type) -> bool:
 def _is_asked(cls: type) -> bool:
     """Whether it is an act or a part of one: what is sent, and is told as well where it may be done or was asked."""
     info = _info(cls)
-    return isinstance(info, StructType) and (info.tag is not None or cls.__module__ in SENT or cls in BOTH)
+    return isinstance(info, StructType) and (info.tag_field == "act" or cls.__module__ in SENT or cls in BOTH)
 
 
 def _has_default(field: Field) -> bool:
@@ -437,6 +437,7 @@ def _body(info: Struct, scope: Scope, about: str, *, alone: bool = False) -> Pla
     properties, required = {}, []
     if isinstance(info, StructType) and info.tag_field is not None:
         tag = "What is asked for; here it may be left out." if alone else "What is done: it tells the acts apart."
+        tag = tag if info.tag_field == "act" else WORDS.words[info.tag_field]
         properties[info.tag_field] = {"type": "string", "const": info.tag, "description": tag}
         required = [] if alone else [info.tag_field]
     for field in info.fields:

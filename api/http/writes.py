@@ -27,9 +27,14 @@ OPENING_KEY_MIN = 16
 def opening_key_of(request: Req) -> str | None:
     """The Idempotency-Key of a request that is answered with secrets, if it has one; 400 if it could be guessed."""
     key = key_of(request)
+    must_be_long(key)
+    return key
+
+
+def must_be_long(key: str | None) -> None:
+    """Raise 400 for an Idempotency-Key that could be guessed, on a request that is answered with secrets."""
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
-    return key
 
 
 REPEATED_FOR = timedelta(hours=24)

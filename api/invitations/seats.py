@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
 from api.clubs.making import derived_by
 from api.http.headers import Req
@@ -18,12 +19,13 @@ from referee.seating import Invitation
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.match import Match
+from referee.store.store import UnknownAggregate
 from referee.value import Points, Seat, Time, Value, Version
 
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-class SeatInvitation(Value):
+class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     """An invitation to a seat or a role of a match, as the holder of its code sees it before redeeming it."""
 
     match: UUID
@@ -61,7 +63,7 @@ class SeatInvitation(Value):
     expires_at: Time
 
 
-class SeatTaken(Value):
+class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     """The seat or role that an invitation admitted to, and its token. The token is shown this once."""
 
     match: UUID
@@ -78,6 +80,19 @@ class SeatTaken(Value):
     """What a point is worth; null: the match is not for money."""
     agreed: bool
     """The seat has agreed to the stakes."""
+
+
+async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int] | None:
+    """Return the match and the number of the invitation with this code, ``None`` if no match has it."""
+    try:
+        match = await service.match(match_id)
+        number = number_of(code, match.seating.invitations)
+        if number is None:  # another process may just have made it
+            match = await service.newest(match)
+            number = number_of(code, match.seating.invitations)
+    except UnknownAggregate:
+        return None
+    return None if number is None else (match, number)
 
 
 async def show(service: Service, request: Req, match: Match, number: int) -> Reply:

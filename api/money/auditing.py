@@ -104,7 +104,7 @@ class KeyAudited(KeyHeld):
     name: Ref | None = None
     """What the member is called; null: it is a program's."""
     changes: told.Many[KeyChange] = ()
-    """Who issued, rotated and revoked it, in order."""
+    """Who issued, invited, redeemed, rotated and revoked it, in order."""
 
 
 class Audit(Value):

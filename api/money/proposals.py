@@ -64,10 +64,10 @@ class ProposalPage(Value):
     operation_id="list_proposals",
     summary="The proposals of a club",
     description="A page of the acts that another member has to confirm, by number: payments between members, payouts "
-    "above the limit, reversals of matches, payments and deposits, and, in a club of which two members hold `keys` "
-    "or `audit`, looser settings, payees and closings. Those that were confirmed or declined are left out. With "
-    "`audit` or `treasury`; with `keys` those that it may confirm; with any other key of their own a member sees "
-    "those that they sent or that concern them.",
+    "above the limit, reversals of matches, payments and deposits, and, in a club of which two members hold "
+    "`keys` or `audit`, looser settings, payees, closings and keys. Those that were confirmed or declined are "
+    "left out. With `audit` or `treasury`; with `keys` those that it may confirm; with any other key of their own "
+    "a member sees those that they sent or that concern them.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),

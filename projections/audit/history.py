@@ -13,7 +13,9 @@ from referee.clubs.facts import (
     ClubFounded,
     ClubSet,
     KeyId,
+    KeyInvited,
     KeyIssued,
+    KeyRedeemed,
     KeyRevoked,
     KeyRotated,
     Label,
@@ -58,8 +60,9 @@ class Change(Value):
 class KeyChange(Change):
     """A change of a key."""
 
-    what: Literal["issued", "rotated", "revoked"]
-    """Whether the key was issued, got another secret (`rotated`), or was revoked."""
+    what: Literal["issued", "invited", "redeemed", "rotated", "revoked"]
+    """Whether the key was issued, its member was invited to it and redeemed the invitation, or it got another secret
+    (`rotated`) or was revoked."""
 
 
 class SettingChange(Change):
@@ -176,6 +179,12 @@ class History:
                 self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=app)
                 self._gave(recorded, member)
                 self.keys[key] = [KeyChange(**self._done(recorded), what="issued")]
+            case KeyInvited(key=key, member=member):
+                self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=None)
+                self._gave(recorded, member)
+                self.keys[key] = [KeyChange(**done, what="invited")]
+            case KeyRedeemed(key=key):
+                self.keys.setdefault(key, []).append(KeyChange(**done, what="redeemed"))
             case KeyRotated(key=key):
                 self.keys.setdefault(key, []).append(KeyChange(**done, what="rotated"))
             case KeyRevoked(key=key):

@@ -17,6 +17,7 @@ from referee.clubs.facts import (
     ClubFounded,
     ClubSet,
     KeyId,
+    KeyInvited,
     KeyIssued,
     KeyRevoked,
     MemberErased,
@@ -44,7 +45,7 @@ class KeyHeld(Value):
     """The program that it is for; null: a member's."""
     scopes: Scopes
     since: Time
-    """When it was made."""
+    """When it was issued, or its member invited."""
     expires_at: Time
     """When it ends by itself."""
     revoked_at: Time | None
@@ -95,11 +96,11 @@ class People:
             case ClubSet(name=name, payout_limit=limit):
                 self.name = self.name if name is None else name
                 self._limit = self._limit if limit is None else limit
-            case KeyIssued() as issued:
+            case KeyIssued() | KeyInvited() as issued:
                 self.keys[issued.key] = KeyHeld(
                     key=issued.key,
                     member=issued.member,
-                    app=issued.app,
+                    app=issued.app if isinstance(issued, KeyIssued) else None,
                     scopes=issued.scopes,
                     since=recorded.at,
                     expires_at=issued.expires_at,

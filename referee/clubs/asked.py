@@ -162,6 +162,19 @@ class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
     hash: told.HiddenHash
 
 
+class Invite(IssueKeySent, kw_only=True, tag="invite"):
+    """A key for another member, who redeems it by a code; this is the SHA-256 of the code."""
+
+    hash: told.HiddenHash
+
+
+class RedeemKey(ClubAct, tag="redeem_key"):
+    """A member redeems the invitation to a key; this is the SHA-256 of the key."""
+
+    key: KeySent
+    hash: told.HiddenHash
+
+
 class RotateKeySent(ClubAct, tag="rotate_key"):
     """Another secret for a key; so long the old one is good as well."""
 
@@ -326,9 +339,15 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
 """An act that can wait for a second person."""
-CompletedAct = Payout | Reverse | CloseBooks
+CompletedAct = Payout | Reverse | CloseBooks | Invite
 """An act of a proposal that is decided on more than was sent."""
-SENT: dict[type, type] = {Pay: PaySent, Payout: PayoutSent, Reverse: ReverseSent, CloseBooks: CloseBooksSent}
+SENT: dict[type, type] = {
+    CloseBooks: CloseBooksSent,
+    Invite: IssueKeySent,
+    Pay: PaySent,
+    Payout: PayoutSent,
+    Reverse: ReverseSent,
+}
 """The type that a client sends, by the type that is decided."""
 
 
@@ -382,6 +401,8 @@ ClubRequest = (
     | SetPayee
     | Erase
     | IssueKey
+    | Invite
+    | RedeemKey
     | RotateKey
     | RevokeKey
     | Set

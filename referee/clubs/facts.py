@@ -289,6 +289,36 @@ class KeyIssued(Event):
     app: AppName | None = None
 
 
+class KeyInvited(Event):
+    """A member was invited to a key. Its secret is shown to the member when they redeem the invitation's code."""
+
+    TOPIC: ClassVar[str] = "key/invited"
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    key: KeyId
+    member: told.MemberNumber
+    scopes: Scopes
+    hash: told.HiddenHash
+    """SHA-256 of the code. It is shown to nobody."""
+    expires_at: Time
+    """When the key ends."""
+    until: Time
+    """The code can be redeemed until then."""
+    by: Actor
+    """The sender of the act. If the act was a proposal, the actor of this event confirmed it."""
+    alone: bool = False
+    """Whether the key takes two persons, and one person invited alone because the club had no second one."""
+
+
+class KeyRedeemed(Event):
+    """A member redeemed the invitation to a key, which is good from here on."""
+
+    TOPIC: ClassVar[str] = "key/redeemed"
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    key: KeyId
+    hash: told.HiddenHash
+    """SHA-256 of the whole key. It is shown to nobody."""
+
+
 class KeyRotated(Event):
     """A key has another secret, and the same id and scopes; until then the old one is good as well."""
 
@@ -306,6 +336,8 @@ class KeyRevoked(Event):
 
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
+    counts_until: Time | None = None
+    """Until then its member counts as a second person, because another member revoked it; left out: they do not."""
 
 
 class EveningOpened(Event):

@@ -17,7 +17,7 @@ from referee.clubs.asked import ProposedAct
 from referee.clubs.facts import MoneyPosted, Scope
 from referee.clubs.lookup import key_by, member_by
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
-from referee.clubs.scopes import needs, scopes_of
+from referee.clubs.scopes import default_scopes, needs, scopes_of
 from referee.clubs.standing import Club, Key, Proposal
 from referee.refusals import AgainstTheClub, ClubState, NotGranted, Refused
 from referee.ruleset import Moment
@@ -27,6 +27,8 @@ PROPOSALS_MAX = 1000
 """Proposals that may wait at a time."""
 SECOND: tuple[Scope, ...] = ("keys", "audit")
 """As soon as two members hold one of these, the acts of :func:`takes_two` wait for a second person."""
+STRONG: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
+"""The scopes for which another member's key takes two persons."""
 LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
@@ -43,6 +45,8 @@ def takes_two(club: Club, request: asked.ClubRequest, actor: Actor) -> bool:
     match request:
         case asked.CloseBooksSent():
             return True
+        case asked.Invite():
+            return actor != "operator" and any(scope in STRONG for scope in default_scopes(request))
         case asked.Set():
             given = {name: getattr(request, name) for name in LOOSER}
             return any(new is not None and LOOSER[name](getattr(club, name), new) for name, new in given.items())
@@ -57,7 +61,10 @@ def has_two(club: Club, at: datetime) -> bool:
 
 
 def _counts(key: Key, at: datetime) -> bool:
-    return not key.revoked and at < key.expires_at and any(scope in key.scopes for scope in SECOND)
+    if not key.hash or not any(scope in key.scopes for scope in SECOND):
+        return False
+    ends_at = key.counts_until if key.revoked else key.expires_at
+    return ends_at is not None and at < ends_at
 
 
 # Who may

@@ -1,26 +1,21 @@
 """What may be done in a club, and what comes of it."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from msgspec.structs import asdict, replace
 
-from referee.clubs import asked, facts, money, proposals
+from referee.clubs import asked, facts, keys, money, proposals
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
-from referee.clubs.lookup import evening_of, good_key, key_of, member_here, member_of, not_erased
+from referee.clubs.lookup import evening_of, member_here, member_of, not_erased
 from referee.clubs.proposal_events import ProposalConfirmed
-from referee.clubs.scopes import default_scopes, must_have_all
-from referee.clubs.standing import Club, Evening, Key, Member, Payee
+from referee.clubs.standing import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
 from referee.ruleset import Moment
 from referee.sight import Event
 from referee.told import MEMBERS_MAX
-
-KEY_DAYS_MAX = 400
-"""How far ahead a key may end."""
-KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 
 Events = tuple[Event, ...]
 
@@ -120,8 +115,8 @@ def _rename(club: Club, request: asked.Rename, moment: Moment) -> Events:
 
 def _leave(club: Club, request: asked.Leave, moment: Moment) -> Events:
     member_here(club, request.member)
-    theirs = (f"k{n}" for n, key in enumerate(club.keys, 1) if key.member == request.member and not key.revoked)
-    revoked = [facts.KeyRevoked(key=key) for key in theirs]
+    theirs = ((f"k{n}", key) for n, key in enumerate(club.keys, 1) if key.member == request.member)
+    revoked = [keys.revoked(club, name, key, moment) for name, key in theirs if not key.revoked]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
@@ -156,42 +151,6 @@ def _erase(club: Club, request: asked.Erase, moment: Moment) -> Events:
             texts=request.texts,
         ),
     )
-
-
-def _issue_key(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
-    if (request.member is None) == (request.app is None):
-        raise AgainstTheClub("member_or_app", None)
-    if request.member is not None:
-        member_here(club, request.member)
-    if len(club.keys) == MEMBERS_MAX:
-        raise ClubState("club_full", None, most=MEMBERS_MAX)
-    if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
-        raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
-    scopes = default_scopes(request)
-    must_have_all(club, moment.actor, scopes)
-    return (
-        facts.KeyIssued(
-            key=f"k{len(club.keys) + 1}",
-            scopes=scopes,
-            hash=request.hash,
-            expires_at=request.expires_at,
-            member=request.member,
-            app=request.app,
-        ),
-    )
-
-
-def _rotate_key(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
-    key = good_key(club, request.key, moment.at)
-    must_have_all(club, moment.actor, key.scopes)
-    until = moment.at + timedelta(seconds=request.overlap_seconds)
-    return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
-
-
-def _revoke_key(club: Club, request: asked.RevokeKey, moment: Moment) -> Events:
-    if key_of(club, request.key).revoked:
-        raise ClubState("key_ended", None, key=request.key)
-    return (facts.KeyRevoked(key=request.key),)
 
 
 def _set(club: Club, request: asked.Set, moment: Moment) -> Events:
@@ -256,14 +215,12 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     asked.Leave: _leave,
     asked.SetPayee: _set_payee,
     asked.Erase: _erase,
-    asked.IssueKey: _issue_key,
-    asked.RotateKey: _rotate_key,
-    asked.RevokeKey: _revoke_key,
     asked.Set: _set,
     asked.OpenEvening: _open_evening,
     asked.CloseEvening: _close_evening,
     asked.Confirm: _confirm,
     asked.Decline: proposals.decline,
+    **keys.DECIDE,
     **money.DECIDE,
 }
 
@@ -275,12 +232,6 @@ def _changed_member(club: Club, number: int, **changes: Any) -> Club:
     place = number - 1
     member = replace(club.members[place], **changes)
     return replace(club, members=(*club.members[:place], member, *club.members[place + 1 :]))
-
-
-def _changed_key(club: Club, name: str, **changes: Any) -> Club:
-    place = int(name[1:]) - 1
-    key = replace(club.keys[place], **changes)
-    return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
 
 
 def _on_set(club: Club, event: facts.ClubSet, number: int) -> Club:
@@ -311,20 +262,6 @@ def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:
     return club.with_payee(event.member, Payee(swish=event.swish, iban=event.iban, numbers=numbers))
 
 
-def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
-    key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
-    return replace(club, keys=(*club.keys, key))
-
-
-def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
-    before = club.keys[int(event.key[1:]) - 1].hash
-    return _changed_key(club, event.key, hash=event.hash, before=before, until=event.until)
-
-
-def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:
-    return _changed_key(club, event.key, revoked=True)
-
-
 def _on_opened(club: Club, event: facts.EveningOpened, number: int) -> Club:
     return replace(club, evenings=(*club.evenings, Evening(on=event.on, season=event.season)))
 
@@ -342,11 +279,9 @@ EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
     facts.MemberLeft: _on_left,
     facts.MemberErased: _on_erased,
     facts.PayeeSet: _on_payee_set,
-    facts.KeyIssued: _on_issued,
-    facts.KeyRotated: _on_rotated,
-    facts.KeyRevoked: _on_revoked,
     facts.EveningOpened: _on_opened,
     facts.EveningClosed: _on_closed,
+    **keys.EVOLVE,
     **proposals.EVOLVE,
     **money.EVOLVE,
 }

@@ -19,6 +19,7 @@ from referee.clubs.facts import (
     SieAccounts,
     Zone,
 )
+from referee.invitations import Invitation
 from referee.told import Hash
 from referee.value import Value
 
@@ -47,7 +48,7 @@ class Member(Value):
 
 class Key(Value):
     """A key: whose it is and what it is good for. ``hash``: of its text, ``before``: of the one before it, which is
-    good until ``until``."""
+    good until ``until``. An invited key has no ``hash`` until it is redeemed."""
 
     scopes: Scopes
     hash: str
@@ -57,6 +58,10 @@ class Key(Value):
     before: str | None = None
     until: datetime | None = None
     revoked: bool = False
+    counts_until: datetime | None = None
+    """Until then its member counts among those who hold its scopes, although another member revoked it."""
+    invitation: Invitation | None = None
+    """The invitation by which its member gets it; ``None``: it was issued."""
 
 
 class Evening(Value):

@@ -59,12 +59,21 @@ class ClubTable:
         return number
 
     def issue(self, name: str, *scopes: str, days: float = 30, **whose: Any) -> str:
-        """The id of a key that goes by this name from now on."""
+        """The id of a key that goes by this name from now on. Another member redeems it."""
         fields = {"scopes": scopes} if scopes else {}
-        made = self.done("issue_key", expires_at=in_days(days), **fields, **(whose or {"app": name}))["key"]
-        self.keys[name] = made["secret"]
-        key_id: str = made["id"]
+        done = self.done("issue_key", expires_at=in_days(days), **fields, **(whose or {"app": name}))
+        if "invitation" in done:
+            done = self.redeemed(done["invitation"]["code"])
+        self.keys[name] = done["key"]["secret"]
+        key_id: str = done["key"]["id"]
         return key_id
+
+    def redeemed(self, code: str) -> dict[str, Any]:
+        """What an invitation gives to whoever has its code."""
+        answer = self.client.post(f"/v1/invitations/{code}")
+        assert answer.status_code == 201, answer.text
+        given: dict[str, Any] = answer.json()
+        return given
 
     def itself(self, who: str) -> httpx.Response:
         """What a key is told of itself."""

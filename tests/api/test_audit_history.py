@@ -51,7 +51,7 @@ def test_keys(club: ClubTable) -> None:
     club.done("revoke_key", key="k4")
     found = {one["key"]: [(change["what"], by(change)) for change in one["changes"]] for one in audit(club)["keys"]}
     assert found["k1"] == [("issued", (ANNA, None))]
-    assert found["k2"][-1] == ("rotated", (BERIT, None))
+    assert found["k2"] == [("invited", (ANNA, None)), ("redeemed", (BERIT, None)), ("rotated", (BERIT, None))]
     assert found["k4"] == [("issued", (ANNA, None)), ("revoked", (ANNA, None))]
     assert all(changes[0][1] == (ANNA, None) for changes in found.values())
 
@@ -93,8 +93,14 @@ def test_what_one_person_did_alone(club: ClubTable) -> None:
     club.done("set_payee", swish="1231234567")
     club.done("opening", account="cash", amount=500)
     club.done("close_books", label="2026")
+    club.issue("dag", "treasury", member=4)
     found = [(one["topic"], by(one)) for one in audit(club)["alone"]]
-    assert found == [("club/set", (ANNA, None)), ("payee/set", (ANNA, None)), ("books/closed", (ANNA, None))]
+    assert found == [
+        ("club/set", (ANNA, None)),
+        ("payee/set", (ANNA, None)),
+        ("books/closed", (ANNA, None)),
+        ("key/invited", (ANNA, None)),
+    ]
 
 
 def test_payments_of_two_persons_who_invited_one_another(club: ClubTable) -> None:
@@ -127,7 +133,8 @@ def test_two_whose_keys_the_operator_made(sqlite_url: str) -> None:
         for member, name in ((2, "Berit"), (3, "Cesar")):
             club.join(name)
             key = {"scopes": ["self"], "member": member, "expires_at": in_days(9)}
-            club.keys[name] = club.done("issue_key", OPERATOR, **key)["key"]["secret"]
+            code = club.done("issue_key", OPERATOR, **key)["invitation"]["code"]
+            club.keys[name] = club.redeemed(code)["key"]["secret"]
         number = club.done("pay", "Cesar", payer=2, payee=3, amount=300)["proposal"]
         club.done("confirm", "Berit", proposal=number)
         (found,) = audit(club)["related"]

@@ -179,7 +179,8 @@ class TestWhatTheyAreGoodFor:
         )
         assert told["facts"] == {"scopes": ["treasury"]}
         assert club.act("issue_key", "secretary", scopes=["read"], **fields).status_code == 201
-        problem(club.act("rotate_key", "secretary", key="k1"), 403, "scopes-not-yours")
+        till = club.issue("till", "treasury")
+        problem(club.act("rotate_key", "secretary", key=till), 403, "scopes-not-yours")
         club.issue("display", "self", member=1)
         told = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
         assert "keys" in told["facts"]["scopes"], "the founder's own, but in a weaker hand"

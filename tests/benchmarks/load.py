@@ -151,7 +151,10 @@ async def founded(client: Client) -> tuple[str, str, list[str]]:
         if member > 1:
             await made(client, acts, {"act": "join", "name": f"P{member}"}, founder)
         asked = {"act": "issue_key", "member": member, "scopes": ["play"], "expires_at": until}
-        keys.append((await made(client, acts, asked, founder))["key"]["secret"])
+        done = await made(client, acts, asked, founder)
+        if "invitation" in done:
+            done = await made(client, f"/v1/invitations/{done['invitation']['code']}", None)
+        keys.append(done["key"]["secret"])
     await made(client, acts, {"act": "open_evening", "on": "2026-11-22", "season": "2026/27"}, founder)
     return club["id"], founder, keys
 

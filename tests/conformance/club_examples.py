@@ -7,8 +7,10 @@ from uuid import UUID
 
 import msgspec
 
+from api.access.codes import CODES
 from api.access.keys import written
-from referee.clubs.rules import KEY_DAYS
+from referee.clubs.keys import KEY_DAYS
+from referee.invitations import INVITATION_DAYS
 from tests.conformance.recorded import OfClub, Recording
 
 FOUNDING = {
@@ -53,8 +55,7 @@ class Club:
         member = self._does("join", name="Berit Bengtsson")["member"]
         self._does("rename", member=member, name="Berit Borg")
         scopes = {"scopes": ["play", "self"], "expires_at": self._until}
-        self.players = self._does("issue_key", member=member, **scopes)["key"]
-        self._stands_for(self.players)
+        self.players = self._invited(member, **scopes)
         board = self._does("issue_key", app="Scoreboard", scopes=["read"], expires_at=self._until)["key"]
         rotated = self._of_key("rotate_key", board["id"], overlap_seconds=3600)
         self.screen = self._does("issue_key", app="Screen", scopes=["read"], expires_at=self._until)["key"]
@@ -104,8 +105,7 @@ class Club:
         """All that is done with money; the founder is one treasurer, Dag another."""
         other = self._does("join", name="Dag Dahl")["member"]
         until = {"expires_at": self._until}
-        treasurer = self._does("issue_key", member=other, scopes=["treasury"], **until)["key"]
-        self._stands_for(treasurer)
+        treasurer = self._invited(other, scopes=["treasury"], **until)
         self._does("opening", account="cash", amount=100000)
         self._does("deposit", member=2, amount=60000, via="bank", evening=1)
         self._does("fee", member=2, amount=2500, evening=1)
@@ -121,6 +121,18 @@ class Club:
         self._does("pay", self.players["secret"], payer=2, payee=1, amount=200)
         digest = self._does("close_books", label="2025")["events"][0]["event"]["digest"]
         self.client.stand_ins[digest] = sha256(b"2025").hexdigest()
+
+    def _invited(self, member: int, **fields: Any) -> Any:
+        """The key of a member, who redeems the invitation to it."""
+        invitation = self._does("issue_key", member=member, **fields)["invitation"]
+        code, until = invitation["code"], invitation["expires_at"]
+        self.client.stand_ins[code] = CODES.written(self._own_id, "", sha256(b"%d" % member).digest())
+        self.client.stand_ins[until] = self._moment(INVITATION_DAYS * 86400)
+        self.client.name = "a key of a club"
+        for method in ("GET", "POST"):
+            _, told = self.client.ask(method, f"/v1/invitations/{code}")
+        self._stands_for(told["key"])
+        return told["key"]
 
     def _does(self, act: str, key: str = "", **fields: Any) -> Any:
         return self._sends(key or self.key, {"act": act, **fields})

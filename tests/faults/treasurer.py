@@ -43,7 +43,10 @@ class Treasurer(Player):
             for name in ("Berit", "Cesar"):
                 await self._act(1, f"join-{name}", act="join", name=name)
             issued = {"scopes": ["treasury", "play", "self"], "expires_at": in_days(30), "member": 2}
-            self._keys[2] = (await self._act(1, f"key-{self._club}", act="issue_key", **issued))["key"]["secret"]
+            invited = await self._act(1, f"key-{self._club}", act="issue_key", **issued)
+            redeeming = {"Idempotency-Key": f"redeeming-{self._club}"}
+            taken = await self._done("POST", f"/v1/invitations/{invited['invitation']['code']}", redeeming, None)
+            self._keys[2] = taken.said["key"]["secret"]
             await self._act(1, "evening", act="open_evening", on=in_days(0)[:10], season="2026/27")
             for turn in count():
                 for what in PLAN:

@@ -1,0 +1,133 @@
+"""Invitations to keys of clubs: what one shows before it is redeemed, and redeeming it."""
+
+from uuid import UUID
+
+from api.access.codes import number_of
+from api.access.tokens import hash_of
+from api.clubs.making import derived_by, drawn, make
+from api.clubs.people import names_of
+from api.clubs.shown import KeyGiven
+from api.http.headers import Req
+from api.http.replies import Reply, of_match, reply
+from api.http.writes import opening_key_of, replayed
+from api.service import Service, club_of
+from referee import told
+from referee.actors import Actor
+from referee.clubs.asked import RedeemKey
+from referee.clubs.facts import KeyId, Scopes
+from referee.clubs.keys import open_invitation
+from referee.clubs.lookup import member_by
+from referee.clubs.standing import Key
+from referee.store.clock import utc_now
+from referee.store.club import Club
+from referee.store.command import Command
+from referee.store.store import UnknownAggregate
+from referee.value import Time, Value, Version
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+class KeyInvitation(Value, tag_field="admits_to", tag="key"):
+    """An invitation to a key of a club, as the holder of its code sees it before redeeming it."""
+
+    club: UUID
+    """The id of the club."""
+    club_name: told.Name
+    """What the club is called."""
+    key: KeyId
+    """The key to be."""
+    member: told.MemberNumber
+    """The member whose key it is."""
+    name: told.Name | None
+    """That member's name; null: it is not known."""
+    scopes: Scopes
+    key_expires_at: Time
+    """When the key ends."""
+    by: Actor
+    """Who invited."""
+    by_member: told.MemberNumber | None
+    """The member who invited; null: a program or the operator did."""
+    by_name: told.Name | None
+    """That member's name; null: it is not known."""
+    expires_at: Time
+    """It can be redeemed until then."""
+
+
+class KeyTaken(Value, tag_field="admits_to", tag="key"):
+    """The key that an invitation was for. Its secret is shown this once."""
+
+    club: UUID
+    """The id of the club."""
+    version: Version
+    """How far the club has come: the number of its last event."""
+    member: told.MemberNumber
+    """The member whose key it is."""
+    key: KeyGiven
+
+
+async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
+    """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
+    try:
+        club = await service.club(club_id)
+        if (key_id := _key_with(club, code)) is None:  # another process may just have made it
+            club = await service.newest_club(club)
+            key_id = _key_with(club, code)
+    except UnknownAggregate:
+        return None
+    return None if key_id is None else (club, key_id)
+
+
+def _key_with(club: Club, code: str) -> KeyId | None:
+    invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.standing.keys, 1) if key.invitation is not None]
+    number = number_of(code, [invitation for _, invitation in invited])
+    return None if number is None else invited[number - 1][0]
+
+
+async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
+    """Return what an invitation is for. Raises ``Refused`` if it can no longer be redeemed."""
+    now = club.standing
+    key = open_invitation(now, key_id, utc_now())
+    invitation = key.invitation
+    assert invitation is not None, "it was invited"
+    assert key.member is not None, "only members are invited"
+    by = member_by(now, invitation.by)
+    members = {one: now.members[one - 1] for one in (key.member, by) if one is not None}
+    names = await names_of(service, club, members)
+    called = {number: names.get(member.name) for number, member in members.items()}
+    shown = KeyInvitation(
+        club=club.id,
+        club_name=now.name,
+        key=key_id,
+        member=key.member,
+        name=called[key.member],
+        scopes=key.scopes,
+        key_expires_at=key.expires_at,
+        by=invitation.by,
+        by_member=by,
+        by_name=None if by is None else called[by],
+        expires_at=invitation.expires_at,
+    )
+    return reply(shown, headers=NO_STORE)
+
+
+async def redeem(service: Service, request: Req, club: Club, key_id: KeyId, code: str) -> Reply:
+    """Give the key to the holder of its code. Raises ``Refused`` if the invitation can no longer be redeemed."""
+    key, own_key, random = opening_key_of(request), None, drawn()
+    if key is not None:
+        derived = await derived_by(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
+        own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
+    made = make(club.id, key_id, random)
+    asked = RedeemKey(key=key_id, hash=made.hash)
+    outcome = await service.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
+    version = outcome.events[-1].originator_version
+    taken = _key(club_of(outcome.aggregate), key_id)
+    assert taken.member is not None, "only members are invited"
+    given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.given(key_id, taken))
+    headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
+    return of_match(given, version, status=201, headers=headers)
+
+
+def _key(club: Club, key_id: KeyId) -> Key:
+    key = club.standing.key(key_id)
+    assert key is not None, "it was just redeemed"
+    return key

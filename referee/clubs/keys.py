@@ -1,0 +1,186 @@
+"""The keys of a club: issued, invited, redeemed, rotated and revoked.
+
+Nobody sees another member's secret. A key for another member is an invitation: the member redeems its code and is
+shown the secret. A member's key is rotated by that member only. The operator's command line is the way back in.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee.actors import Actor
+from referee.clubs import asked, facts
+from referee.clubs.lookup import good_key, key_by, key_of, member_by, member_here
+from referee.clubs.proposals import SECOND
+from referee.clubs.scopes import default_scopes, must_have_all
+from referee.clubs.standing import Club, Key
+from referee.invitations import Invitation, check_open, expiry
+from referee.refusals import AgainstTheClub, ClubState, InvitationOver, NotGranted
+from referee.ruleset import Moment
+from referee.sight import Event
+from referee.told import MEMBERS_MAX
+
+KEY_DAYS_MAX = 400
+"""How far ahead a key may end."""
+KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
+REMOVED_DAYS = timedelta(days=30)
+"""A member whose key another ended counts for so long among those who hold its scopes: nobody becomes alone by
+ending the keys of others."""
+
+Events = tuple[Event, ...]
+
+
+# Decisions
+
+
+def _issue(club: Club, request: asked.IssueKey, moment: Moment) -> Events:
+    if (request.member is None) == (request.app is None):
+        raise AgainstTheClub("member_or_app", None)
+    _must_be_grantable(club, request, moment)
+    if request.member is not None:
+        _must_be_own(club, request.member, moment.actor)
+    return (
+        facts.KeyIssued(
+            key=_next(club),
+            scopes=default_scopes(request),
+            hash=request.hash,
+            expires_at=request.expires_at,
+            member=request.member,
+            app=request.app,
+        ),
+    )
+
+
+def _invite(club: Club, request: asked.Invite, moment: Moment) -> Events:
+    if request.member is None or request.app is not None:
+        raise AgainstTheClub("member_or_app", None)
+    _must_be_grantable(club, request, moment)
+    return (
+        facts.KeyInvited(
+            key=_next(club),
+            member=request.member,
+            scopes=default_scopes(request),
+            hash=request.hash,
+            expires_at=request.expires_at,
+            until=expiry(moment.at),
+            by=moment.actor,
+        ),
+    )
+
+
+def _must_be_grantable(club: Club, request: asked.IssueKeySent, moment: Moment) -> None:
+    """Raise ``Refused`` unless the member is here, the time is right, and the caller has the scopes."""
+    if request.member is not None:
+        member_here(club, request.member)
+    if len(club.keys) == MEMBERS_MAX:
+        raise ClubState("club_full", None, most=MEMBERS_MAX)
+    if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
+        raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
+    must_have_all(club, moment.actor, default_scopes(request))
+
+
+def _must_be_own(club: Club, member: int, actor: Actor) -> None:
+    """Raise ``NotGranted`` if the caller would see the secret of another member."""
+    if actor != "operator" and member != member_by(club, actor):
+        raise NotGranted("others_secret", None)
+
+
+def _next(club: Club) -> str:
+    return f"k{len(club.keys) + 1}"
+
+
+def open_invitation(club: Club, name: str, at: datetime) -> Key:
+    """Return an invited key that can be redeemed. Raises :class:`~referee.refusals.Refused` if it cannot."""
+    key = key_of(club, name)
+    invitation = key.invitation
+    inviter = None if invitation is None else key_by(club, invitation.by)
+    if invitation is None or key.revoked or key.expires_at <= at or (inviter is not None and inviter.revoked):
+        raise InvitationOver("invitation_ended", None)
+    check_open(invitation, at)
+    return key
+
+
+def _redeem(club: Club, request: asked.RedeemKey, moment: Moment) -> Events:
+    open_invitation(club, request.key, moment.at)
+    return (facts.KeyRedeemed(key=request.key, hash=request.hash),)
+
+
+def _rotate(club: Club, request: asked.RotateKey, moment: Moment) -> Events:
+    key = good_key(club, request.key, moment.at)
+    if not key.hash:
+        raise ClubState("key_not_redeemed", None, key=request.key)
+    if key.member is not None:
+        _must_be_own(club, key.member, moment.actor)
+    must_have_all(club, moment.actor, key.scopes)
+    until = moment.at + timedelta(seconds=request.overlap_seconds)
+    return (facts.KeyRotated(key=request.key, hash=request.hash, until=min(until, key.expires_at)),)
+
+
+def _revoke(club: Club, request: asked.RevokeKey, moment: Moment) -> Events:
+    key = key_of(club, request.key)
+    if key.revoked:
+        raise ClubState("key_ended", None, key=request.key)
+    return (revoked(club, request.key, key, moment),)
+
+
+def revoked(club: Club, name: str, key: Key, moment: Moment) -> Event:
+    """Return the event that ends a key."""
+    own = moment.actor == "operator" or key.member is None or key.member == member_by(club, moment.actor)
+    held = bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND)
+    until = min(moment.at + REMOVED_DAYS, key.expires_at) if held and not own else None
+    return facts.KeyRevoked(key=name, counts_until=until)
+
+
+DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
+    asked.IssueKey: _issue,
+    asked.Invite: _invite,
+    asked.RedeemKey: _redeem,
+    asked.RotateKey: _rotate,
+    asked.RevokeKey: _revoke,
+}
+
+
+# What comes of an event
+
+
+def _changed(club: Club, name: str, **changes: Any) -> Club:
+    place = int(name[1:]) - 1
+    key = replace(club.keys[place], **changes)
+    return replace(club, keys=(*club.keys[:place], key, *club.keys[place + 1 :]))
+
+
+def _on_issued(club: Club, event: facts.KeyIssued, number: int) -> Club:
+    key = Key(scopes=event.scopes, hash=event.hash, expires_at=event.expires_at, member=event.member, app=event.app)
+    return replace(club, keys=(*club.keys, key))
+
+
+def _on_invited(club: Club, event: facts.KeyInvited, number: int) -> Club:
+    invitation = Invitation(hash=event.hash, by=event.by, expires_at=event.until)
+    key = Key(scopes=event.scopes, hash="", expires_at=event.expires_at, member=event.member, invitation=invitation)
+    return replace(club, keys=(*club.keys, key))
+
+
+def _on_redeemed(club: Club, event: facts.KeyRedeemed, number: int) -> Club:
+    invitation = club.keys[int(event.key[1:]) - 1].invitation
+    assert invitation is not None, "what is redeemed was invited"
+    return _changed(club, event.key, hash=event.hash, invitation=replace(invitation, ended=True))
+
+
+def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
+    before = club.keys[int(event.key[1:]) - 1].hash
+    return _changed(club, event.key, hash=event.hash, before=before, until=event.until)
+
+
+def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:
+    return _changed(club, event.key, revoked=True, counts_until=event.counts_until)
+
+
+EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {
+    facts.KeyIssued: _on_issued,
+    facts.KeyInvited: _on_invited,
+    facts.KeyRedeemed: _on_redeemed,
+    facts.KeyRotated: _on_rotated,
+    facts.KeyRevoked: _on_revoked,
+}
