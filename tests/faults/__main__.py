@@ -2,7 +2,8 @@
 
 ``python -m tests.faults [--share N] [--seed N] [--store SQLite|PostgreSQL]``. Eight clients play all games over HTTP
 and repeat what is not answered under the same key, while the service is killed, its store fails, acknowledgements
-are lost on the way and streams are cut. Prints what was done and counted, and ends with 1 where something was lost,
+are lost on the way and streams are cut. It is stopped when it has taken in all that is stored, and its books are
+compared with those that the events make. Prints what was done and counted, and ends with 1 where something was lost,
 applied twice or left out, where books are not what the events make, or an answer was none.
 """
 
@@ -16,12 +17,27 @@ from collections.abc import Sequence
 from tests.faults.field import playing
 from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
 from tests.faults.play import NEVER, Enough
+from tests.faults.stops import stops
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS = 30, 15, 500
 """On each store."""
 LOST_ANSWERS = 20
-COUNTED = ("acts", "money", "entries", "checkpoints", "replayed", "reads", "503", "cut", "given up", "streams cut")
+STOPS, STOPS_EACH = 250, 25
+"""On each store, and how many of them share one: each compares all that is stored."""
+COUNTED = (
+    "acts",
+    "money",
+    "entries",
+    "checkpoints",
+    "replayed",
+    "reads",
+    "503",
+    "cut",
+    "given up",
+    "streams cut",
+    "behind",
+)
 
 
 async def run(name: str, share: float, seed: str, report: Report) -> None:
@@ -43,6 +59,10 @@ async def run(name: str, share: float, seed: str, report: Report) -> None:
                 await lost_answers(field, of(LOST_ANSWERS), report)
                 await black_hole(field, report, kept=True)
                 await black_hole(field, report)
+    for done in range(0, of(STOPS), STOPS_EACH):
+        with STORES[name]() as store:
+            async with playing(store, f"{seed} stops {done}", proxied=isinstance(store, PostgreSQL)) as field:
+                await stops(field, min(STOPS_EACH, of(STOPS) - done), report)
 
 
 def show(report: Report) -> None:

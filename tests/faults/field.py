@@ -94,9 +94,13 @@ class Field:
 
     async def kill(self) -> None:
         """Kills the service, which has no time for anything."""
+        await self.end(signal.SIGKILL, 10)
+
+    async def end(self, how: signal.Signals, seconds: float) -> None:
+        """End the service by a signal. Raises ``TimeoutExpired`` if it does not end in time."""
         assert self.service is not None
         service, self.service = self.service, None
-        await asyncio.to_thread(service.end, signal.SIGKILL, 10)
+        await asyncio.to_thread(service.end, how, seconds)
 
     # The clients
 
@@ -111,9 +115,10 @@ class Field:
         for number in range(READERS):
             reader = Reader(number, self.port, self.ledger, self.seed)
             self._tasks[reader] = asyncio.create_task(reader.read())
-        self._go()
+        self.go()
 
-    def _go(self) -> None:
+    def go(self) -> None:
+        """Let them play on."""
         for player in self._active:
             player.resting = False
         self._going.set()
@@ -172,11 +177,15 @@ class Field:
 
     # What must hold
 
-    async def check(self) -> None:
-        """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
+    async def rest(self) -> None:
+        """Have all rest when their acts are answered."""
         self._going.clear()
         if not await self.until(lambda: all(player.resting for player in self._active)):
             self.ledger.found("late", f"some act is not answered for {RETURN_SECONDS} s")
+
+    async def check(self) -> None:
+        """While all rest: what was answered is in the store, in the match, in its protocol and in its streams."""
+        await self.rest()
         rows = await asyncio.to_thread(self.store.rows)
         by_match = await asyncio.to_thread(audit, rows, self.ledger)
         changed = [match for match in self.ledger.versions if self._checked.get(match) != len(by_match[match])]
@@ -189,7 +198,7 @@ class Field:
                     await self._heard(listener, [row.topic for row in history])
         entries, signed = await asyncio.to_thread(look, self.store.url, self._note, self.seen, self.ledger.found)
         self.ledger.counts["entries"], self.ledger.counts["checkpoints"] = entries, signed
-        self._go()
+        self.go()
 
     async def _books(self, client: Client, match: str, history: list[Any]) -> None:
         shown = await self._shown(client, f"/v1/matches/{match}")

@@ -1,0 +1,115 @@
+"""The service is stopped at random moments after it has said ``follower_lag`` 0.
+
+Then each book has taken in all that was stored before the question, and is what a rebuild makes of the events up to
+its position. What was stored after the answer it may lack, until the next start.
+"""
+
+import asyncio
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from api.bookkeeping import every_book, log_of
+from api.ops.stored import Stored
+from projections.follow.engine import engine_for
+from projections.follow.keeping import rebuild
+from projections.follow.page import Page, Read
+from referee.store.store import construct
+from tests.faults.field import Field
+from tests.faults.happenings import Report
+from tests.faults.wire import LOST, Client
+from tests.projections.filled import content
+
+LAG_SECONDS = 30.0
+ACKNOWLEDGEMENTS = (b'"prev":', b"COMMIT")
+"""What is answered to a service that stores events, and to one that commits books."""
+END_SECONDS = 20
+
+
+async def stops(field: Field, times: int, report: Report) -> None:
+    """Stop it so often, in order or by SIGKILL, while it is played and while all rest."""
+    chance = field.chance
+    for _ in range(times):
+        with report.counting(field, "stopped at lag 0") as line:
+            await field.play(chance.uniform(0.05, 0.5))
+            if field.proxy is not None:
+                for answered in ACKNOWLEDGEMENTS:
+                    field.proxy.lose_answer(answered)
+                    await field.play(chance.uniform(0.05, 0.3))
+            if resting := chance.random() < 0.5:
+                await field.rest()
+            head = await _taken_in(field)
+            await asyncio.sleep(chance.uniform(0, 0.3))
+            await field.end(chance.choice((signal.SIGKILL, signal.SIGTERM)), END_SECONDS)
+            wrong, lacking = await asyncio.to_thread(compared, field.store.url, head)
+            for how in wrong:
+                field.ledger.found("books", how)
+            field.ledger.counts["behind"] += lacking
+            await field.start()
+            if resting:
+                field.go()
+            line.times += 1
+            line.seconds = max(line.seconds, await field.answered())
+
+
+async def _taken_in(field: Field) -> int:
+    """Return the position to which all was stored before the service said that it lags behind nothing."""
+    deadline = time.monotonic() + LAG_SECONDS
+    with Client(field.port) as client:
+        while time.monotonic() < deadline:
+            head = await asyncio.to_thread(_head, field.store.url)
+            with suppress(*LOST):
+                answer = await client.ask("GET", "/health/ready", {}, seconds=5)
+                if answer.status == 200 and answer.said["follower_lag"] == 0:
+                    return head
+            await asyncio.sleep(0.01)
+    field.ledger.found("late", f"the books are behind for {LAG_SECONDS:g} s")
+    return 0
+
+
+def _head(url: str) -> int:
+    stored = Stored(url)
+    try:
+        return stored.head()
+    finally:
+        stored.close()
+
+
+def compared(url: str, head: int) -> tuple[list[str], bool]:
+    """Compare the books of a store with those that its events make; no service runs.
+
+    Return what is wrong, and whether a book lacks what was stored later.
+    """
+    wrong: list[str] = []
+    stored = Stored(url)
+    try:
+        places, last = stored.positions(), stored.head()
+    finally:
+        stored.close()
+    with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:
+        kept, read = engine_for(url), log_of(referee).read
+        try:
+            for book in every_book():
+                place = places[book.key]
+                if place < head:
+                    wrong.append(f"lag was 0 at {head}, and {book.name} stands at {place}")
+                fresh = engine_for(f"sqlite:///{Path(folder)}/{book.name}.db")
+                try:
+                    rebuild(_up_to(read, place), fresh, book)
+                    if content(kept, [book]) != content(fresh, [book]):
+                        wrong.append(f"{book.name} at {place} is not what the events to there make")
+                finally:
+                    fresh.dispose()
+        finally:
+            kept.dispose()
+    return wrong, min(places[book.key] for book in every_book()) < last
+
+
+def _up_to(read: Read, position: int) -> Read:
+    def limited(after: int, limit: int) -> Page:
+        page = read(after, limit)
+        return Page([row for row in page.rows if row[0] <= position], page.decode)
+
+    return limited
