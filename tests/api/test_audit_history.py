@@ -2,10 +2,14 @@
 
 import re
 from html import unescape
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from api.money.audit_texts import Sheet
+from projections.audit.history import ActOfTwo, KeyChange
+from referee.clubs import facts
+from referee.clubs.asked import ProposedAct
 from tests.api.club import OPERATOR, ClubTable, in_days
 from tests.api.clubs import hashed
 from tests.api.conftest import client_of
@@ -164,3 +168,17 @@ def test_the_page_has_each_list(club: ClubTable, language: str, member: str) -> 
     cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
     for cell in ("payout_limit", "5000", "<2026>", f"Anna Åkesson-Ödmårk ({member} 1)", f"Berit ({member} 2)"):
         assert cell in cells
+
+
+@pytest.mark.parametrize("language", ["en", "sv"])
+def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
+    sheet = Sheet(language)
+    for fact in vars(facts).values():
+        if isinstance(fact, type) and "alone" in getattr(fact, "__struct_fields__", ()):
+            assert sheet.said(getattr(fact, "TOPIC", ""))
+    for act in get_args(ProposedAct):
+        assert sheet.act(act.__struct_config__.tag)
+    for what in get_args(get_type_hints(KeyChange)["what"]):
+        assert sheet.said(f"key_{what}")
+    for how in get_args(get_type_hints(ActOfTwo)["how"]):
+        assert sheet.said(how)
