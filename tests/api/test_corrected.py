@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +12,16 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
+from referee import notation
+from referee.asked import Correct
+from referee.proceedings.corrections import Why
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.conftest import client_of
+from tests.api.test_problems import problem
+from tests.api.test_remedies import KORTOXEN, all_agree, enter, wrong
+from tests.log.proving import KEY, checked, sign
+from tests.officials.sheets import SHEETS
 from tests.store.test_corrections import correct, scored
 
 
@@ -78,11 +86,118 @@ def test_all_see_the_correction_but_its_script_only_officials(corrected: Any) ->
     assert "scripts" not in json.dumps(event)
 
 
-def test_a_deal_that_was_corrected_is_still_told_as_it_was_played(corrected: Any) -> None:
+def counted(numbers: list[int], halves: bool) -> list[float]:
+    """Points of an event as the protocol has them."""
+    return [number / 2 for number in numbers] if halves else [*numbers]
+
+
+def test_a_deal_shows_the_line_that_counts_the_line_as_it_was_and_the_ruling(corrected: Any) -> None:
     client, match_id, number = corrected
-    was = client.get(f"/v1/matches/{match_id}/protocol?min_version={number}").json()["lines"][0]["was"][0]["line"]
-    record = client.get(f"/v1/matches/{match_id}/deals/1").json()
-    assert record["score"]["points"] == was["points"]
-    assert client.get(f"/v1/matches/{match_id}/deals/2", headers={"Accept": "text/plain"}).status_code == 200
+    lines = client.get(f"/v1/matches/{match_id}/protocol?min_version={number}").json()["lines"]
+    for line in lines:
+        record = client.get(f"/v1/matches/{match_id}/deals/{line['deal']}").json()
+        ((once,), (was,)) = line["was"], record["was"]
+        for score, told in ((record["score"], line), (was["score"], once["line"])):
+            for name in ("before", "points"):
+                assert counted(score[name], score.get("halves", False)) == told[name]
+        assert record["score"]["points"] != was["score"]["points"]
+        for ruling in (was, once):
+            assert (ruling["event"], ruling["case"], ruling["rule"]) == (number, None, "B42")
+            assert ruling["reason"] == "seen by all"
+        assert record["struck"] is None
     before = client.get(f"/v1/matches/{match_id}/replay?at={number - 1}").json()
     assert before["points"] != client.get(f"/v1/matches/{match_id}").json()["points"]
+
+
+def test_so_does_its_text(corrected: Any) -> None:
+    client, match_id, number = corrected
+    for deal in (1, 2):
+        address = f"/v1/matches/{match_id}/deals/{deal}"
+        record, text = client.get(address).json(), client.get(address, headers={"Accept": "text/plain"}).text
+        told = notation.parse(text)
+        assert notation.write(told) == text
+        assert list(told.result.points) == record["score"]["points"]
+        assert [list(one.result.points) for one in told.was] == [one["score"]["points"] for one in record["was"]]
+        result, was = text[text.index("\nresult ") :].split("\n\n")
+        assert was.startswith("was       ")
+        assert was.endswith(f'\nruled     by B42, event {number} "seen by all"\n')
+        assert "after     " in result
+        assert result != was
+
+
+def test_a_struck_deal_says_that_its_line_counts_for_nothing(either_url: str) -> None:
+    strike = Correct(why=Why(rule="B42", reason="Dealt twice"), strike=(2,))
+    with construct(either_url) as referee:
+        desk = Desk(referee)
+        match_id = scored(desk, 3)
+        (event,) = correct(desk, match_id, strike).events
+        desk.close()
+    with client_of(either_url) as client:
+        address, plain = f"/v1/matches/{match_id}/deals", {"Accept": "text/plain"}
+        by = {"event": event.originator_version, "case": None, "rule": "B42", "reason": "Dealt twice"}
+        record = client.get(f"{address}/2").json()
+        assert (record["struck"], record["was"]) == (by, [])
+        text = client.get(f"{address}/2", headers=plain).text
+        assert f'\n\nstruck    by B42, event {by["event"]} "Dealt twice"\nresult    ' in text
+        assert notation.write(notation.parse(text)) == text
+        later = client.get(f"{address}/3").json()
+        assert (later["struck"], [one["event"] for one in later["was"]]) == (None, [by["event"]])
+        assert "\nstruck" not in client.get(f"{address}/3", headers=plain).text
+        assert client.get(f"{address}/1").json()["was"] == []
+
+
+def test_a_ruling_on_the_deal_is_among_its_cases_and_its_rows_in_the_bundle(tmp_path: Path) -> None:
+    with client_of(f"sqlite:///{tmp_path}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
+        table = wrong(client)
+        enter(table, SHEETS[KORTOXEN].right)
+        sign(client)
+        assert table.get("/bundle?deal=1", "official").status_code == 200
+        all_agree(table)
+        problem(table.get("/bundle?deal=1", "official"), 409, "not-signed-yet")
+        sign(client)
+        record = table.get("/deals/1").json()
+        assert [(one["case"], one["verdict"]) for one in record["knocks"]] == [(1, "upheld")]
+        assert [one["case"] for one in record["was"]] == [1]
+        bundles = {deal: table.get(f"/bundle?deal={deal}", "official") for deal in (1, 2)}
+        assert checked(tmp_path, bundles[1].content).code == 0
+        ruled = ["case/stated", "case/ruled", "protocol/corrected"]
+        for bundle in bundles.values():
+            topics = [row["topic"] for row in bundle.json()["rows"]]
+            assert topics[-3:] == ruled, "the ruling changes the line of each later deal, too"
+            assert topics.count("case/opened") == 1
+            assert checked(tmp_path, bundle.content).code == 0
+        events = table.get("/events").json()["events"]
+        of_case = [one["number"] for one in events if one["topic"].startswith("case/")]
+        versions = {row["version"] for row in bundles[1].json()["rows"]}
+        assert versions >= {1, *of_case, events[-1]["number"]}
+
+
+def test_the_text_of_a_corrected_deal_is_read_back_strictly() -> None:
+    assert notation.write(notation.parse(CORRECTED)) == CORRECTED
+    for right, false in (("event 9", "event nine"), ("case 2", "case two"), ("was  ", "were "), (' "It', " It")):
+        with pytest.raises(notation.Unreadable):
+            notation.parse(CORRECTED.replace(right, false))
+
+
+CORRECTED = """\
+game      rodskagg-alga
+errors    refuse
+dealing   table
+players   "Anna" "Bo"
+dealer    P2
+before    P1 12  P2 12
+
+bids      P1 pass  P2 pass
+
+struck    by J9, event 12
+result    passed_out
+before    P1 12  P2 13
+tricks    P1 0  P2 0
+after     P1 12  P2 13
+
+was       passed_out
+tricks    P1 0  P2 0
+after     P1 12  P2 12
+won       P1 by points
+ruled     by A1 in case 2, event 9 "It was, \\"really\\""
+"""

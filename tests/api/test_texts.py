@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from api.names import is_ref
 from api.texts import is_prose, replaced, written
-from referee import acts, asked, told
+from referee import acts, asked, notation, told
 from referee.clubs.asked import Rename
 from referee.store.reach import Postgres, place_of
 from tests.api.conftest import client_of
@@ -198,6 +198,19 @@ def test_other_forms_have_them_as_they_write_a_text(scored: ClubTable) -> None:
     csv = scored.get(f"/protocol?min_version={scored.version()}", ANNA, Accept="text/csv").text
     assert MEMBERS[1] in csv
     assert MEMBERS[1] not in scored.get(f"/protocol?min_version={scored.version()}", Accept="text/csv").text
+
+
+def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTable) -> None:
+    plain = {"Accept": "text/plain"}
+    for who in (ANNA, "official"):
+        text = scored.get("/deals/1", who, **plain).text
+        (knock,) = [line for line in text.splitlines() if line.startswith("knock ")]
+        assert knock.endswith(json.dumps(NOTE, ensure_ascii=False))
+        assert notation.write(notation.parse(text)) == text
+        assert json.dumps(MEMBERS[2]) in text
+    spectator = scored.get("/deals/1", None, **plain).text
+    assert as_json(NOTE) not in spectator
+    assert "hmac:" in spectator
 
 
 def test_an_official_has_them_in_the_list_of_his_cases(scored: ClubTable) -> None:
