@@ -18,10 +18,11 @@ from msgspec import inspect, structs
 
 from api.erasures import Redactions
 from api.http.headers import Req
-from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, TEXTS
+from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN, TEXTS
 from api.names import REF, Kept, Names
 from api.threads import in_thread
 from referee import told
+from referee.notation import to_json
 from referee.value import Value
 
 
@@ -108,12 +109,16 @@ def _in_json(text: str) -> bytes:
     return msgspec.json.encode(text)[1:-1]
 
 
+def _in_notation(text: str) -> bytes:
+    return to_json(text)[1:-1].encode()
+
+
 def _in_html(text: str) -> bytes:
     return html.escape(text).encode()
 
 
 _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
-    {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html}
+    {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html, PLAIN: _in_notation}
 )
 """How a text is written in what is sent, by its media type. In others there are none."""
 

@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Connection,
     Index,
     Integer,
@@ -276,8 +277,9 @@ class Cases:
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
         """The case files of a match in order, as the viewer may see them; so many of those after a number."""
-        last = None if limit is None else after + limit
-        return self._of(connection, match_id, viewer, after, last)
+        case = self.entries.c.case
+        last = () if limit is None else (case <= after + limit,)
+        return self._of(connection, match_id, viewer, case > after, *last)
 
     def page(
         self,
@@ -386,25 +388,39 @@ class Cases:
             query = query.where(held.ruleset == ruleset)
         return {member: (for_, against) for member, for_, against in connection.execute(query.group_by(held.knocker))}
 
-    def between(
-        self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, to: int
+    def about(
+        self,
+        connection: Connection,
+        match_id: UUID,
+        viewer: Viewer,
+        deal: int,
+        *,
+        after: int,
+        to: int,
+        others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Those that were opened after one event and up to another."""
-        this = self.cases.c
-        query = select(func.min(this.case), func.max(this.case)).where(
-            this.match == match_id, this.event > after, this.event <= to
+        """Return the cases about a deal: opened after one event and up to another, or opened about it at any time,
+        and the ``others``."""
+        numbers = self.numbers_about(connection, match_id, deal, after=after, to=to) | {*others}
+        return self._of(connection, match_id, viewer, self.entries.c.case.in_(numbers)) if numbers else ()
+
+    def numbers_about(self, connection: Connection, match_id: UUID, deal: int, *, after: int, to: int) -> set[int]:
+        """Return the numbers of the cases about a deal, as in :meth:`about`."""
+        this, entries = self.cases.c, self.entries.c
+        within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
+        opened = select(entries.case, entries.fact).where(
+            entries.match == match_id, entries.topic == CaseOpened.TOPIC
         )
-        first, last = connection.execute(query).one()
-        return () if first is None else self._of(connection, match_id, viewer, first - 1, last)
+        deals = {row.case: msgspec.json.decode(row.fact, type=CaseOpened).deal for row in connection.execute(opened)}
+        about = {number for number, whose in deals.items() if whose == deal}
+        return about | set(connection.scalars(within))
 
     def _of(
-        self, connection: Connection, match_id: UUID, viewer: Viewer, after: int, last: int | None
+        self, connection: Connection, match_id: UUID, viewer: Viewer, *which: ColumnElement[bool]
     ) -> tuple[Case, ...]:
         public_to = connection.scalar(select(self.matches.c.public_to).where(self.matches.c.match == match_id)) or 0
         this = self.entries.c
-        query = select(self.entries).where(this.match == match_id, this.case > after).order_by(this.case, this.event)
-        if last is not None:
-            query = query.where(this.case <= last)
+        query = select(self.entries).where(this.match == match_id, *which).order_by(this.case, this.event)
         return tuple(
             Case(number, tuple(_seen(row, viewer, public_to) for row in rows))
             for number, rows in groupby(connection.execute(query), lambda row: row.case)

@@ -11,11 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from projections.follow.page import topics
-from projections.follow.sheets import Corrections, Sheets, as_counted
+from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
 from referee import told
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
-from referee.proceedings.corrections import Ended, ProtocolCorrected
+from referee.proceedings.corrections import Corrections, Ended, ProtocolCorrected, as_counted
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Event, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, Version

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
-from projections.follow.sheets import Corrections, Sheets, as_counted
+from projections.follow.sheets import Sheets
 from projections.spreadsheets import text
 from referee import told
 from referee.events import (
@@ -30,7 +30,15 @@ from referee.events import (
     PlayerEliminated,
     in_points,
 )
-from referee.proceedings.corrections import Ended, LineCorrected, ProtocolCorrected
+from referee.proceedings.corrections import (
+    CorrectedBy,
+    Corrections,
+    Ended,
+    LineCorrected,
+    ProtocolCorrected,
+    as_counted,
+    by_correction,
+)
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
 from referee.value import (
@@ -100,18 +108,11 @@ class LineWritten(Value):
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
 
 
-class LineWas(Value):
+class LineWas(CorrectedBy):
     """A line that counts no more as it stands here, and the correction by which it does not."""
 
     line: LineWritten
     """The line as it was."""
-    event: EventNumber
-    """The number of the event that corrected it."""
-    case: told.CaseNumber | None
-    """The case that it was ruled in; null: none, an official mended an error of his own."""
-    rule: RuleId
-    reason: told.Text
-    """Why, as it was given; empty: nothing was said."""
 
 
 class Line(LineWritten):
@@ -303,7 +304,7 @@ def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
 
 def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
     written = LineWritten(**{name: getattr(line, name) for name in LineWritten.__struct_fields__})
-    return LineWas(line=written, event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
+    return LineWas(line=written, **asdict(by_correction(number, by)))
 
 
 def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:

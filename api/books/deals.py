@@ -1,10 +1,12 @@
 """The record of a finished deal, put together from its events; and the deal as plain text."""
 
 from functools import partial
+from itertools import takewhile
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
 from litestar import get
+from msgspec.structs import asdict
 
 from api.access.caller import Caller
 from api.books.places import Place, place_of
@@ -12,7 +14,7 @@ from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
 from api.http.params import DealNumber, MatchId, MinVersion
-from api.http.replies import JSON, PRIVATE, Reply, encode, not_modified
+from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
 from api.matches.shown import EventSeen, event_seen
 from api.reading import long_reply
 from api.service import Service, match_of, service_of
@@ -20,8 +22,19 @@ from api.threads import in_long_thread
 from projections.cases import Case as CaseKept
 from referee import notation, told
 from referee.acts import Answer, Bid, Result
-from referee.events import Breach, CardPlayed, DealScored, Dealt, DealVoided, PenaltyImposed, Reported, TrickTaken
+from referee.events import (
+    Breach,
+    CardPlayed,
+    DealScored,
+    Dealt,
+    DealVoided,
+    MatchWon,
+    PenaltyImposed,
+    Reported,
+    TrickTaken,
+)
 from referee.notation.histories import Step, steps_of
+from referee.proceedings.corrections import CorrectedBy, LineHistory, line_history, of_line
 from referee.proceedings.takeback import that_stands
 from referee.proceedings.tally import ResultEntered
 from referee.sentences import Language
@@ -29,8 +42,6 @@ from referee.sight import Recorded
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.value import BidSeen, CardText, EventNumber, OffenceText, RuleId, Seat, Value
-
-PLAIN = "text/plain"
 
 
 class TrickCard(Value):
@@ -90,6 +101,13 @@ class ReportMade(TypedDict):
     """For the official: the breaches that stand by it."""
 
 
+class ScoreWas(CorrectedBy):
+    """A line that counts no more as it stands here, and the correction that changed it."""
+
+    score: DealScored
+    """The line as it was."""
+
+
 class DealRecord(Value):
     """A finished deal, from the cards dealt to its line in the protocol, in one form for all games.
 
@@ -97,6 +115,9 @@ class DealRecord(Value):
     and ``tricks`` are those of the time that was scored, and ``voided`` the numbers of the events that ended earlier
     ones. ``facts`` are the events that only this game has, of the whole deal. ``first`` is the number of the event
     that dealt the cards, or that entered a deal whose cards nobody told; ``last`` of the one that scored them.
+
+    ``score`` is the line that counts. ``knocks`` are the cases about the deal, whenever they were opened, and those
+    whose ruling changed its line.
     """
 
     deal: told.DealNumber
@@ -120,6 +141,10 @@ class DealRecord(Value):
     penalties: told.Many[Penalty]
     voided: told.Events
     score: DealScored
+    was: told.Many[ScoreWas]
+    """The line as it was written, and after each correction but the last; empty: it was not corrected."""
+    struck: CorrectedBy | None
+    """The correction by which the line counts for nothing; null: it counts."""
 
 
 class _Sheet:
@@ -191,16 +216,22 @@ class _Sheet:
 
 
 def record_of(
-    match: Match, events: list[Recorded], cases: tuple[CaseKept, ...], caller: Caller, language: Language
+    match: Match,
+    events: list[Recorded],
+    cases: tuple[CaseKept, ...],
+    caller: Caller,
+    language: Language,
+    line: LineHistory | None = None,
 ) -> dict[str, Any]:
-    """The fields of :class:`DealRecord`, from the events after the deal before was scored to the deal's own score,
-    and the cases that were opened meanwhile."""
+    """Return the fields of :class:`DealRecord`. ``events``: those after the score of the deal before, to the score of
+    this one. ``cases``: those about the deal. ``line``: what corrections have made of its line."""
     sheet = _Sheet()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
         sheet.take(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
+    line = line or LineHistory(score, None, (), None)
     own = [one for one in that_stands(events) if isinstance(one.event, match.rules.events)]
     return {
         "deal": score.deal,
@@ -223,24 +254,42 @@ def record_of(
         "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
         "penalties": sheet.penalties,
         "voided": sheet.voided,
-        "score": score,
+        "score": line.line,
+        "was": [ScoreWas(score=one.line, **asdict(one.by)) for one in line.was],
+        "struck": line.struck,
     }
 
 
 def read_record(
     service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], caller: Caller, language: Language
 ) -> bytes:
-    """The record of a deal, encoded. Touches the database."""
-    events = service.referee.history(match.id, after=place.before, to=place.score)
-    return encode(record_of(match, events, cases, caller, language))
+    """Return the record of a deal, encoded. It touches the database."""
+    events, score = service.referee.history(match.id, after=place.before, to=place.score), place.score
+    line = None
+    if place.corrections:
+        written, won = events[-1].event, _won_by(service, match, place)
+        assert isinstance(written, DealScored), "a finished deal ends with its score"
+        line = line_history(written, score, won[1] if won else None, place.corrections)
+    return encode(record_of(match, events, cases, caller, language, line))
 
 
 def read_text(service: Service, match: Match, place: Place) -> bytes:
-    """The deal as plain text. Touches the database."""
+    """Return the deal as plain text. It touches the database."""
     first, end = max(1, place.before), match.version if place.last else place.score
+    if place.corrections and not place.last and (won := _won_by(service, match, place)) is not None:
+        end = won[0]
     state = match_of(service.referee.replay(match.id, first)).state
     history = service.referee.history(match.id, after=first - 1, to=end)
-    return notation.write(notation.of_history(match.opened, state, history)).encode()
+    return notation.write(notation.of_history(match.opened, state, history, place.corrections)).encode()
+
+
+def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:
+    """Return the event, with its number, by which the score of a deal won the match before any correction."""
+    events = service.referee.history(match.id, after=place.score, limit=told.SEATS_MAX + 1)
+    for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
+        if isinstance(recorded.event, MatchWon):
+            return recorded.originator_version, recorded.event
+    return None
 
 
 @get(
@@ -248,7 +297,8 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
     operation_id="get_deal",
     summary="The record of a finished deal",
     description="Cards, bids, answers, each trick with its cards, what only this game has, knocks, penalties, and "
-    "the line in the protocol. All cards lie open, for the deal is over. 409 while it is under way. With "
+    "the line in the protocol: as it counts, and after corrections also as it was, with the ruling that changed it. "
+    "All cards lie open, for the deal is over. 409 while it is under way. With "
     "`Accept: text/plain` as a text that can be read at the table and read back: see `openapi/notation.md`.",
     tags=["Books"],
     operation_class=described(
@@ -272,7 +322,11 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
         body = await in_long_thread(read_text, service, seen, place)
     else:
         book = service.books.cases
-        question = partial(book.between, viewer=caller.viewer, after=place.before, to=place.score)
+        changes = of_line(deal, place.score, place.corrections)
+        others = {by.case for _, by in changes if by.case is not None}
+        question = partial(
+            book.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
+        )
         cases = await service.books.ask_of(book, seen.id, seen.version, question)
         body = await in_long_thread(read_record, service, seen, place, cases, caller, language)
     return await long_reply(request, body, tag, headers=headers, media_type=PLAIN if plain else JSON)

@@ -1,10 +1,13 @@
 """Where a finished deal stands in its match."""
 
-from functools import partial
 from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import Connection
 
 from api.http.problems import Problem
 from api.service import Service
+from referee.proceedings.corrections import Corrections
 from referee.store.match import Match
 
 
@@ -16,6 +19,8 @@ class Place(NamedTuple):
     score: int
     last: bool
     """No later deal has been scored."""
+    corrections: Corrections
+    """All corrections of the match."""
 
 
 async def place_of(service: Service, match: Match, deal: int) -> Place:
@@ -24,9 +29,13 @@ async def place_of(service: Service, match: Match, deal: int) -> Place:
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
     book = service.books.protocols
-    question = partial(book.scores, deals=range(deal - 1, deal + 2))
-    scores = await service.books.ask_of(book, match.id, match.version, question)
+
+    def read(connection: Connection, match_id: UUID) -> tuple[dict[int, int], Corrections]:
+        corrections = book.corrections_of(connection, match_id, match.version)
+        return book.scores(connection, match_id, range(deal - 1, deal + 2)), corrections
+
+    scores, corrections = await service.books.ask_of(book, match.id, match.version, read)
     score = scores.get(deal)
     if score is None or score > match.version:
         raise Problem("deal_not_finished", deal=deal)
-    return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores)
+    return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores, corrections)

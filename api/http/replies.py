@@ -12,7 +12,8 @@ from litestar.types import Receive, Scope, Send
 from api.http.headers import Headers, Req, held, packed_tag, tag_by, tag_for, tag_of, takes_gzip
 from api.http.packing import PACK_FROM, packed
 
-JSON, NDJSON, EVENT_STREAM, HTML = "application/json", "application/x-ndjson", "text/event-stream", "text/html"
+JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
+HTML, PLAIN = "text/html", "text/plain"
 
 TEXTS = "texts"
 """Where the state of a request has the :class:`Texts` that whoever asks may read."""

@@ -7,12 +7,10 @@ from api.http.describe import Text, described
 from api.http.headers import Req
 from api.http.params import EventAsked, MatchId
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply
+from api.http.replies import PLAIN, PRIVATE, Reply
 from api.log.proving import answer, in_tree, last_signed, rows_of, texts
 from api.service import service_of
 from referee.log.tree import Tree
-
-PROOF = "text/plain"
 
 
 @get(
@@ -25,7 +23,7 @@ PROOF = "text/plain"
     "checkpoint nobody does yet (409).",
     tags=["Proof"],
     operation_class=described(
-        others={PROOF: Text("Index and hashes; an empty line; the checkpoint.", begins="c2sp.org/tlog-proof@v1\n")},
+        others={PLAIN: Text("Index and hashes; an empty line; the checkpoint.", begins="c2sp.org/tlog-proof@v1\n")},
         errors=(401, 404, 409, 503),
     ),
 )
@@ -50,4 +48,4 @@ async def get_event_proof(request: Req, match: MatchId, event: EventAsked) -> Re
     proof = await in_tree(service, signed, proved)
     if proof is None:
         raise Problem("not_signed_yet", event=event, size=signed.size)
-    return await answer(request, proof, PRIVATE, PROOF)
+    return await answer(request, proof, PRIVATE, PLAIN)

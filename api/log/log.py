@@ -10,7 +10,7 @@ from api.access.access import anybody
 from api.http.describe import Text, described
 from api.http.headers import Req
 from api.http.problems import Problem
-from api.http.replies import OPEN, Reply
+from api.http.replies import OPEN, PLAIN, Reply
 from api.log.proving import ProofText, answer, in_tree, last_signed, texts
 from api.log.signer import log_at
 from api.service import service_of
@@ -18,8 +18,6 @@ from api.threads import in_thread
 from referee.log.facts import LogSize, Origin
 from referee.told import EXACT_MAX
 from referee.value import Value
-
-PLAIN = "text/plain"
 
 VerifierKey = Annotated[
     str,

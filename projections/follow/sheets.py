@@ -31,8 +31,7 @@ from sqlalchemy import (
 from projections.follow.engine import Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
-from referee.events import DealScored
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import Corrections, ProtocolCorrected
 from referee.sight import Recorded
 from referee.value import changed
 
@@ -58,19 +57,6 @@ class Sheet(Protocol):
     @property
     def lines(self) -> tuple[Any, ...]:
         """In the order in which they were written."""
-
-
-Corrections = Sequence[tuple[int, ProtocolCorrected]]
-"""The numbers of events, and what they corrected."""
-
-
-def as_counted(score: DealScored) -> DealScored:
-    """A line that was corrected, each entry with its events once: what a result tells of a deal is all one event."""
-    entries, pot_entries = (
-        tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
-        for found in (score.entries, score.pot_entries)
-    )
-    return replace(score, entries=entries, pot_entries=pot_entries)
 
 
 S = TypeVar("S", bound=Sheet)
@@ -181,7 +167,7 @@ class Sheets(Generic[S]):
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
-        corrections = [*self._corrections(connection, match_id, found.version)]
+        corrections = [*self.corrections_of(connection, match_id, found.version)]
         lines = connection.scalars(self._lines(match_id, found.version, self.lines.c.line))
         sheet: S = replace(found.sheet, version=found.version, lines=tuple(lines))
         for one in recorded:
@@ -202,14 +188,15 @@ class Sheets(Generic[S]):
             self._lines(match_id, found.version, line if amended is None else self.lines.c.line)
         )
         whole: S = replace(found.sheet, version=found.version, lines=tuple(lines), **instead)
-        return whole if amended is None else amended(whole, self._corrections(connection, match_id, found.version))
+        return whole if amended is None else amended(whole, self.corrections_of(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
         """Those that stood at a version, and nothing that came after it."""
         this = self.lines.c
         return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 
-    def _corrections(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
+    def corrections_of(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
+        """Return the corrections of a match up to a version, without their scripts."""
         this = self.corrections.c
         query = select(this.event, this.correction).where(this.match == match_id, this.event <= version)
         return [(row.event, row.correction) for row in connection.execute(query.order_by(this.event))]

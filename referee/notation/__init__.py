@@ -7,6 +7,7 @@ ruleset. Nothing here reads a clock or a file.
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.notation.histories import of_history
 from referee.notation.reading import Unreadable, parse, parse_all
+from referee.notation.words import to_json
 from referee.notation.writing import write, write_all
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "of_history",
     "parse",
     "parse_all",
+    "to_json",
     "write",
     "write_all",
 ]

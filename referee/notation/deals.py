@@ -73,11 +73,34 @@ class Result(Value):
     by: str = ""
     settlement: tuple[int, ...] | None = None
     """What each seat then received (or paid, below zero), in minor units."""
+    before: tuple[int, ...] | None = None
+    """The protocol before the deal, if a correction has changed it since."""
+    pot_before: int | None = None
+    """The pot before the deal, likewise."""
+
+
+class Correction(Value):
+    """A correction of the line: its event, its rule, the case that it was ruled in, and the reason, if any."""
+
+    event: int
+    rule: str
+    case: int | None = None
+    reason: str = ""
+
+
+class ResultWas(Value):
+    """A line that no longer counts, and the correction that changed it."""
+
+    result: Result
+    by: Correction
 
 
 class Deal(Value):
-    """A finished deal."""
+    """A finished deal. ``result`` is the line that counts. ``was`` has the line as it was written and after each
+    correction but the last. ``struck`` is the correction by which it counts for nothing."""
 
     header: Header
     acts: tuple[Done, ...]
     result: Result
+    was: tuple[ResultWas, ...] = ()
+    struck: Correction | None = None

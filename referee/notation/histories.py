@@ -24,9 +24,9 @@ from referee.events import (
     PenaltyImposed,
 )
 from referee.games import RULESETS
-from referee.notation.deals import Deal, Done, Header, Result, Ruling
+from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
 from referee.proceedings.cases import CaseOpened
-from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
 from referee.proceedings.takeback import that_stands
 from referee.sight import Event, Recorded
 
@@ -46,11 +46,12 @@ def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
     return _steps(events)[0]
 
 
-def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded]) -> Deal:
-    """A finished deal as it was recorded. What the house dealt is told as if it had been dealt at a table.
+def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()) -> Deal:
+    """Return a finished deal as it was recorded. What the house dealt is written as if it had been dealt at a table.
 
-    ``history`` begins with the event that scored the deal before, or with the opening of the match, after which it
-    stood at ``state``. It ends with the deal's own score or later, of the last deal with the match so far.
+    ``history`` begins with the event that scored the deal before, or with the opening of the match, after which the
+    match was at ``state``. It ends with the deal's own score or later, of the last deal with the match so far.
+    ``corrections``: those of the whole match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
@@ -60,10 +61,16 @@ def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded]) -> 
     corrected = next((event for event in reversed(by_itself) if isinstance(event, ProtocolCorrected)), None)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
     header = _header_of(opened, before if isinstance(before, DealScored) else None, score, by_itself, state)
+    header = header if corrected is None else _corrected(header, opened, state, corrected)
+    number, wins = history[last].originator_version, won if isinstance(won, MatchWon) else None
+    line = line_history(score, number, wins, corrections)
+    was = [(_result_of(one.line, one.won, header), _correction(one.by)) for one in line.was]
     return Deal(
-        header=header if corrected is None else _corrected(header, opened, state, corrected),
+        header=header,
         acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
-        result=_result_of(score, won if isinstance(won, MatchWon) else None),
+        result=_result_of(line.line, line.won, header),
+        was=tuple(ResultWas(result=result, by=by) for result, by in was),
+        struck=None if line.struck is None else _correction(line.struck),
     )
 
 
@@ -108,7 +115,7 @@ def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
-def _result_of(score: DealScored, won: MatchWon | None) -> Result:
+def _result_of(score: DealScored, won: MatchWon | Ended | None, header: Header) -> Result:
     winners: tuple[int, ...] = ()
     if won is not None:
         winners = won.seats or (() if won.seat is None else (won.seat,))
@@ -124,7 +131,13 @@ def _result_of(score: DealScored, won: MatchWon | None) -> Result:
         won=winners,
         by="" if won is None else won.by,
         settlement=None if won is None else won.settlement,
+        before=None if score.before == header.points else score.before,
+        pot_before=None if score.pot_before == header.pot else score.pot_before,
     )
+
+
+def _correction(by: CorrectedBy) -> Correction:
+    return Correction(event=by.event, rule=by.rule, case=by.case, reason=by.reason)
 
 
 def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:

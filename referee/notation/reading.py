@@ -13,7 +13,7 @@ from referee.acts import Deal as DealAct
 from referee.acts import Knock
 from referee.events import Stakes
 from referee.games import RULESETS
-from referee.notation.deals import Deal, Done, Header, Result, Ruling
+from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
 from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, OFFICIALS, WIDTH, WORDS
 from referee.notation.writing import BETWEEN, write
 from referee.ruleset import Ruleset
@@ -38,11 +38,10 @@ class _Lines:
     def number(self) -> int:
         return min(self.at, len(self.lines) - 1) + 1
 
-    def word(self) -> str | None:
-        """What the next line begins with."""
-        if self.at >= len(self.lines):
-            return None
-        return self.lines[self.at][:WIDTH].rstrip(" ")
+    def word(self, after: int = 0) -> str | None:
+        """What the next line begins with, or one so many lines after it."""
+        place = self.at + after
+        return self.lines[place][:WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
         """The rest of the next line."""
@@ -62,6 +61,10 @@ class _Lines:
     def may(self, word: str) -> str | None:
         """The rest of the next line, if it is this one."""
         return self.take() if self.word() == word else None
+
+    def comes(self, word: str) -> bool:
+        """Whether an empty line comes now, and after it a line of this word."""
+        return self.word() == "" and self.word(after=1) == word
 
     def blank(self) -> None:
         """An empty line."""
@@ -286,13 +289,16 @@ def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
                 yield _read_item(lines, line, item, seats)
 
 
-def _read_result(lines: _Lines, seats: int) -> Result:
-    found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must("result"))
+def _read_result(lines: _Lines, word: str, seats: int) -> Result:
+    found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must(word))
     if found is None:
         raise lines.wrong("the result has the form 'played by P3 4'")
     told = found[3]
     contract = int(told) if told is not None and told.isdecimal() else told
     declarer = _read_seat(lines, found[2], seats) if found[2] else None
+    before, pot_before = lines.may("before"), lines.may("pot from")
+    changed = None if before is None else _read_scores(lines, before, seats)[0]
+    units_before = None if pot_before is None else _read_int(lines, pot_before)
     tricks, _ = _read_scores(lines, lines.must("tricks"), seats)
     points, halves = _read_scores(lines, lines.must("after"), seats)
     pot = lines.may("pot")
@@ -316,7 +322,30 @@ def _read_result(lines: _Lines, seats: int) -> Result:
         won=winners,
         by=by,
         settlement=None if settled is None else _read_scores(lines, settled, seats)[0],
+        before=changed,
+        pot_before=units_before,
     )
+
+
+_CORRECTION = re.compile(r"by (\S+)(?: in case ([1-9]\d*))?, event ([1-9]\d*)(?: (\".*\"))?")
+
+
+def _read_correction(lines: _Lines, text: str) -> Correction:
+    found = _CORRECTION.fullmatch(text)
+    if found is None:
+        raise lines.wrong("a correction has the form 'by B42 in case 1, event 31 \"seen by all\"'")
+    try:
+        reason = json.loads(found[4]) if found[4] else ""
+    except ValueError as error:
+        raise lines.wrong(f"the reason cannot be read: {error}") from None
+    return Correction(event=int(found[3]), rule=found[1], case=int(found[2]) if found[2] else None, reason=reason)
+
+
+def _read_was(lines: _Lines, seats: int) -> Iterator[ResultWas]:
+    while lines.comes("was"):
+        lines.blank()
+        result = _read_result(lines, "was", seats)
+        yield ResultWas(result=result, by=_read_correction(lines, lines.must("ruled")))
 
 
 def parse(text: str) -> Deal:
@@ -327,7 +356,14 @@ def parse(text: str) -> Deal:
     lines.blank()
     acts = tuple(_read_acts(lines, seats))
     lines.blank()
-    deal = Deal(header=header, acts=acts, result=_read_result(lines, seats))
+    struck = lines.may("struck")
+    deal = Deal(
+        header=header,
+        acts=acts,
+        struck=None if struck is None else _read_correction(lines, struck),
+        result=_read_result(lines, "result", seats),
+        was=tuple(_read_was(lines, seats)),
+    )
     written = write(deal).split("\n")
     for number, line in enumerate(lines.lines, 1):
         right = written[number - 1] if number <= len(written) else None

@@ -7,7 +7,7 @@ from referee import actors
 from referee.acts import Deal as DealAct
 from referee.acts import Knock, Play, Trick
 from referee.asked import act_name
-from referee.notation.deals import Deal, Done, Header, Result
+from referee.notation.deals import Correction, Deal, Done, Header, Result
 from referee.notation.words import WIDTH, WORDS, to_json
 
 ITEMS_MAX = 8
@@ -140,13 +140,17 @@ def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
                 yield _line(label, "  ".join(items[first : first + ITEMS_MAX]))
 
 
-def _result_lines(result: Result) -> Iterator[str]:
+def _result_lines(word: str, result: Result) -> Iterator[str]:
     told = result.kind
     if result.declarer is not None:
         told += f" by P{result.declarer + 1}"
     if result.contract is not None:
         told += f" {result.contract}"
-    yield _line("result", told)
+    yield _line(word, told)
+    if result.before is not None:
+        yield _line("before", _scores(result.before, result.halves))
+    if result.pot_before is not None:
+        yield _line("pot from", str(result.pot_before))
     yield _line("tricks", _scores(result.tricks, False))
     yield _line("after", _scores(result.points, result.halves))
     if result.pot is not None:
@@ -159,9 +163,25 @@ def _result_lines(result: Result) -> Iterator[str]:
         yield _line("settled", _scores(result.settlement, False))
 
 
+def _correction_line(word: str, by: Correction) -> str:
+    case = "" if by.case is None else f" in case {by.case}"
+    reason = f" {to_json(by.reason)}" if by.reason else ""
+    return _line(word, f"by {by.rule}{case}, event {by.event}{reason}")
+
+
+def _came_of_it(deal: Deal) -> Iterator[str]:
+    if deal.struck is not None:
+        yield _correction_line("struck", deal.struck)
+    yield from _result_lines("result", deal.result)
+    for was in deal.was:
+        yield ""
+        yield from _result_lines("was", was.result)
+        yield _correction_line("ruled", was.by)
+
+
 def write(deal: Deal) -> str:
     """The text of a deal."""
-    lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_result_lines(deal.result))
+    lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_came_of_it(deal))
     return "\n".join(lines) + "\n"
 
 

@@ -3,15 +3,15 @@
 History is never written anew. What was played stays as it was played; the correction says what it comes to now.
 """
 
-from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
 from referee import told
-from referee.events import DealScored, DealVoided, Payment
+from referee.events import DealScored, DealVoided, MatchWon, Payment
 from referee.sight import Event, Hidden, Recorded
 from referee.value import EventNumber, RuleId, Seat, Value, WonBy
 
@@ -128,6 +128,19 @@ class ProtocolCorrected(Event):
     """For the official: the deals that were struck in this correction."""
 
 
+class CorrectedBy(Value):
+    """The correction that changed a line."""
+
+    event: EventNumber
+    """The number of the event that corrected it."""
+    case: told.CaseNumber | None
+    """The case that it was ruled in; null: none, an official corrected an error of their own (J10)."""
+    rule: RuleId
+    """The rule that it rests on."""
+    reason: told.Text
+    """Why, as it was given; empty: nothing was said."""
+
+
 # The lines as they count
 
 Line = DealScored | DealVoided
@@ -150,6 +163,81 @@ def as_they_count(history: Iterable[Recorded]) -> dict[int, Line]:
 
 
 _OF_LINES = frozenset((DealScored, DealVoided, ProtocolCorrected))
+
+
+Corrections = Sequence[tuple[int, ProtocolCorrected]]
+"""Corrections of a match in order, each with the number of its event."""
+
+
+def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
+    """Return what a correction says about itself."""
+    return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
+
+
+def of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
+    """Return the corrections that change, strike or restore the line of a deal, which ``event`` wrote."""
+    found, struck = [], False
+    for number, by in corrections:
+        if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
+            found.append((number, by))
+        struck = deal in by.struck
+    return found
+
+
+Win = MatchWon | Ended
+"""How a line has won the match."""
+
+
+class LineAsItWas(NamedTuple):
+    """A version of a line that no longer counts, and the correction that changed it."""
+
+    line: DealScored
+    won: Win | None
+    """How the line won the match; ``None``: it did not."""
+    by: CorrectedBy
+
+
+class LineHistory(NamedTuple):
+    """A line and its corrections."""
+
+    line: DealScored
+    """The line that counts."""
+    won: Win | None
+    """How the line wins the match; ``None``: it does not."""
+    was: tuple[LineAsItWas, ...]
+    """The line as it was written, and after each correction but the last."""
+    struck: CorrectedBy | None
+    """The correction by which it counts for nothing; ``None``: it counts."""
+
+
+def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
+    """Return what corrections have made of the line that ``event`` wrote, and that ``won`` the match then."""
+    line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
+    for number, correction in corrections:
+        by = by_correction(number, correction)
+        change = next((one for one in correction.lines if one.event == event), None)
+        wins = correction.won if correction.won is not None and correction.won.event == event else None
+        if change is not None or _winners(win) != _winners(wins):
+            was.append(LineAsItWas(line, win, by))
+        if change is not None:
+            changed = amended(line, change)
+            assert isinstance(changed, DealScored), "a scored deal stays one"
+            line = changed if change.score is None else as_counted(changed)
+        win, struck = wins, (struck or by) if written.deal in correction.struck else None
+    return LineHistory(line, win, tuple(was), struck)
+
+
+def _winners(won: Win | None) -> object:
+    return None if won is None else (won.by, won.seats or won.seat, won.settlement)
+
+
+def as_counted(score: DealScored) -> DealScored:
+    """Return a corrected line, each entry with its events once: a result says all of a deal in one event."""
+    entries, pot_entries = (
+        tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
+        for found in (score.entries, score.pot_entries)
+    )
+    return replace(score, entries=entries, pot_entries=pot_entries)
 
 
 def amended(line: Line, by: LineCorrected) -> Line:

@@ -19,9 +19,8 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.conftest import client_of
 from tests.api.test_problems import problem
-from tests.api.test_remedies import KORTOXEN, all_agree, enter, wrong
+from tests.api.test_remedies import all_agree, wrong
 from tests.log.proving import KEY, checked, sign
-from tests.officials.sheets import SHEETS
 from tests.store.test_corrections import correct, scored
 
 
@@ -149,7 +148,7 @@ def test_a_struck_deal_says_that_its_line_counts_for_nothing(either_url: str) ->
 def test_a_ruling_on_the_deal_is_among_its_cases_and_its_rows_in_the_bundle(tmp_path: Path) -> None:
     with client_of(f"sqlite:///{tmp_path}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
         table = wrong(client)
-        enter(table, SHEETS[KORTOXEN].right)
+        table.finish_deal()
         sign(client)
         assert table.get("/bundle?deal=1", "official").status_code == 200
         all_agree(table)

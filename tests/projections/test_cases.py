@@ -158,8 +158,11 @@ class TestOfficials:
             assert isinstance(second.ruling, KnockDismissed)
             assert [type(entry.fact) for entry in third.entries] == [CaseOpened, CaseWithdrawn]
             assert book.answer(connection, MATCH, "official", after=1, limit=1) == (second,)
-            assert book.between(connection, MATCH, "official", second.event - 1, second.event) == (second,)
-            assert book.between(connection, MATCH, "official", 10_000, 20_000) == ()
+            within = {"after": second.event - 1, "to": second.event}
+            assert book.about(connection, MATCH, "official", 99, **within) == (second,)
+            assert book.about(connection, MATCH, "official", 99, after=10_000, to=20_000) == ()
+            others = book.about(connection, MATCH, "official", 99, after=10_000, to=20_000, others={first.case})
+            assert others == (first,)
             texts = {entry.fact.text for entry in book.answer(connection, MATCH, 1)[0].entries if said(entry.fact)}
             assert texts == {"", "not so", "by whom?"}
             rows = connection.execute(select(book.held).order_by(book.held.c.case)).all()
