@@ -27,6 +27,7 @@ from tests.api.test_clubs import names_kept
 from tests.api.test_erasing import ANNA, BO, CESAR, Evening, Noted
 from tests.api.test_names import CLUB, opened, sql
 from tests.api.written import files_with
+from tests.backups.taking import backup, not_restored
 from tests.edited import said
 from tests.log.proving import followed
 from tests.stores import Postgres as Server
@@ -378,6 +379,16 @@ def test_what_no_erasure_on_record_says_is_found_and_shown_to_nobody(
         match.client = client
         texts = match.texts()
     assert not [one for one in texts if "Cesar revoked" in one or one in ("Bo revoked", OF_BO)]
+
+
+@pytest.mark.parametrize("forge", [forged, forged_with_its_list, deleted, put_back], ids=lambda one: one.__name__)
+def test_a_backup_of_such_a_store_is_not_restored(
+    kept: Kept, forge: Callable[[Edited], None], tmp_path: Path
+) -> None:
+    edited = Edited(kept, tmp_path / "copy")
+    forge(edited)
+    file = backup(edited.url, tmp_path)
+    assert FORGED[forge][0] in not_restored(file, f"sqlite:///{tmp_path}/away.db", "--check")
 
 
 def test_an_idempotency_key_that_looks_like_a_ref_is_none(club: Evening) -> None:
