@@ -232,7 +232,15 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=before,
-        state=State({"count": metrics.answered, "cors": cors, "refused": refused, "slowed": Slowed()}),
+        state=State(
+            {
+                "count": metrics.answered,
+                "cors": cors,
+                "damaged": metrics.found_damaged,
+                "refused": refused,
+                "slowed": Slowed(),
+            }
+        ),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.config(),

@@ -25,6 +25,7 @@ from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
+from referee.store.damaged import DamagedRow
 from referee.store.store import construct
 
 ALL = "all"
@@ -138,6 +139,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except ClockWrong as wrong:
         print(wrong, file=sys.stderr)
+        return NOT_STARTED
+    except DamagedRow as damaged:
+        print(f"{damaged}: `knacka doctor` says what to do", file=sys.stderr)
         return NOT_STARTED
     except KeyboardInterrupt:
         return INTERRUPTED

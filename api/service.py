@@ -1,6 +1,7 @@
 """The running parts, and the few things that all handlers do with them."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -35,9 +36,12 @@ from referee.store.attempts import Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
 from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
+from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import Referee, UnknownAggregate
+
+log = logging.getLogger(__name__)
 
 ACT_SECONDS = 4.5
 """How long a request waits for the desk. It takes milliseconds if the store is well."""
@@ -151,10 +155,15 @@ class Service:
         return None if key is None else key.member
 
     async def _club(self, club_id: UUID) -> Club | None:
-        """The club, if there is one of this id."""
+        """Return the club; ``None`` if there is none of this id, or it cannot be read: then its matches can be played
+        all the same, without the names of its members."""
         try:
             club = self.desk.cached(club_id) or await self._loaded(club_id)
         except UnknownAggregate:
+            return None
+        except DamagedRow as damaged:
+            self.metrics.found_damaged(damaged)
+            log.error("the names of the members of a club are not shown: %s", damaged)
             return None
         return club if isinstance(club, Club) else None
 
@@ -270,7 +279,7 @@ class Service:
         tell."""
         try:
             match = await self.match(match_id)
-        except UnknownAggregate:
+        except (UnknownAggregate, DamagedRow):
             return False
         of = match.opened
         if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
@@ -278,6 +287,11 @@ class Service:
         if not 1 <= case <= match.state.table.ledger.cases:
             return False
         return match.docket is None or match.docket.case(case).verdict is not None
+
+    async def begun(self, match_id: UUID) -> Match:
+        """Return the match as it was opened. Raises ``UnknownAggregate`` and
+        :class:`~referee.store.damaged.DamagedRow`."""
+        return match_of(await in_thread(self.referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
         """The match as it is stored, which another process may have come to."""
@@ -381,17 +395,29 @@ class Service:
         """Events stored that the books have not taken in yet. Touches the database."""
         return self.books.lag()
 
+    def _still_damaged(self) -> list[tuple[UUID, int]]:
+        """Return the ids and numbers of damaged rows that have not been repaired. Touches the database."""
+        known = self.metrics.damaged
+        for whose, number in list(known):
+            with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):
+                self.referee.history(whose, after=number - 1, to=number)
+                self.referee.load(whose)
+                known.remove((whose, number))
+        return list(known)
+
     def gauges(self) -> Gauges:
         """What is measured at this moment. Touches the database."""
         aside, lag = self.books.set_aside(), {}
         with suppress(*STORE_FAILURES):  # of a store that is away the rest tells more
             lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
+        damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
         named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self.attempts.waiting),
             "cached_matches": ("Matches in memory.", self.desk.at_hand),
             **lag,
+            "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
             "books_set_aside": ("Matches that books have set aside.", len(aside)),
             "book_set_aside_at": ("The event at which a book has set a match aside.", named),
             "books_standing_still": ("Books that cannot go on.", len(self.books.standing_still())),

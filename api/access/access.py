@@ -19,6 +19,7 @@ from projections.sight import Sight
 from referee.admission import Invite, IssueToken
 from referee.asked import Request
 from referee.clubs.facts import Scope
+from referee.store.damaged import DamagedRow
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 
@@ -34,6 +35,9 @@ class Found(Clubs, Protocol):
 
     async def opened(self, match_id: UUID) -> Match:
         """Perhaps as it was: for what its opening tells."""
+
+    async def begun(self, match_id: UUID) -> Match:
+        """Return the match as it was opened. Raises also ``DamagedRow``, if its opening cannot be read."""
 
     async def newest(self, match: Match) -> Match:
         """As it is stored."""
@@ -75,7 +79,12 @@ class Access:
         """The match, at this version or later, and who wants to see it. 404, 401."""
         shown = credential_of(request)
         key = None if shown is None else await self._key(shown)
-        match, caller = await self._known(await self._found.match(match_id), shown, key)
+        try:
+            match = await self._found.match(match_id)
+        except DamagedRow:
+            await self._must_know(match_id, shown, key)
+            raise
+        match, caller = await self._known(match, shown, key)
         if match.version < min_version:
             match = await self._found.match(match_id, min_version)
             caller = _must_be_somebody(match, _whose(match, shown, key))
@@ -133,7 +142,13 @@ class Access:
         self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
         """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
-        tickets, match = self._tickets, await self._found.match(match_id)
+        tickets = self._tickets
+        try:
+            match = await self._found.match(match_id)
+        except DamagedRow:
+            shown = await self._in_thread(tickets.look, match_id, ticket)
+            await self._must_know(match_id, shown, None if shown is None else await self._key(shown))
+            raise
         if by_nothing(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
             raise UnknownAggregate(str(match_id))
         match = await self._found.match(match_id, min_version)
@@ -152,7 +167,19 @@ class Access:
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
         """The match, which may be as it was, and who shows this. 404, 401."""
         key = await self._key(shown)
-        return await self._known(await self._found.opened(match_id), shown, key)
+        try:
+            match = await self._found.opened(match_id)
+        except DamagedRow:
+            await self._must_know(match_id, shown, key)
+            raise
+        return await self._known(match, shown, key)
+
+    async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
+        """Raise ``UnknownAggregate`` for a match with a damaged row, unless the caller could see it when it was
+        opened. Raises ``DamagedRow`` if not even the opening can be read."""
+        match = await self._found.begun(match_id)
+        if by_nothing(match) is None and _whose(match, shown, key) is None:
+            raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
         """Whose key it is; ``None``: it is a token of a match. 401."""

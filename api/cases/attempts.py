@@ -19,8 +19,8 @@ from api.service import service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor
-from referee.store.attempts import AttemptRefused
-from referee.store.rows import from_row, row_hash
+from referee.store.attempts import read_attempt
+from referee.store.rows import row_hash
 from referee.value import RuleId, Time, Value, Version
 
 LIMIT_MAX = 1000
@@ -64,10 +64,8 @@ class AttemptPage(Value):
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
-    """An attempt as officials see it."""
-    recorded = from_row(row)
-    event = recorded.event
-    assert isinstance(event, AttemptRefused), "nothing else is kept among attempts"
+    """Return an attempt as officials see it. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    recorded, event = read_attempt(row)
     fields = msgspec.structs.asdict(event)
     return AttemptSeen(
         number=recorded.originator_version,

@@ -35,6 +35,7 @@ from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Stale
+from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
 
@@ -338,6 +339,24 @@ def _store_away(request: Req, error: Exception) -> Response[bytes]:
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 
+def _row_damaged(request: Req, damaged: DamagedRow) -> Response[bytes]:
+    _log_damaged(request, damaged, new=request.app.state["damaged"](damaged))
+    whose, number, fault = str(damaged.aggregate_id), damaged.number, damaged.fault
+    return _problem(request, Problem("row_damaged", headers=RETRY_LATER, id=whose, event=number, fault=fault))
+
+
+def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
+    _log_damaged(request, damaged, new=False)
+    whose, number = str(damaged.aggregate_id), damaged.number
+    return _problem(request, Problem("attempts_damaged", headers=RETRY_LATER, match=whose, attempt=number))
+
+
+def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
+    """Log a line. If a rule has failed on what was read, the first line has its traceback: the rule may be wrong."""
+    cause = damaged.__cause__ if new else None
+    log.error("%s %s: %s", request.scope["method"], request.scope["path"], damaged, exc_info=cause)
+
+
 def told_of(request: Req, error: Exception) -> msgspec.Raw:
     """The problem that this error would be answered with, to stand within another answer."""
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
@@ -354,6 +373,8 @@ HANDLERS: ExceptionHandlersMap = {
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),
     InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
+    DamagedRow: _row_damaged,
+    DamagedAttempt: _attempts_damaged,
     ClockWrong: lambda request, wrong: _problem(request, _clock_wrong(wrong)),
     **dict.fromkeys(STORE_FAILURES, _store_away),
     HTTPException: _http,

@@ -28,6 +28,7 @@ from api.http.headers import Headers
 from api.http.logged import logged
 from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent, unforeseen
 from api.http.slowed import Slowed
+from referee.store.damaged import DamagedRow
 
 log = logging.getLogger(__name__)
 
@@ -404,7 +405,9 @@ async def _answered(
         problem = Problem("busy", headers=RETRY_AFTER)
     except Exception as error:
         if cycle.response_started:
-            raise  # uvicorn logs it and closes the connection, so that the answer does not pass for whole
+            if not isinstance(error, DamagedRow):
+                raise  # uvicorn logs it and closes the connection, so that the answer does not pass for whole
+            log.error("%s %s: %s", cycle.scope["method"], cycle.scope["path"], error)
         problem = unforeseen(cycle.scope["method"], cycle.scope["path"], error)
     else:
         if cycle.response_started or cycle.disconnected:

@@ -18,6 +18,7 @@ from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.command import Busy, Command, InDoubt, Stale
+from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
@@ -81,6 +82,7 @@ class Signer:
         return self._look(at_once=True)
 
     def _run(self) -> None:
+        said = ""
         while True:
             asked = self._asked.wait(self._look_seconds)
             self._asked.clear()
@@ -92,6 +94,10 @@ class Signer:
                 log.info("not signed this time: %s: %s", type(error).__name__, error)
                 if asked and not self._closed.wait(self._look_seconds):
                     self._asked.set()
+            except DamagedRow as damaged:
+                if str(damaged) != said:
+                    said = str(damaged)
+                    log.error("the log is not signed any more: %s", said)
             except Exception:
                 log.exception("the log could not be signed")
 

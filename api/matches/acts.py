@@ -25,6 +25,7 @@ from referee.refusals import NotInPlay, Refused
 from referee.sight import Recorded, Viewer
 from referee.store.clock import ClockWrong
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
+from referee.store.damaged import DamagedRow
 from referee.value import SeatSent, Value, Version
 
 ACT: Body[AnyAct] = Body(AnyAct)
@@ -73,7 +74,7 @@ class BatchDone(Value):
 BATCH: Body[Batch] = Body(Batch)
 AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused)
 """What keeps an act from being done, whenever it comes."""
-AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, InDoubt, NotHeld, *STORE_FAILURES)
+AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
 """What tells of the service or the caller and not of an act: where nothing was done, it is the answer to all."""
 
 

@@ -128,7 +128,7 @@ class Archive:
         try:
             zip_file = ZipFile(self._file)
             manifest = msgspec.json.decode(zip_file.read(MANIFEST), type=Manifest)
-        except (BadZipFile, KeyError, msgspec.MsgspecError) as error:
+        except (BadZipFile, KeyError, ValueError, msgspec.MsgspecError) as error:
             raise Damaged(f"{path} is no backup of Knacka: {error}") from None
         if manifest.format != FORMAT:
             made = f"by Knacka {manifest.knacka}, in format {manifest.format}"

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.bookkeeping import all_books, every_book
 from api.log.kept import Kept, extends, file_for
+from api.ops.damage import damages
 from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.follow import Book
@@ -26,7 +27,7 @@ FREE_BYTES_MIN = 256 * 2**20
 LOOK_SECONDS = 2.0
 """How long books that are behind have to move."""
 SOME = 20
-"""Matches of each book that are looked for in the store."""
+"""Matches of each book that are looked for in the store, and damaged rows that are named."""
 VERSION_MIN = 13
 """Of PostgreSQL: the oldest that was still mended when this was written."""
 
@@ -112,6 +113,7 @@ def _of_sqlite(stored: Stored) -> Ills:
     if not store_holds:
         return
     yield from _of_tables(stored)
+    yield from _of_rows(stored)
     anew = f"stop the service, delete {books} and start it: the books are made anew"
     books_hold = True
     for ill in _of_database(stored.books, books, anew) if books.exists() else ():
@@ -202,6 +204,7 @@ def _of_postgres(stored: Stored) -> Ills:
         return
     if sound:
         yield from _of_tables(stored)
+        yield from _of_rows(stored)
         yield from _of_books(stored)
 
 
@@ -235,6 +238,23 @@ def _of_tables(stored: Stored) -> Ills:
     for table in (stored.rows_table, stored.snapshots_table):
         if table.name not in there:
             yield f"there is no table {table.name}: nothing was ever stored here, or it is no store of Knacka"
+
+
+def _of_rows(stored: Stored) -> Ills:
+    with stored.events.connect() as connection:
+        if not inspect(connection).has_table(stored.rows_table.name):
+            return
+    more = 0
+    for place, (kind, row) in enumerate(damages(stored)):
+        if place >= SOME:
+            more += 1
+            continue
+        yield (
+            f"event {row.number} of {kind} {row.aggregate_id} {row.what}: restore its row from a backup "
+            f"(deploy/backup.md), and then see `knacka verify {row.aggregate_id}`"
+        )
+    if more:
+        yield f"{more} more rows are missing or cannot be read: `knacka verify` names them"
 
 
 def _of_books(stored: Stored) -> Ills:

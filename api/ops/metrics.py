@@ -2,7 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from uuid import UUID
 
+from referee.store.damaged import DamagedRow
+
+DAMAGED_MAX = 100
+"""Damaged rows that are counted and named; the log names all."""
 MEDIA_TYPE = "text/plain; version=0.0.4"
 
 
@@ -20,6 +25,17 @@ class Metrics:
         self.batch_events = 0
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
         """What became of refused attempts."""
+
+        self.damaged: set[tuple[UUID, int]] = set()
+        """Rows that could not be read, by the id of their aggregate and the number of the event."""
+
+    def found_damaged(self, row: DamagedRow) -> bool:
+        """Count a row that could not be read. Return whether it was not known yet."""
+        place = row.aggregate_id, row.number
+        if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:
+            return False
+        self.damaged.add(place)
+        return True
 
     def stored(self, events: int) -> None:
         """A transaction of the desk stored so many events."""

@@ -13,6 +13,7 @@ from referee.ruleset import Moment
 from referee.sight import Event, Recorded
 from referee.store.acts import OWN, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.damaged import DamagedRow
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.store.store import Loaded, Snapshot, snapshot_row
@@ -146,11 +147,8 @@ class History:
         self._number, self._prev = number, row_hash(stored)
         try:
             recorded = from_row(stored)
-        except KeyError:
-            self.say(number, f"its row cannot be read: there is no topic {row.topic}")
-            return None
-        except (msgspec.MsgspecError, ValueError, TypeError) as error:
-            self.say(number, f"its row cannot be read: {error}")
+        except DamagedRow as damaged:
+            self.say(number, f"its row cannot be read: {damaged.detail}")
             return None
         if recorded.prev != prev:
             names = f"the hash of event {before}" if before else "nothing, as a first one does"

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -301,7 +301,11 @@ def sqlite_engine(file: Path) -> Engine:
         if not file.exists():
             raise FileNotFoundError(f"there is no file {file}")
         address = f"file:{quote(str(file.absolute()))}?mode=ro"
-        return sqlite3.connect(address, uri=True, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            address, uri=True, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a row may hold anything
+        return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
 

@@ -40,7 +40,7 @@ def of_the_tree(stored: Stored) -> Iterator[str]:
             if row.topic == LogSigned.TOPIC:
                 try:
                     signed = _signed_in(row.state).event
-                except msgspec.MsgspecError:
+                except (msgspec.MsgspecError, ValueError, TypeError):
                     continue  # told where it is read like all that is stored
                 if signed.size > size or book.tree(made, signed.size).root().hex() != signed.root:
                     yield f"the checkpoint of {signed.size} rows, event {row.number} of the log, is of other rows"

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-import msgspec
 from eventsourcing.persistence import StoredEvent
 
 from api.ops.proof import History
 from api.ops.stored import Row
-from referee.store.attempts import AttemptRefused
-from referee.store.rows import FIRST, from_row, row_hash
+from referee.store.attempts import read_attempt
+from referee.store.damaged import DamagedAttempt
+from referee.store.rows import FIRST, row_hash
 
 
 class Tried:
@@ -29,16 +29,13 @@ class Tried:
                 self._found.append(f"attempt {row.number} follows on attempt {number}: those between are not there")
             number, stored = row.number, self._stored(row)
             try:
-                recorded = from_row(stored)
-            except (msgspec.MsgspecError, KeyError, ValueError, TypeError) as error:
-                self._found.append(f"attempt {number} cannot be read: {error}")
+                recorded, event = read_attempt(stored)
+            except DamagedAttempt as damaged:
+                self._found.append(f"attempt {number} cannot be read: {damaged.detail}")
             else:
                 if recorded.prev != prev:
                     self._found.append(f"attempt {number}: the chain is broken before it")
-                if isinstance(event := recorded.event, AttemptRefused):
-                    self._named[event.version].append((number, event.head))
-                else:
-                    self._found.append(f"attempt {number} is none: its topic is {row.topic}")
+                self._named[event.version].append((number, event.head))
             prev = row_hash(stored)
 
     def take(self, rows: Sequence[Row]) -> None:

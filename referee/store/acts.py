@@ -65,7 +65,7 @@ def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedA
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:
             act = act_of_row(row[2])
-        except msgspec.MsgspecError:  # a row that nobody can read keeps no other from being found
+        except (msgspec.MsgspecError, ValueError, TypeError):  # a row that cannot be read hides no other
             return row[0], "", OWN
         return row[0], act.actor, act.act_id
 

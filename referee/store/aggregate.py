@@ -14,6 +14,7 @@ import msgspec
 from referee.actors import Actor
 from referee.ruleset import Moment
 from referee.sight import Event, Recorded
+from referee.store.damaged import DamagedRow
 from referee.value import EVENTS_MAX, Value
 
 
@@ -127,7 +128,8 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """The aggregate after this much more of its history; versions may have no gap."""
+    """Return the aggregate after this much more of its history. Raises :class:`~referee.store.damaged.DamagedRow` if
+    an event is missing."""
     history = iter(history)
     if aggregate is None:
         aggregate = _begun(next(history))
@@ -137,7 +139,8 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     asked = aggregate.asked
     for recorded in history:
         version += 1
-        assert recorded.originator_version == version, "a history has no gap"
+        if recorded.originator_version != version:
+            raise DamagedRow(aggregate.id, version, "missing")
         event, at = recorded.event, recorded.at
         if asked is not None and recorded.request is not None:
             standing = asked(standing, recorded)
@@ -167,9 +170,11 @@ def advanced(aggregate: A, history: Sequence[Recorded], standing: Any) -> A:
 
 def _begun(first: Recorded) -> Any:
     """An aggregate after its first event."""
-    assert first.originator_version == 1, "a history begins with event 1"
+    if first.originator_version != 1:
+        raise DamagedRow(first.originator_id, 1, "missing")
     kind = KINDS.get(first.event.TOPIC)
-    assert kind is not None, f"nothing begins with {first.event.TOPIC}"
+    if kind is None:
+        raise DamagedRow(first.originator_id, 1, "unfit", f"nothing begins with {first.event.TOPIC}")
     return kind(
         id=first.originator_id,
         version=1,

@@ -24,6 +24,7 @@ from eventsourcing.persistence import AggregateRecorder, IntegrityError, Persist
 from referee import told
 from referee.actors import Actor
 from referee.sight import Event, Recorded
+from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.value import RuleId, Version
 
@@ -75,6 +76,17 @@ class Attempt(msgspec.Struct, frozen=True):
     head: str
 
 
+def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
+    """Return what a row keeps, and its event. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    try:
+        recorded = from_row(row)
+    except DamagedRow as damaged:
+        raise DamagedAttempt(damaged.aggregate_id, damaged.number, damaged.fault, damaged.detail) from None
+    if not isinstance(recorded.event, AttemptRefused):
+        raise DamagedAttempt(recorded.originator_id, row.originator_version, "unfit", f"its topic is {row.topic}")
+    return recorded, recorded.event
+
+
 class _Stream:
     """How far the stream of a match has come."""
 
@@ -85,18 +97,14 @@ class _Stream:
         self.since: Counter[tuple[Actor, str]] = Counter()
         """And how many there have been since, as far as this process knows."""
         for row in rows:
-            recorded = from_row(row)
-            assert isinstance(recorded.event, AttemptRefused), "nothing else is in this table"
-            self.take(row, recorded)
+            self.take(row, *read_attempt(row))
 
-    def take(self, row: StoredEvent, recorded: Recorded) -> None:
-        """One more row."""
-        event = recorded.event
-        assert isinstance(event, AttemptRefused), "nothing else is in this table"
+    def take(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
+        """Take in one more row."""
         self.number, self.prev = row.originator_version, row_hash(row)
         self.told[recorded.actor, event.code] = event.count
 
-    def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded] | None:
+    def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
         """The row of one more attempt, if it has one."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
@@ -113,7 +121,7 @@ class _Stream:
             count=count,
         )
         recorded = Recorded(attempt.match, self.number + 1, attempt.at, attempt.actor, "", "", self.prev, event)
-        return to_row(recorded), recorded
+        return to_row(recorded), recorded, event
 
 
 class Attempts:
@@ -197,6 +205,9 @@ class Attempts:
         for match_id, tried in by_match.items():
             try:
                 self._keep(match_id, tried)
+            except DamagedAttempt as damaged:  # its chain cannot go on; those of other matches can
+                log.error("%d attempts are not kept: %s", len(tried), damaged)
+                self.counts["dropped"] += len(tried)
             except Exception as error:  # whatever it is, those that come later are kept again
                 level = logging.WARNING if isinstance(error, PersistenceError) else logging.ERROR
                 log.log(level, "%d attempts are not kept", left, exc_info=level == logging.ERROR)

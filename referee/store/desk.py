@@ -33,6 +33,7 @@ from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, utc_now
 from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
+from referee.store.damaged import DamagedRow
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
@@ -135,7 +136,7 @@ class Desk:
     def submit(self, command: Command) -> Future[Outcome]:
         """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
         :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`,
-        :class:`InDoubt` or :class:`~referee.store.clock.ClockWrong`."""
+        :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong` or :class:`~referee.store.damaged.DamagedRow`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -389,10 +390,9 @@ class Desk:
         return self._outcome(job, advanced(aggregate, history, standing), history, head, entry.kept, work)
 
     def _history(self, aggregate: Aggregate, work: _Work) -> Sequence[Recorded]:
-        """All that has happened, stored or about to be."""
-        stored = self.referee.history(aggregate.id, to=aggregate.version)
-        news = (one for one in work.history if one.originator_id == aggregate.id)
-        return [*stored, *(one for one in news if one.originator_version > len(stored))]
+        """Return all that has happened, stored or about to be."""
+        news = [one for one in work.history if one.originator_id == aggregate.id]
+        return [*self.referee.history(aggregate.id, to=aggregate.version - len(news)), *news]
 
     def _entry(self, aggregate_id: UUID, work: _Work) -> Loaded:
         return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
@@ -462,8 +462,9 @@ class Desk:
         for aggregate_id, rows in newer.items():
             try:
                 self._cache.keep([self.referee.further(at_hand[aggregate_id], rows)])
-            except Exception:  # so that one that cannot be read stops no other
-                log.exception("%s cannot be brought up to date", aggregate_id)
+            except Exception as error:  # so that one that cannot be read stops no other
+                whole = not isinstance(error, DamagedRow)
+                log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=whole)
                 self._cache.forget([aggregate_id])
 
 

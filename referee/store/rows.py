@@ -22,6 +22,7 @@ from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
 from referee.sight import Event, Recorded
 from referee.store.aggregate import event_types
+from referee.store.damaged import DamagedRow
 
 _NOTHING = msgspec.Raw()
 E = TypeVar("E", bound=Event)
@@ -81,11 +82,20 @@ def to_row(recorded: Recorded) -> StoredEvent:
 
 
 def from_row(stored: StoredEvent) -> Recorded:
-    """The recorded event that a row keeps."""
-    row, aggregate_id = _decoders[stored.topic](stored.state), stored.originator_id
+    """Return the recorded event that a row keeps. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    aggregate_id, number = stored.originator_id, stored.originator_version
+    own = aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id)
+    try:
+        row = _decoders[stored.topic](stored.state)
+    except KeyError:
+        raise DamagedRow(own, number, "unreadable", f"there is no topic {stored.topic}") from None
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        raise DamagedRow(own, number, "unreadable", str(error)) from None
+    if not isinstance(stored.state, bytes):
+        raise DamagedRow(own, number, "unreadable", "it was written as text")
     return Recorded(
-        aggregate_id if isinstance(aggregate_id, UUID) else UUID(aggregate_id),
-        stored.originator_version,
+        own,
+        number,
         row.at,
         row.actor,
         row.act_id,

@@ -1,13 +1,15 @@
 """The library's SQLite store, with the keyed acts beside the events."""
 
+import copy
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 from uuid import UUID
 
-from eventsourcing.persistence import ConnectionUnavailableError, StoredEvent
+from eventsourcing.persistence import ConnectionUnavailableError, OperationalError, StoredEvent
 from eventsourcing.sqlite import (
     SQLiteApplicationRecorder,
     SQLiteConnection,
@@ -21,6 +23,7 @@ from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 
 ACTS = "stored_acts"
 SECRET = "stored_secret"
+BYTEWISE = "SELECT originator_id, originator_version, CAST(topic AS BLOB) AS topic, state"
 
 
 class Recorder(SQLiteApplicationRecorder):
@@ -111,6 +114,19 @@ class Recorder(SQLiteApplicationRecorder):
             (secret,) = c.fetchone()
         assert isinstance(secret, bytes)
         return secret
+
+    def select_events(self, originator_id: UUID | str, **which: Any) -> Sequence[StoredEvent]:
+        """The library's. A topic that is no UTF-8 is read with replacement characters, so that it is one that is
+        unknown; the library fails on it."""
+        try:
+            return super().select_events(originator_id, **which)
+        except OperationalError as error:
+            if "Could not decode" not in str(error):
+                raise
+        bytewise = copy.copy(self)
+        bytewise.select_events_statement = self.select_events_statement.replace("SELECT *", BYTEWISE)
+        rows = super(Recorder, bytewise).select_events(originator_id, **which)
+        return [replace(row, topic=cast(Any, row.topic).decode(errors="replace")) for row in rows]
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""

@@ -18,6 +18,7 @@ from referee.actors import Actor
 from referee.sight import Recorded
 from referee.store.acts import KeyedAct, Store, key_of
 from referee.store.aggregate import KINDS, Aggregate, fold
+from referee.store.damaged import DamagedRow
 from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import JsonRows, from_row, row_hash
 
@@ -86,8 +87,43 @@ def _loaded(row: StoredEvent) -> Loaded | None:
 
 
 def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
+    """Return an aggregate with these rows. Raises :class:`~referee.store.damaged.DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
-    return Loaded(fold(before, map(from_row, rows)), row_hash(rows[-1]), kept)
+    try:
+        after = fold(before, map(from_row, rows))
+    except DamagedRow:
+        raise
+    except Exception as error:
+        raise _unfit(before, rows, error) from error
+    return Loaded(after, row_hash(rows[-1]), kept)
+
+
+def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
+    """Return what names the first of these rows that its rules cannot take; the ``error`` if there is none."""
+    for row in rows:
+        try:
+            aggregate = fold(aggregate, [from_row(row)])
+        except Exception as found:
+            why = f"{type(found).__name__}: {found}"
+            return DamagedRow(UUID(str(row.originator_id)), row.originator_version, "unfit", why)
+    return error
+
+
+def _hash_of(row: StoredEvent) -> str | None:
+    """Return the hash of a row, ``None`` if it was not stored as bytes."""
+    return row_hash(row) if isinstance(row.state, bytes) else None
+
+
+def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
+    """Return the rows after event ``after``, of which the last is event ``to`` if that is given. Raises
+    :class:`~referee.store.damaged.DamagedRow` if one is missing."""
+    number = after
+    for number, row in enumerate(rows, after + 1):
+        if row.originator_version != number:
+            raise DamagedRow(aggregate_id, number, "missing")
+    if to is not None and number < to:
+        raise DamagedRow(aggregate_id, number + 1, "missing")
+    return rows
 
 
 def _versions(known: Iterable[Loaded]) -> dict[UUID, int]:
@@ -135,32 +171,41 @@ class Referee(Application[UUID]):
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
-        """The stored rows of an aggregate in order; empty where there is none."""
-        return self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
+        """Return the stored rows of an aggregate in order, none for one that does not exist. ``to`` is an event that
+        has been stored. Raises :class:`~referee.store.damaged.DamagedRow` if a row is missing."""
+        rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
+        return _unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """The recorded events of an aggregate in order."""
+        """Return the recorded events of an aggregate in order, at most ``limit``. ``to`` is an event that has been
+        stored. Raises :class:`~referee.store.damaged.DamagedRow`."""
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
-        return [from_row(row) for row in stored]
+        return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
-        """An aggregate as it stands, or as it stood after an event: from the last snapshot before it, and what came
-        after that. Raises :class:`UnknownAggregate`."""
+        """Return an aggregate as it stands, or as it stood after an event: from the last snapshot before it, and what
+        came after that. Raises :class:`UnknownAggregate` and :class:`~referee.store.damaged.DamagedRow`."""
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
-            rows = self.rows(aggregate_id, after=version - 1, to=to)
-            if rows and rows[0].originator_version == version and row_hash(rows[0]) == snapshot.head:
-                return _with(snapshot, rows[1:]) if len(rows) > 1 else snapshot
+            rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
+            if rows and rows[0].originator_version == version and _hash_of(rows[0]) == snapshot.head:
+                try:
+                    return _with(snapshot, rows[1:]) if len(rows) > 1 else snapshot
+                except DamagedRow as damaged:
+                    if damaged.fault != "unfit":
+                        raise
             log.warning("the snapshot of %s after event %d is not of its history", aggregate_id, version)
-        rows = self.rows(aggregate_id, to=to)
-        if not rows:
-            raise UnknownAggregate(str(aggregate_id))
-        return _with(None, rows)
+        rows = self.recorder.select_events(aggregate_id, lte=to)
+        if rows:
+            return _with(None, rows)
+        if to is not None and self.recorder.select_events(aggregate_id, limit=1):
+            raise DamagedRow(aggregate_id, 1, "missing")
+        raise UnknownAggregate(str(aggregate_id))
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
-        """An aggregate as it stood after event ``at``."""
+        """Return an aggregate as it stood after event ``at``. Raises as :meth:`load`."""
         return self.load(aggregate_id, to=at).aggregate
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
@@ -220,9 +265,12 @@ class Referee(Application[UUID]):
             for row in rows:
                 to = row.originator_version - 1
                 try:
-                    yield from filter(None, [_loaded(row)])
-                except (msgspec.MsgspecError, KeyError, TypeError):
-                    log.info("the snapshot of %s is of another release: folding its history", aggregate_id)
+                    snapshot = _loaded(row)
+                except Exception:  # it only makes loading faster
+                    log.info("the snapshot of %s cannot be read: folding its history", aggregate_id)
+                    continue
+                if snapshot is not None:
+                    yield snapshot
 
     @property
     def _store(self) -> Store:

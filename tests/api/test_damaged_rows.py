@@ -256,6 +256,7 @@ def test_each_answer_names_the_row_of_the_signed_log(
             answer = client.get(path, headers=stored.heard.bearer("official"))
             assert damaged(answer, str(LOG_ID), 1), answer.text
         assert stored.other.done("deal", 1)
+        assert client.get("/health/ready").status_code == 200
 
 
 @pytest.mark.parametrize("way", ["no JSON", "unknown topic", "missing"])
