@@ -65,8 +65,9 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "number that another has taken the place of is deleted at once.\n\n"
     "`erase` deletes the names and numbers of a former member and the texts that the member wrote. In texts of "
     "others it replaces each name of the member by `█`: as whole words, only in matches that the member took part "
-    "in, and only in texts that are not older than the name. `erased` in the answer says how many texts are deleted "
-    "and changed. With `preview` nothing is done, and 200 lists them.\n\n"
+    "in, and only in texts that are not older than the name. It replaces the numbers in all texts of the club. "
+    "`erased` in the answer says how many texts are deleted and changed. With `preview` nothing is done, and 200 "
+    "lists them.\n\n"
     "`Idempotency-Key` makes a repeat safe: it is answered as the first was, with the same key where one was "
     "made; for that it has 16 characters or more, and is not stored, for whoever knows it and the body may ask "
     "again. `If-Match` makes the act hold only for the version that the caller has seen.",

@@ -52,6 +52,8 @@ def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     if topic in RULED and caller.sees_as(public=True) != "official":
         return False
     recorded = recorded_in(placed)
+    if not public and getattr(recorded.event, "within_deal", False) and caller.viewer != "official":
+        return False
     return match.seen(recorded, caller.sees_as(public)) == match.seen(recorded, "official")
 
 

@@ -36,11 +36,11 @@ def club(client: Client) -> Club:
     return Club(client)
 
 
-def scored(club: Club) -> ClubTable:
-    """A match of the club: somebody has knocked in its first deal, which is over, and the log is signed."""
+def scored(club: Club, offence: str = "misdeal") -> ClubTable:
+    """A match of the club: a seat has knocked in its first deal, which is over, and the log is signed."""
     table = ClubTable(club)
     table.done("deal", 0, counts=[6, 6, 6])
-    noted = {"seat": 0, "accused": 1, "offence": "misdeal", "note": NOTE}
+    noted = {"seat": 0, "accused": 1, "offence": offence, "note": NOTE}
     assert table.post("/knocks", noted, 0).status_code == 201
     finish(table)
     sign(club.client)
@@ -49,7 +49,8 @@ def scored(club: Club) -> ClubTable:
 
 def auditor(club: Club) -> str:
     """A key of the club that audits."""
-    key = written(club.id, "k2")
+    keys = club.service.desk.get(club.id).standing.keys
+    key = written(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)
     club.do(IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key)))
     return key
@@ -95,3 +96,17 @@ def test_the_clubs_auditor_gets_what_is_over_and_those_who_look_on_nothing(club:
     assert table.get(f"/events/{last}/proof", "official").status_code == 200
     assert asked("/bundle?deal=2", key).json()["type"] == "/problems/deal-not-finished"
     assert table.get("/bundle").json()["type"] == "/problems/for-the-match"
+
+
+def test_what_was_said_in_a_case_during_the_next_deal_is_for_officials_until_that_is_over(
+    club: Club, client: Client
+) -> None:
+    table, key = scored(club, "revoke"), auditor(club)
+    table.done("deal", table.get().json()["to_act"][0], counts=[6, 6, 6])
+    said = {"seat": 1, "agrees": False}
+    assert table.post("/knocks/1/statements", said, 1).status_code == 201
+    sign(client)
+    audited = client.get(f"{table.path}/bundle?deal=1", headers={"Authorization": f"Bearer {key}"})
+    official = table.get("/bundle?deal=1", "official")
+    assert topics_in(official)[-1] == "case/stated"
+    assert topics_in(audited) == topics_in(official)[:-1]
