@@ -23,6 +23,7 @@ from api.ops.records import survive_any_clock
 from api.server import Server, config_of
 from api.settings import Settings, SettingsError, from_environment
 from api.starting import await_store, said
+from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.damaged import DamagedRow
@@ -139,6 +140,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except ClockWrong as wrong:
         print(wrong, file=sys.stderr)
+        return NOT_STARTED
+    except DamagedCell as cell:
+        print(f"a book cannot be read ({cell}): `knacka rebuild` builds the books again", file=sys.stderr)
         return NOT_STARTED
     except DamagedRow as damaged:
         print(f"{damaged}: `knacka doctor` says what to do", file=sys.stderr)

@@ -29,6 +29,7 @@ from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.logged import logged
 from api.http.replies import encode
 from api.http.shortage import is_shortage
+from projections.follow.engine import DamagedCell
 from referee import rulebook, sentences, told
 from referee.games import RULESETS
 from referee.refusals import Refused
@@ -351,6 +352,11 @@ def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
     return _problem(request, Problem("attempts_damaged", headers=RETRY_LATER, match=whose, attempt=number))
 
 
+def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
+    log.error("%s %s: a book cannot be read: %s", request.scope["method"], request.scope["path"], damaged)
+    return _problem(request, Problem("book_damaged", headers=RETRY_LATER))
+
+
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
     """Log a line. If a rule has failed on what was read, the first line has its traceback: the rule may be wrong."""
     cause = damaged.__cause__ if new else None
@@ -375,6 +381,7 @@ HANDLERS: ExceptionHandlersMap = {
     InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
     DamagedRow: _row_damaged,
     DamagedAttempt: _attempts_damaged,
+    DamagedCell: _book_damaged,
     ClockWrong: lambda request, wrong: _problem(request, _clock_wrong(wrong)),
     **dict.fromkeys(STORE_FAILURES, _store_away),
     HTTPException: _http,

@@ -17,6 +17,7 @@ from api.log.kept import Kept, extends, file_for
 from api.ops.damage import damages
 from api.ops.stored import ASIDE, Stored, in_a_line
 from api.settings import PREFIX, Settings, SettingsError, from_environment
+from projections.follow.engine import DamagedCell
 from projections.follow.follow import Book
 from projections.follow.locks import is_followed
 from projections.log import Log
@@ -267,6 +268,9 @@ def _of_books(stored: Stored) -> Ills:
         before, there, aside = {}, set(), []
     except SQLAlchemyError as error:
         yield f"the books cannot be read: {in_a_line(error)}"
+        return
+    except DamagedCell as damaged:
+        yield f"what the books have set aside cannot be read: {damaged}: `knacka rebuild` builds all of them again"
         return
     books = {book.key: book for book in all_books()}
     kept = {key: book for key, book in books.items() if key in before and there.issuperset(book.metadata.tables)}

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Boolean,
     ColumnClause,
     Connection,
-    Date,
     Integer,
     LargeBinary,
     SmallInteger,
@@ -30,7 +29,7 @@ from sqlalchemy.types import NullType, TypeEngine
 from api import names
 from api.bookkeeping import every_book
 from api.ops.stored import ASIDE, ID, POSITIONS, Stored
-from projections.follow.engine import Json, Utc
+from projections.follow.engine import Day, Json, Utc
 from projections.follow.keeping import Book
 from projections.follow.sheets import Kept
 
@@ -41,7 +40,7 @@ Cell = str | int | float | bytes | date | datetime | None
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
-    Date: date.fromisoformat,
+    Day: date.fromisoformat,
     Integer: None,
     LargeBinary: None,
     NullType: None,

@@ -4,14 +4,14 @@ On SQLite the books have a file of their own, so that writers of events never wa
 are tables of the same database, all named ``book_…``. What else lies beside the events is reached in the same way.
 """
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy
-from sqlalchemy import DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
+from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
 
 from referee.store.reach import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, place_of
 
@@ -116,7 +116,30 @@ def _postgres(place: Postgres, silence: float) -> Engine:
 # and clients wrote is kept as JSON, which escapes what a database cannot hold.
 
 
-class Utc(TypeDecorator[datetime]):
+class DamagedCell(ValueError):
+    """A cell that holds nothing of its column's type. Its table can be built again from the events."""
+
+
+T = TypeVar("T")
+
+
+class Checked(TypeDecorator[T]):
+    """A type whose cells may hold anything. Raises :class:`DamagedCell` for one that cannot be read."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], T | None]:
+        """Return what reads a cell."""
+        read = super().result_processor(dialect, coltype)
+
+        def checked(value: Any) -> T | None:
+            try:
+                return value if read is None else read(value)
+            except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+                raise DamagedCell(str(error)) from None
+
+        return checked
+
+
+class Utc(Checked[datetime]):
     """A time, UTC on either database."""
 
     impl = DateTime(timezone=True)
@@ -131,7 +154,14 @@ class Utc(TypeDecorator[datetime]):
         return value and (value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC))
 
 
-class Json(TypeDecorator[Any]):
+class Day(Checked[date]):
+    """A date."""
+
+    impl = Date
+    cache_ok = True
+
+
+class Json(Checked[Any]):
     """A value of type ``kind`` as JSON text."""
 
     impl = Text

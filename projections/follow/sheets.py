@@ -19,7 +19,6 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
-    TypeDecorator,
     Uuid,
     bindparam,
     insert,
@@ -28,23 +27,25 @@ from sqlalchemy import (
     update,
 )
 
-from projections.follow.engine import Json
+from projections.follow.engine import Checked, Json
 from projections.follow.keeping import LIVE
 from projections.follow.page import Page
 from referee.proceedings.corrections import Corrections, ProtocolCorrected
 from referee.sight import Recorded
 from referee.value import changed
 
+_RAW = msgspec.json.Decoder(msgspec.Raw)
 
-class Kept(TypeDecorator[msgspec.Raw]):
+
+class Kept(Checked[msgspec.Raw]):
     """JSON as it stands in the table."""
 
     impl = Text
     cache_ok = True
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        """Not read."""
-        return None if value is None else msgspec.Raw(value)
+        """Return the JSON. It is not read, but it is JSON."""
+        return None if value is None else _RAW.decode(value)
 
 
 class Sheet(Protocol):

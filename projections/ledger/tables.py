@@ -10,7 +10,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    Date,
     Index,
     Integer,
     MetaData,
@@ -21,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from projections.follow.engine import Json, Utc
+from projections.follow.engine import Day, Json, Utc
 from projections.follow.keeping import LIVE, own_name
 from projections.journal import Balance, JournalEntry, Posting
 from referee.actors import Actor
@@ -125,7 +124,7 @@ class Tables:
             "entries",
             Column("club", Uuid, primary_key=True),
             Column("number", Integer, primary_key=True, autoincrement=False),
-            Column("date", Date, nullable=False),
+            Column("date", Day, nullable=False),
             Column("kind", Text, nullable=False),
             Column("currency", Text, nullable=False),
             Column("cause", Text, nullable=False),

@@ -5,13 +5,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Date
-from sqlalchemy.types import TypeDecorator
 
 from api.bookkeeping import every_book
 from api.names import names_file
 from api.ops.doctor import doctor
-from projections.follow.engine import books_file
+from projections.follow.engine import Checked, books_file
 from tests.api.serving import knacka
 from tests.api.test_damaged_rows import CLUB, MATCH, Stored, filled, service_over
 
@@ -21,7 +19,7 @@ CELLS = [
     for book in every_book()
     for table in book.metadata.tables.values()
     for column in table.columns
-    if isinstance(column.type, TypeDecorator | Date)
+    if isinstance(column.type, Checked)
 ]
 """The columns of all projections whose cells are converted when they are read."""
 
@@ -83,11 +81,17 @@ def test_a_cell_that_cannot_be_read_says_what_to_do(sqlite_url: str) -> None:
         assert read[f"book_{name}"], name
 
 
-def test_a_rebuild_repairs_it(sqlite_url: str) -> None:
+def test_a_rebuild_repairs_it(sqlite_url: str, tmp_path: Path) -> None:
     with service_over(sqlite_url) as client:
         filled(client)
     Spoiled(books_file(sqlite_url), "book_protocols_4_sheets", "sheet").__enter__()
-    assert knacka("rebuild", "protocols", KNACKA_DATABASE_URL=sqlite_url).returncode == 0
+    Spoiled(books_file(sqlite_url), "book_matches_2", "opened_at").__enter__()
+    backup = knacka("backup", str(tmp_path / "kept"), KNACKA_DATABASE_URL=sqlite_url)
+    assert backup.returncode == 3
+    assert "`knacka rebuild`" in backup.stderr.splitlines()[-1]
+    assert "Traceback" not in backup.stderr
+    assert knacka("verify", KNACKA_DATABASE_URL=sqlite_url).returncode == 1
+    assert knacka("rebuild", KNACKA_DATABASE_URL=sqlite_url).returncode == 0
     assert knacka("verify", KNACKA_DATABASE_URL=sqlite_url).returncode == 0
 
 
@@ -95,11 +99,12 @@ def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -
     """Its HMAC is not the one on record. The person can be erased all the same."""
     with service_over(sqlite_url) as client:
         stored = filled(client)
+        left = stored.club.join("Dag")
         with Spoiled(names_file(sqlite_url), "names", "text"):
             assert unanswered(stored) == []
             assert JUNK not in stored.club.get("/members").text
-            stored.club.done("leave", member=3)
-            stored.club.done("erase", member=3)
+            stored.club.done("leave", member=left)
+            stored.club.done("erase", member=left)
 
 
 @pytest.mark.parametrize("column", ["error", "since"])
