@@ -101,6 +101,10 @@ class TestEverythingIsSaid:
             silent += [where for where, one in told.items() if not one.get("description")]
         assert not silent
 
+    def test_any_call_may_be_answered_503(self) -> None:
+        """The service may stop, have too many connections, or lack memory."""
+        assert [name for name, operation in OPERATIONS.items() if "503" not in operation["responses"]] == []
+
     def test_what_only_reads_is_named_so(self) -> None:
         """By its id, which becomes the name of a function and stays."""
         reads = {calls["get"]["operationId"] for calls in CONTRACT["paths"].values() if "get" in calls}
