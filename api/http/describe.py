@@ -279,7 +279,7 @@ def described(
                     str(code): {"description": text, "headers": _headers(headers if code == 304 else ())}
                     for code, text in (empty or {}).items()
                 },
-                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 413, 429, 500})},
+                **{str(code): _error(code) for code in sorted({*errors, 400, 401, 406, 413, 429, 500, 503})},
             }
             self.responses = responses
             if body is not None:

@@ -21,7 +21,7 @@ from tests.conformance.recorded import (
 SAID = {
     429: Problem("slow_down", policy="act", per_minute=600),
     500: Problem("internal"),
-    503: Problem("store_away"),
+    503: Problem("busy"),
 }
 AS_MANY = {
     "open_match": Problem("quota_reached", what="matches_per_hour", most=60),
