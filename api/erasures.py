@@ -12,7 +12,6 @@ import logging
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -242,6 +241,7 @@ class _Planning:
         theirs = {row.ref for row in self._theirs}
         whole = [row for row in rows if _is_whole(row, on_record)]
         self._others = [row for row in whole if row.kind == "text" and row.ref not in theirs]
+        self._by_ref = {row.ref: row for row in self._others}
         names = [row for row in whole if row.kind == "name"]
         self._names = sorted((row.at, row.text) for row in names if row.ref in theirs)
         self._numbers = tuple(row.text for row in whole if row.kind == "number" and row.ref in theirs)
@@ -293,16 +293,16 @@ class _Planning:
             return True, frozenset()
         assert isinstance(match, Match), "texts are written in matches"
         opened = match.opened
-        officials = frozenset(() if opened.adjudication is None else opened.adjudication.officials)
-        named = officials & self._names_alone
+        officials = () if opened.adjudication is None else opened.adjudication.officials
+        named = frozenset(filter(self._is_alone, officials))
         wrote = any(row.match == match_id for row in self._theirs)
         return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
 
-    @cached_property
-    def _names_alone(self) -> set[str]:
-        """The refs of texts that are nothing but a name of this member alone."""
-        found = ((row, self._alone.get(folded(row.text))) for row in self._others)
-        return {row.ref for row, since in found if since is not None and since <= row.at}
+    def _is_alone(self, ref: str) -> bool:
+        """Return whether a text is nothing but a name that only this member has had."""
+        row = self._by_ref.get(ref)
+        since = None if row is None else self._alone.get(folded(row.text))
+        return row is not None and since is not None and since <= row.at
 
     def _acted_in(self, match_id: UUID) -> bool:
         keys = enumerate(self._club.standing.keys, 1)

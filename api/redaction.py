@@ -15,9 +15,10 @@ from projections.payable import SEPARATORS
 
 PLACEHOLDER = "█"
 """A single character, so that no text becomes longer than a text may be."""
+_BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
 """Characters that join two parts of one word."""
-_ALIKE = str.maketrans({"\u2010": "-", "\u2019": "'", "\u02bc": "'"})
+_ALIKE = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
 """Other forms of these characters, in normal form NFKD."""
 
 Span = tuple[int, int]
@@ -31,13 +32,13 @@ class Redactor:
         """``numbers``: Swish numbers and IBANs without separators."""
         needles = {_needle(name) for name in names}
         self._needles = sorted((one for one in needles if one.folded), key=lambda one: (-len(one.folded), one))
+        self._perhaps = re.compile("|".join(map(_perhaps, self._needles)) or "(?!)")
         self._numbers = tuple(map(_number_pattern, numbers))
 
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        quickly = " ".join(_fold(text).split())  # much faster than part by part
-        if any(one.folded in quickly for one in self._needles):
+        if self._perhaps.search(" ".join(_fold(text).split())):  # much faster than part by part
             spans += self._names_in(_Folded(text))
         parts: list[str] = []
         done = 0
@@ -63,18 +64,17 @@ class _Folded:
         self.written = written
         self.starts: dict[int, int] = {}
         self.ends: dict[int, int] = {}
-        parts: list[str] = []
+        parts = [""]
         length = 0
         for start, end in _clusters(written):
-            part = _fold(written[start:end])
-            part = " " if part.isspace() else part
-            if part == " " and parts and parts[-1] == " ":
-                self.ends[length] = end
-            elif part:
+            part = _BLANKS.sub(" ", _fold(written[start:end]))
+            if parts[-1].endswith(" "):
+                part = part.removeprefix(" ")
+            if part:
                 self.starts[length] = start
                 parts.append(part)
                 length += len(part)
-                self.ends[length] = end
+            self.ends[length] = end
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
@@ -111,6 +111,13 @@ def _needle(name: str) -> _Needle:
     return _Needle(folded.text, _shown(name.strip()) if len(folded.starts) == 1 else "")
 
 
+def _perhaps(needle: _Needle) -> str:
+    """Return a pattern for all that may be the name, in a text that was folded as a whole."""
+    before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
+    after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
+    return before + re.escape(needle.folded) + after
+
+
 def _clusters(text: str) -> Iterator[Span]:
     """Yield each character with the marks and the characters that show nothing behind it."""
     start = 0
@@ -127,7 +134,10 @@ def _shown(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    return normalize("NFKD", normalize("NFKD", UNSEEN.sub("", text)).casefold()).translate(_ALIKE)
+    folded = normalize("NFKD", normalize("NFKD", UNSEEN.sub("", text)).casefold())
+    for other, usual in _ALIKE:
+        folded = folded.replace(other, usual)
+    return folded
 
 
 def _is_word(character: str) -> bool:

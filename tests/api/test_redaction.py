@@ -79,7 +79,7 @@ def test_a_number_is_known_with_what_people_write_in_it(number: str, text: str, 
     assert redacted(text, numbers=(number,)) == after
 
 
-WORDS = st.text(st.sampled_from("aAåÅoßBﬁ\u0301\u030a\u00ad '-s2_ é"), max_size=12)
+WORDS = st.text(st.sampled_from("aAåÅoßBﬁ\u0301\u030a\u00ad '-s2_ é´"), max_size=12)
 
 
 @given(WORDS, WORDS)
@@ -96,6 +96,6 @@ def test_a_text_never_gets_longer_and_nothing_else_in_it_changes(text: str, name
 @given(WORDS)
 def test_a_name_that_stands_alone_is_replaced_in_every_form(name: str) -> None:
     name = name.strip()
-    assume(sum(map(str.isalnum, name)) > 1 and name[0] not in "\u0301\u030a")
+    assume(sum(map(str.isalnum, name)) > 1 and name.strip("\u00ad ")[0] not in "\u0301\u030a")
     for text in (name, normalize("NFC", name), normalize("NFD", name), normalize("NFKD", name), name.swapcase()):
         assert Redactor([name]).redact(f"({text})")[1] == 1
