@@ -12,6 +12,7 @@ from api.ops.doctor import doctor
 from projections.follow.engine import Checked, books_file
 from tests.api.serving import knacka
 from tests.api.test_damaged_rows import CLUB, MATCH, Stored, filled, service_over
+from tests.edited import said
 
 JUNK = "{?"
 CELLS = [
@@ -95,6 +96,15 @@ def test_a_rebuild_repairs_it(sqlite_url: str, tmp_path: Path) -> None:
     assert knacka("verify", KNACKA_DATABASE_URL=sqlite_url).returncode == 0
 
 
+def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
+    with service_over(sqlite_url) as client:
+        filled(client)
+    with Spoiled(books_file(sqlite_url), "book_ledger_2_entries", "date"):
+        code, lines = said(sqlite_url)
+    assert code == 1
+    assert [line for line in lines if line.startswith("book ledger: book_ledger_2_entries cannot be read: ")]
+
+
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:
     """Its HMAC is not the one on record. The person can be erased all the same."""
     with service_over(sqlite_url) as client:
@@ -121,6 +131,6 @@ def test_the_doctor_does_not_fall_over_it(sqlite_url: str, column: str) -> None:
         }
         connection.execute(f"INSERT INTO book_aside ({', '.join(row)}) VALUES (?, ?, ?, ?, ?)", [*row.values()])
         connection.execute(f"UPDATE book_aside SET {column} = ?", [JUNK])
-    said: list[str] = []
-    assert doctor({"KNACKA_DATABASE_URL": sqlite_url}, said.append) == 1
-    assert [line for line in said if "knacka rebuild" in line]
+    lines: list[str] = []
+    assert doctor({"KNACKA_DATABASE_URL": sqlite_url}, lines.append) == 1
+    assert [line for line in lines if "knacka rebuild" in line]

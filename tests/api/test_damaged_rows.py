@@ -17,7 +17,7 @@ from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.table import Table
 from tests.api.test_cases import RULING, TWO
-from tests.edited import Editor
+from tests.edited import Editor, said
 from tests.log.proving import KEY, followed, sign
 
 THIS = "WHERE originator_id = ? AND originator_version = ?"
@@ -422,3 +422,21 @@ def test_a_keyed_act_whose_events_are_not_there(original: tuple[Path, Stored], c
         stored = original[1].at(client)
         assert damaged(knocked(stored.heard), heard.id, last + 1)
         assert stored.heard.get("", "official").status_code == 200
+
+
+@pytest.mark.parametrize("number", ["nine", b"9", None])
+def test_a_number_that_is_none(
+    original: tuple[Path, Stored], copied: Callable[[], Editor], number: str | bytes | None
+) -> None:
+    """SQLite takes any value for one."""
+    editor, whose = copied(), original[1].heard.id
+    last = last_of(editor, whose)
+    editor.run(f"UPDATE {{events}} SET originator_version = ? {THIS}", number, UUID(whose), last)
+    code, lines = said(editor.url, whose)
+    assert code == 1
+    assert [line for line in lines if "that is no number of an event" in line]
+    assert [line for line in _doctor(editor.url) if line.startswith(f"event {last} of match {whose} is missing")]
+    with service_over(editor.url) as client:
+        stored = original[1].at(client)
+        assert all(answer.status_code != 500 for answer in asked_of_match(stored.heard))
+        unaffected(stored)
