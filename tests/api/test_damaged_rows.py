@@ -440,3 +440,19 @@ def test_a_number_that_is_none(
         stored = original[1].at(client)
         assert all(answer.status_code != 500 for answer in asked_of_match(stored.heard))
         unaffected(stored)
+
+
+@pytest.mark.parametrize(("column", "value"), [("first", "text"), ("last", None), ("last", 3), ("key", "text")])
+def test_a_keyed_act_that_cannot_be_read(
+    original: tuple[Path, Stored], copied: Callable[[], Editor], column: str, value: Any
+) -> None:
+    """Its rows name its key, and a repeat is known by them."""
+    editor, whose = copied(), original[1].heard.id
+    editor.run(f"UPDATE {{acts}} SET {column} = ? WHERE originator_id = ?", value, UUID(whose))
+    code, lines = said(editor.url, whose)
+    assert code == 1
+    assert [line for line in lines if "its act has a key, and a repeat would not be found by it" in line]
+    if column != "key":
+        with service_over(editor.url) as client:
+            answer = knocked(original[1].at(client).heard)
+            assert (answer.status_code, answer.headers.get("Idempotency-Replayed")) == (201, "true")
