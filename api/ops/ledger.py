@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, select
 from api.bookkeeping import decoded
 from api.ops.shelves import as_written
 from api.ops.stored import POSITIONS, ROWS, Stored
-from projections.follow.engine import engine_for
+from projections.follow.engine import DamagedCell, engine_for
 from projections.follow.keeping import rebuild
 from projections.follow.page import Page
 from projections.ledger import Ledger
@@ -39,11 +39,14 @@ def _otherwise(stored: Stored, book: Ledger, kept: Connection, position: int) ->
         rebuild(read, engine, book, page=ROWS)
         with engine.connect() as made:
             for name, table in book.metadata.tables.items():
-                for told, real in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
-                    if told != real:
-                        whose = min(owner for owner, _ in filter(None, (told, real)))
-                        yield f"book ledger: {name} is not what the rows make of {whose}: `knacka rebuild ledger`"
-                        break
+                try:
+                    for told, real in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
+                        if told != real:
+                            whose = min(owner for owner, _ in filter(None, (told, real)))
+                            yield f"book ledger: {name} is not what the rows make of {whose}: `knacka rebuild ledger`"
+                            break
+                except DamagedCell as damaged:
+                    yield f"book ledger: {name} cannot be read: {damaged}: `knacka rebuild ledger`"
         engine.dispose()
 
 

@@ -116,7 +116,7 @@ class History:
         """There are no more rows; ``acts``: what is kept of those with a key, the first and last event of each."""
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
-            if made is None and kept is not None and kept[0] <= self._number:
+            if made is None and kept is not None and (not isinstance(kept[0], int) or kept[0] <= self._number):
                 self.say(kept[0], "an act with a key is kept for it, and its row names no such key")
             elif made is not None and kept != made:
                 self.say(made[0], "its act has a key, and a repeat would not be found by it")
@@ -144,7 +144,8 @@ class History:
             self.say(number, "its row was written as text, and the referee writes bytes: it cannot go on from there")
             state = str(state).encode()
         stored = StoredEvent(self.id, number, row.topic, state)
-        self._number, self._prev = number, row_hash(stored)
+        self._number = number if isinstance(number, int) else before + 1
+        self._prev = row_hash(stored)
         try:
             recorded = from_row(stored)
         except DamagedRow as damaged:

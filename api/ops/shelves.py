@@ -135,7 +135,7 @@ class Shelf:
 
     def take(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
         """Takes in rows of the aggregate; those up to ``readable`` can be applied."""
-        rows = [row for row in rows if row.number <= readable]
+        rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
         for queries, _, position, version, _ in self._kept:
             book = queries.book

@@ -213,7 +213,7 @@ class Stored:
         this = self.acts_table.c
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
         with self.events.connect() as connection:
-            return {bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
+            return {_bytes(row.key): (row.first, row.last) for row in connection.execute(query)}
 
     def states(self, aggregate_id: str, topic: str) -> list[bytes]:
         """Return the rows of an aggregate that have this topic, in order."""

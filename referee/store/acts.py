@@ -28,6 +28,12 @@ class KeyedAct(NamedTuple):
     first: int
     last: int
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether these can be numbers of events. SQLite takes any value for one."""
+        numbers = self.first, self.last
+        return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
+
 
 class Store(Protocol):
     """What the desk needs of a store beyond the library's recorder."""

@@ -16,7 +16,7 @@ from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.actors import Actor
 from referee.sight import Recorded
-from referee.store.acts import KeyedAct, Store, key_of
+from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.damaged import DamagedRow
 from referee.store.reach import SqliteFile, place_of
@@ -220,7 +220,19 @@ class Referee(Application[UUID]):
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
         """Those of the keyed acts that are stored."""
-        return {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
+        found = {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
+        for name, act in list(found.items()):
+            if not act.is_whole:
+                del found[name]
+                if (made := self._in_rows(*name)) is not None:
+                    found[name] = made
+        return found
+
+    def _in_rows(self, aggregate_id: UUID, key: bytes) -> KeyedAct | None:
+        """Return a keyed act as the rows of its aggregate have it."""
+        rows = self.recorder.select_events(aggregate_id)
+        made = keyed_acts((aggregate_id, row.originator_version, row.state) for row in rows)
+        return next((act for act in made if act.key == key), None)
 
     def act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
         """The events that an actor's act of this key made, if it is stored."""
