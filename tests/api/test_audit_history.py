@@ -10,6 +10,7 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
 from referee.clubs.asked import ProposedAct
+from tests.api.audited import Played
 from tests.api.club import OPERATOR, ClubTable, in_days
 from tests.api.clubs import hashed
 from tests.api.conftest import client_of
@@ -182,3 +183,47 @@ def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
         assert sheet.said(f"key_{what}")
     for how in get_args(get_type_hints(ActOfTwo)["how"]):
         assert sheet.said(how)
+
+
+def test_matches_that_a_closing_came_in_the_middle_of(club: ClubTable) -> None:
+    """One that is not over is among the open matches; one that was entered before the closing is closed with it."""
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    club.done("deposit", member=2, amount=60000, via="bank")
+    before, across, late, forgotten = (Played(club) for _ in range(4))
+    before.ends()
+    club.get("/journal?fresh=true")
+    club.done("close_books", label="2026")
+    assert audit(club)["across_closings"] == []
+    across.ends()
+    club.get("/journal?fresh=true")
+    club.done("close_books", label="2027")
+    late.ends()
+    after = Played(club)
+    after.ends()
+    told = audit(club)
+    assert [one["match"] for one in told["open_matches"]] == [forgotten.id]
+    entries = {one["cause"]: one["number"] for one in club.get("/journal?fresh=true&limit=100").json()["entries"]}
+    assert [(one["match"], one["evening"], one["closings"]) for one in told["across_closings"]] == [
+        (across.id, 1, [1]),
+        (late.id, 1, [1, 2]),
+    ]
+    for one in told["across_closings"]:
+        assert one["entry"] == entries[f"{one['match']}/{one['event']}"]
+    for language, title in (
+        ("en", "Matches that a closing came in the middle of"),
+        ("sv", "Partier som ett bokslut"),
+    ):
+        page = club.get("/audit", **{"Accept": "text/html", "Accept-Language": language}).text
+        section = page[page.index(title) :]
+        assert across.id in section
+        assert "1, 2" in section
+
+
+def test_a_match_that_comes_to_nothing_is_listed_without_an_entry(club: ClubTable) -> None:
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    club.done("deposit", member=2, amount=60000, via="bank")
+    abandoned = Played(club)
+    club.done("close_books", label="2026")
+    abandoned.done("abandon", None, reason="Late")
+    (one,) = audit(club)["across_closings"]
+    assert (one["match"], one["closings"], one["entry"]) == (abandoned.id, [1], None)
