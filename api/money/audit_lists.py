@@ -51,6 +51,14 @@ def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
             for one in audit.related
         ],
     )
+    yield sheet.listed(
+        "across_closings",
+        ("match", "evening", "closing", "event", "number"),
+        [
+            (one.match, one.evening, ", ".join(map(str, one.closings)), one.event, one.entry)
+            for one in audit.across_closings
+        ],
+    )
     yield sheet.listed("left_out", ("match", "event"), [(one.match, one.event) for one in audit.left_out])
 
 

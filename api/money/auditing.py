@@ -77,6 +77,20 @@ class MatchUnderWay(Value):
     """Of the club's evenings the one on which it is played; null: none."""
 
 
+class MatchAcrossClosings(Value):
+    """A match for money that began before a closing of the books and ended after it."""
+
+    match: told.MatchId
+    evening: told.EveningNumber | None
+    """Of the club's evenings the one on which it was opened; null: none."""
+    closings: Annotated[tuple[told.ClosingNumber, ...], told.at_most(LISTED_MAX)]
+    """The closings that do not have its result, though it had begun: the last of them."""
+    event: EventNumber
+    """The event that ended it."""
+    entry: told.EntryNumber | None
+    """The entry of its result; null: nothing is owed."""
+
+
 class ResultLeftOut(Value):
     """A match whose result is not in the books, because a balance would be too large."""
 
@@ -126,6 +140,8 @@ class Audit(Value):
     """By currency and account: of each currency either column adds up to 0."""
     open_matches: Annotated[tuple[MatchUnderWay, ...], told.at_most(LISTED_MAX)]
     """Matches for money that are not over: the first of them."""
+    across_closings: Annotated[tuple[MatchAcrossClosings, ...], told.at_most(LISTED_MAX)]
+    """Matches for money that began before a closing and ended after it: the last of them."""
     proposals: Annotated[tuple[Waiting, ...], told.at_most(PROPOSALS_MAX)]
     """Acts that wait for another member."""
     reversals: Annotated[tuple[Reversal, ...], told.at_most(LISTED_MAX)]
@@ -216,6 +232,7 @@ def audited(
         keeping = rows.keeping
         entries = written(rows.made, rows.ledger, club)
         reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
+        across = deque(rows.across_closings(), maxlen=LISTED_MAX)
         under_way = islice(rows.open_matches(), LISTED_MAX)
         left_out = islice(rows.left_out(), LISTED_MAX)
         history = rows.history
@@ -228,6 +245,16 @@ def audited(
             checks=tuple(_checked(findings, check, say) for check in CHECKS),
             trial=trial,
             open_matches=tuple(MatchUnderWay(match=str(one), evening=evening) for one, evening in under_way),
+            across_closings=tuple(
+                MatchAcrossClosings(
+                    match=str(one.match),
+                    evening=one.evening,
+                    closings=one.closings[-LISTED_MAX:],
+                    event=one.event,
+                    entry=one.entry,
+                )
+                for one in across
+            ),
             proposals=tuple(rows.people.proposals.values()),
             reversals=tuple(
                 Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by)

@@ -39,7 +39,7 @@ from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from projections.refs import refs_in
-from referee.clubs.facts import ClubFounded, Ref, account_of
+from referee.clubs.facts import BooksClosed, ClubFounded, Ref, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
 from referee.proceedings.corrections import ProtocolCorrected
@@ -103,12 +103,26 @@ Since = Callable[[int], Sequence[Row]]
 class _Own:
     """The club or one of its matches: how far its rows have come."""
 
-    __slots__ = ("club", "ended_by", "head", "how", "id", "opened", "version")
+    __slots__ = ("closings", "club", "ended_by", "head", "how", "id", "opened", "version")
 
     def __init__(self, aggregate_id: UUID, opened: MatchOpened | None = None, how: Reckoning | None = None) -> None:
         self.id, self.club, self.how = aggregate_id, opened is None, how
         self.opened = None if opened is None or how is None else (opened.evening, opened.members)
         self.version, self.head, self.ended_by = 0, FIRST, 0
+        self.closings: list[int] = []
+        """Closings of the club between its opening and the entry of its result."""
+
+
+class AcrossClosings(NamedTuple):
+    """A match for money with the closings between its opening and the entry of its result."""
+
+    match: UUID
+    evening: int | None
+    closings: tuple[int, ...]
+    event: int
+    """The event that ended it."""
+    entry: int | None
+    """The entry of its result; ``None``: nothing is owed."""
 
 
 class Rows:
@@ -271,6 +285,18 @@ class Rows:
                 own.ended_by = 0 if won is None else recorded.originator_version
             case ActTakenBack() as taken if taken.undoes(own.ended_by):
                 own.ended_by = 0
+            case BooksClosed(closing=closing, through=through):
+                self._close(closing, through)
+
+    def _close(self, closing: int, through: int) -> None:
+        """Note the closing with each match whose result it does not have."""
+        for own in self.own.values():
+            if own.opened is None:
+                continue
+            money = self.money.get(own.id)
+            entry = None if money is None else money.entry
+            if not own.ended_by or (entry is not None and entry > through):
+                own.closings.append(closing)
 
     def _flush(self) -> None:
         """Writes the entries that wait. Where they cannot be written nothing is entered any more: said once."""
@@ -301,6 +327,15 @@ class Rows:
         for own in self.own.values():
             if own.opened is not None and not own.ended_by:
                 yield own.id, own.opened[0]
+
+    def across_closings(self) -> Iterator[AcrossClosings]:
+        """Yield the matches for money that are over and were opened before a closing that does not have their
+        result, in the order in which they were opened."""
+        for own in self.own.values():
+            if own.opened is not None and own.ended_by and own.closings:
+                money = self.money.get(own.id)
+                entry = None if money is None else money.entry
+                yield AcrossClosings(own.id, own.opened[0], tuple(own.closings), own.ended_by, entry)
 
     def left_out(self) -> Iterator[tuple[UUID, int]]:
         """Yield each match whose result is too large for the books, with the event that says it."""

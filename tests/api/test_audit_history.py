@@ -185,7 +185,7 @@ def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
         assert sheet.said(how)
 
 
-def test_matches_that_a_closing_came_in_the_middle_of(club: ClubTable) -> None:
+def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable) -> None:
     """One that is not over is among the open matches; one that was entered before the closing is closed with it."""
     club.done("open_evening", on="2026-11-22", season="2026/27")
     club.done("deposit", member=2, amount=60000, via="bank")
@@ -210,8 +210,8 @@ def test_matches_that_a_closing_came_in_the_middle_of(club: ClubTable) -> None:
     for one in told["across_closings"]:
         assert one["entry"] == entries[f"{one['match']}/{one['event']}"]
     for language, title in (
-        ("en", "Matches that a closing came in the middle of"),
-        ("sv", "Partier som ett bokslut"),
+        ("en", "Matches that began before a closing and ended after it"),
+        ("sv", "Partier som började före ett bokslut och slutade efter det"),
     ):
         page = club.get("/audit", **{"Accept": "text/html", "Accept-Language": language}).text
         section = page[page.index(title) :]
