@@ -52,6 +52,13 @@ class Store(Protocol):
         """What can happen to it."""
 
 
+def no_more_files(process: Process) -> None:
+    """The service gets no more file descriptors for a while."""
+    open_now = len(os.listdir(f"/proc/{process.process.pid}/fd"))
+    with limited(process, resource.RLIMIT_NOFILE, open_now):
+        time.sleep(HELD_SECONDS)
+
+
 class Sqlite:
     """A file, and that of the books beside it."""
 
@@ -73,7 +80,7 @@ class Sqlite:
             Fault("books locked by another process", lambda _: self._locked(self.books, HELD_SECONDS)),
             Fault("nothing can be written", self._unwritable),
             Fault("VACUUM and checkpoints by another process", lambda _: self._tended()),
-            Fault("no file can be opened", self._no_more_files),
+            Fault("no file can be opened", no_more_files),
             Fault("locked for longer than is waited", lambda _: self._locked(self.file, LONG_SECONDS)),
             Fault("books deleted under it", self._without_books, until_start=True),
         ]
@@ -99,11 +106,6 @@ class Sqlite:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
                 connection.execute("VACUUM")
                 time.sleep(OFTEN_SECONDS)
-
-    def _no_more_files(self, process: Process) -> None:
-        open_now = len(os.listdir(f"/proc/{process.process.pid}/fd"))
-        with limited(process, resource.RLIMIT_NOFILE, open_now):
-            time.sleep(HELD_SECONDS)
 
     def _without_books(self, process: Process) -> None:
         """Until the next start it writes into files that nobody sees any more."""
@@ -154,6 +156,7 @@ class PostgreSQL:
             Fault("disk full", lambda _: self._full()),
             Fault("order of commits held up", lambda _: self._locked(ORDER_OF_COMMITS)),
             Fault("books locked", lambda _: self._locked("LOCK TABLE book_places IN ACCESS EXCLUSIVE MODE")),
+            Fault("no file can be opened", no_more_files),
             Fault("table locked against readers", lambda _: self._locked(LOCK)),
             Fault("locked for longer than is waited", lambda _: self._locked(LOCK, LONG_SECONDS)),
         ]
