@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from api.bookkeeping import every_book, log_of
+from api.http.problems import STORE_FAILURES
 from api.ops.stored import Stored
 from projections.follow.engine import engine_for
 from projections.follow.keeping import rebuild
@@ -59,8 +60,8 @@ async def _taken_in(field: Field) -> int:
     deadline = time.monotonic() + LAG_SECONDS
     with Client(field.port) as client:
         while time.monotonic() < deadline:
-            head = await asyncio.to_thread(_head, field.store.url)
-            with suppress(*LOST):
+            with suppress(*LOST, *STORE_FAILURES):  # the machine may be too busy to let us in
+                head = await asyncio.to_thread(_head, field.store.url)
                 answer = await client.ask("GET", "/health/ready", {}, seconds=5)
                 if answer.status == 200 and answer.said["follower_lag"] == 0:
                     return head
