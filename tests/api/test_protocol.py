@@ -294,14 +294,14 @@ class TestTime:
             assert [client.answer().status, client.answer().status] == [200, 200]
 
     def test_an_idle_connection_is_closed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("api.cli.IDLE_SECONDS", 0.3)
+        monkeypatch.setattr("api.server.IDLE_SECONDS", 0.3)
         with served(f"sqlite:///{tmp_path}/knacka.db") as address, wire(address) as client:
             client.send(LIVE + b"\r\n")
             assert client.answer().status == 200
             assert client.ended()
 
     def test_no_limit_is_on_a_stream(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("api.cli.IDLE_SECONDS", 0.3)
+        monkeypatch.setattr("api.server.IDLE_SECONDS", 0.3)
         monkeypatch.setattr("api.matches.events.KEEP_ALIVE_SECONDS", 0.2)
         with (
             served(f"sqlite:///{tmp_path}/knacka.db") as address,

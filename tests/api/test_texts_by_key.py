@@ -24,7 +24,8 @@ def key_of(club: Club, *scopes: Scope, member: int | None = None) -> str:
     key = written(club.id, f"k{keys + 1}")
     app = "Board" if member is None else None
     until = utc_now() + timedelta(days=30)
-    club.do(IssueKey(scopes=scopes, expires_at=until, hash=hash_of(key), member=member, app=app))
+    issued = IssueKey(scopes=scopes, expires_at=until, hash=hash_of(key), member=member, app=app)
+    club.do(issued, "key:k1" if member is None else "operator")  # who may issue the key of any member
     return key
 
 

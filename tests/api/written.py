@@ -85,9 +85,9 @@ class Club:
     def _do(self, actor: str, request: Any) -> Outcome:
         return self.service.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
 
-    def do(self, request: Any) -> Outcome:
-        """Something that the founder asks of the club."""
-        return self._do("key:k1", request)
+    def do(self, request: Any, actor: str = "key:k1") -> Outcome:
+        """Have the club do an act, of the founder unless another actor is named."""
+        return self._do(actor, request)
 
     def erase(self, member: int) -> tuple[int, int]:
         """Erase a member, who leaves first; how many texts were deleted and changed."""
