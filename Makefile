@@ -98,27 +98,27 @@ $(RUN): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Knacka needs Python 3.11 or later, and $(PYTHON) is not: try make PYTHON=python3.12"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV): $(RUN) requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
 
 $(BENCH): $(DEV) requirements-bench.lock
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-bench.lock
 	@touch $@
 
 $(BROWSER): $(DEV) requirements-browser.lock tests/browser/package.json tests/browser/package-lock.json | needs-node
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-browser.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-browser.lock
 	@command -v $${CHROMIUM:-chromium} > /dev/null || { apt-get update -qq && apt-get install -qq -y chromium; } > /dev/null 2>&1 || \
 		echo "Debian's Chromium cannot be installed here: the one from npm is taken"
 	cd tests/browser && npm ci --no-progress --loglevel=error $$(command -v $${CHROMIUM:-chromium} > /dev/null && echo --omit=optional)
 	@touch $@
 
 $(MUTANTS): $(DEV) requirements-mutants.lock
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-mutants.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-mutants.lock
 	@touch $@
 
 # Without them tests leave out what they would judge, and say so; with PROGRAMS=needed those tests fail.
@@ -139,5 +139,5 @@ needs-java:
 
 $(CLIENTS): $(RUN) requirements-clients.lock
 	test -x $(@D)/bin/python || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --require-hashes -r requirements-clients.lock
+	$(@D)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements-clients.lock
 	@touch $@
