@@ -185,6 +185,41 @@ def _serving(url: str, port: int = 0) -> Iterator[tuple[Forked, TextIO]]:
         process.kill()
 
 
+LOSES = """
+import gc, os, signal, sys
+from sqlite3 import OperationalError
+from api import cli, starting
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+def open_once(_):
+    Finalized()
+    raise OperationalError("database is locked")
+
+starting.open_once = open_once
+sys.exit(cli.main(["serve"]))
+"""
+
+
+def test_an_interrupt_that_meets_a_finalizer_is_not_lost(tmp_path: Path) -> None:
+    """Python prints and drops an exception that leaves a ``__del__``: a service that raised ``KeyboardInterrupt``
+    there would wait on."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", LOSES],
+        cwd=ROOT,
+        env={**os.environ, "KNACKA_DATABASE_URL": f"sqlite:///{tmp_path}/k.db", "KNACKA_START_WAIT_SECONDS": "5"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 HANGS = """
 import asyncio, logging, sys, time
 from litestar import Litestar, get
