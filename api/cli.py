@@ -4,8 +4,10 @@ that change what is stored or make keys (:mod:`api.commands`)."""
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from uuid import UUID
 
@@ -50,10 +52,25 @@ log = logging.getLogger(__name__)
 def serve(settings: Settings) -> int:
     """Serve until a signal ends it. Raises :class:`~referee.store.clock.ClockWrong` at the start."""
     utc_now()
-    await_store(settings.database_url, settings.start_wait_seconds)
-    server = Server(config_of(create_app(settings), settings.host, settings.port))
+    with ended_by_interrupts():
+        await_store(settings.database_url, settings.start_wait_seconds)
+        server = Server(config_of(create_app(settings), settings.host, settings.port))
     server.run()
     return 0 if server.started else NOT_STARTED
+
+
+@contextmanager
+def ended_by_interrupts() -> Iterator[None]:
+    """End the process at once when SIGINT comes, as SIGTERM does by default.
+
+    Until the server runs there is nothing to finish. A ``KeyboardInterrupt`` can be lost: Python drops an exception
+    that leaves a finalizer.
+    """
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def openapi() -> int:
