@@ -1,4 +1,4 @@
-"""The programs that judge what we write, as they are on this machine: `make test` unpacks them where it can."""
+"""The programs that judge what we write, as they are on this machine: `make test` unpacks some where it can."""
 
 import os
 import shutil
@@ -6,8 +6,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-PACKAGES = {"hledger": "hledger", "ledger": "ledger", "zbarimg": "zbar-tools"}
-"""The package of Debian that has each."""
+PACKAGES = {"hledger": "hledger", "ledger": "ledger", "zbarimg": "zbar-tools", "soffice": "libreoffice-calc-nogui"}
+"""The package of Debian that has each. LibreOffice has to be installed, for it does not run where it is unpacked."""
 UNPACKED = Path(__file__).parents[1] / "build" / "programs"
 """Where `make test` unpacks them (programs.sh)."""
 

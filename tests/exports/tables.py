@@ -1,0 +1,78 @@
+"""A protocol, a pot and a statement to be written as tables."""
+
+import datetime
+
+from api.money.statements import Statement, StatementLine
+from projections.pots import Pot, PotEntry, PotLine
+from projections.protocols import Line, Protocol
+
+PROTOCOL = Protocol(
+    match="m",
+    version=60,
+    ruleset="rodskagg-kortoxen",
+    players=("Anna", "Bo", "Cilla"),
+    opening=(12, 12, 12),
+    taken_over=False,
+    points=(8, 10, 17),
+    lines=(
+        Line(
+            deal=1,
+            dealer=2,
+            kind="number",
+            declarer=0,
+            contract=3,
+            tricks=(4, 2, 0),
+            answers=(None, "in", "fold"),
+            penalties=(0, 0, 5),
+            before=(12, 12, 12),
+            change=(-4, -2, 5),
+            points=(8, 10, 17),
+            eliminated=(),
+            entries=(),
+            event=60,
+        ),
+    ),
+)
+POT = Pot(
+    match="m",
+    version=60,
+    ruleset="rams-english",
+    players=("Anna", "Bo", "Cilla"),
+    currency="SEK",
+    opening=100,
+    contents=600,
+    pending=(),
+    lines=(
+        PotLine(
+            deal=1,
+            kind="played",
+            before=100,
+            after=600,
+            entries=(PotEntry(seat=0, units=500, rule="D15", events=(2,)),),
+            event=40,
+        ),
+    ),
+    closed=None,
+)
+STATEMENT = Statement(
+    club="Kortklubben",
+    account="member:5",
+    name="Anna",
+    currency="SEK",
+    before=-10_000,
+    lines=(
+        StatementLine(
+            number=12,
+            date=datetime.date(2026, 1, 3),
+            kind="match",
+            amount=450,
+            balance=-9_550,
+            evening=3,
+            cause="m/12",
+            reverses=None,
+        ),
+    ),
+    after=-9_550,
+    next=None,
+    checkpoint=None,
+)
