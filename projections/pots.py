@@ -4,15 +4,13 @@ Nothing is reckoned here but sums: why somebody pays, the referee has said in th
 each match, since it cannot tell which games have a pot: where there is none, nothing ever comes into it.
 """
 
-import csv as files
-from io import StringIO
-
 import msgspec
 from msgspec.structs import replace
 
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
 from projections.protocols import columns_of
+from projections.spreadsheets import table
 from referee import told
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
 from referee.proceedings.corrections import Corrections, Ended, ProtocolCorrected, as_counted
@@ -190,15 +188,12 @@ def csv(pot: Pot) -> str:
     below zero drawn; ``rule`` why; ``contents`` what lies in the pot then.
     """
     names = columns_of(pot.players)
-    file = StringIO()
-    table = files.writer(file)
-    table.writerow(COLUMNS)
     contents = pot.opening
-    table.writerow(["", "", contents, "", contents])
+    rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]
     entries = [(line.deal, entry) for line in pot.lines for entry in line.entries]
-    ends = [("", entry) for entry in pot.closed.entries] if pot.closed else []
+    ends = [(None, entry) for entry in pot.closed.entries] if pot.closed else []
     for deal, entry in [*entries, *ends]:
         contents += entry.units
-        name = "" if entry.seat is None else names[entry.seat]
-        table.writerow([deal, name, entry.units, entry.rule, contents])
-    return file.getvalue()
+        name = None if entry.seat is None else names[entry.seat]
+        rows.append([deal, name, entry.units, entry.rule, contents])
+    return table(COLUMNS, rows)

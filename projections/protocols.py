@@ -3,9 +3,7 @@
 Nothing is reckoned here but sums: why a number stands on a line, the referee has said in the event.
 """
 
-import csv as files
 from collections.abc import Mapping
-from io import StringIO
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -15,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
-from projections.spreadsheets import text
+from projections.spreadsheets import table
 from referee import told
 from referee.events import (
     DealScored,
@@ -437,19 +435,17 @@ def csv(protocol: Protocol) -> str:
     stands after it). Of two players with one name the seat is named as well.
     """
     names = columns_of(protocol.players)
-    file = StringIO()
-    table = files.writer(file)
-    table.writerow([*COLUMNS, *(f"{name} {column}" for name in names for column in EACH)])
+    columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH)]
+    rows: list[list[Points | str | None]] = []
     for line in protocol.lines:
-        declarer = "" if line.declarer is None else names[line.declarer]
-        contract = "" if line.contract is None else line.contract
-        row: list[Points | str] = [line.deal, names[line.dealer], line.kind, declarer, contract]
+        declarer = None if line.declarer is None else names[line.declarer]
+        row: list[Points | str | None] = [line.deal, names[line.dealer], line.kind, declarer, line.contract]
         for numbers in zip(line.tricks, line.change, line.points, strict=True):
             row += numbers
-        table.writerow(row)
-    return file.getvalue()
+        rows.append(row)
+    return table(columns, rows)
 
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
-    """The players as a spreadsheet may name them; of two with one name the seat is named as well."""
-    return [text(name if players.count(name) == 1 else f"{name} ({seat})") for seat, name in enumerate(players)]
+    """Return the name of each player, with the number of the seat where two have one name."""
+    return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

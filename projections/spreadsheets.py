@@ -1,9 +1,32 @@
-"""What a spreadsheet may be given to read."""
+"""Tables as CSV files that a spreadsheet can open."""
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""How a cell begins that a spreadsheet would compute."""
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from io import StringIO
+
+SPLITS = r"(?:^|(?<=[,;\t\r\n]))"
+"""The start of a text, and the places where a program may split it into cells."""
+IN_FRONT = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
+"""Quotes, blanks and invisible characters, which a program may drop in front of a formula."""
+FORMULA = re.compile(rf"{SPLITS}(?=[{IN_FRONT}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+"""The places in a text where a formula could begin: Excel takes the full-width signs as well."""
 
 
-def text(cell: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV after RFC 4180: texts and dates in quotes, numbers without, ``None`` as an
+    empty text.
+
+    No text becomes a formula, whether the file is opened with a comma, a semicolon or a tab as its separator.
+    """
+    file = StringIO()
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerows([_cell(cell) for cell in row] for row in (columns, *rows))
+    return file.getvalue()
+
+
+def _cell(cell: object) -> object:
+    """Return the content of a cell, with an apostrophe wherever a formula could begin."""
+    if cell is None:
+        return ""
+    return FORMULA.sub("'", cell) if isinstance(cell, str) else cell

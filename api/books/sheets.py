@@ -23,7 +23,7 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
     """The operation class of a call that gives a sheet; ``row`` says what each line of the table is."""
     return described(
         gives=gives,
-        others={CSV: Text(row, begins="deal,")},
+        others={CSV: Text(row, begins='"deal",')},
         takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
         errors=(400, 401, 404, 409, 503),
     )

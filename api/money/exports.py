@@ -81,7 +81,7 @@ class JournalFiled(Value):
         gives=JournalFiled,
         others={
             "text/plain": Text("For hledger, ledger, beancount or, in CP437, programs that read SIE.", begins=""),
-            "text/csv": Text("A row for each posting.", begins="entry,"),
+            "text/csv": Text("A row for each posting.", begins='"entry",'),
         },
         headers=("Content-Disposition",),
         errors=(400, 401, 403, 404, 409, 422, 503),

@@ -50,7 +50,10 @@ CSV = "text/csv"
     security=KEY,
     operation_class=described(
         gives=Statement,
-        others={CSV: Text("A row for each line.", begins="entry,"), HTML: Text("A page.", begins="<!doctype html>")},
+        others={
+            CSV: Text("A row for each line.", begins='"entry",'),
+            HTML: Text("A page.", begins="<!doctype html>"),
+        },
         headers=("Content-Language",),
         takes=(in_header("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 422, 503),

@@ -1,10 +1,9 @@
 """A statement of account: what was written on an account, and what stood there after it."""
 
-import csv as files
 from collections.abc import Iterator
+from decimal import Decimal
 from html import escape
 from importlib.resources import files as resources
-from io import StringIO
 from typing import Annotated
 
 import msgspec
@@ -13,7 +12,7 @@ from api.docs.pages import framed, policy_of_framed
 from api.log.proving import HashText
 from api.money.asking import LINES_MAX, Cause, Day
 from projections.journal import decimal
-from projections.spreadsheets import text
+from projections.spreadsheets import table
 from referee import told
 from referee.clubs.facts import Account, EntryKind, Ref
 from referee.log.facts import LogSize
@@ -87,13 +86,20 @@ class Statement(Value):
 
 def csv(statement: Statement) -> bytes:
     """The lines as CSV after RFC 4180, amounts with two decimals after a point."""
-    file = StringIO()
-    table = files.writer(file)
-    table.writerow(COLUMNS)
-    for one in statement.lines:
-        amounts = [decimal(one.amount), decimal(one.balance)]
-        table.writerow([one.number, one.date, one.kind, *amounts, one.evening, one.reverses, text(one.cause)])
-    return file.getvalue().encode()
+    rows = (
+        [
+            one.number,
+            one.date,
+            one.kind,
+            Decimal(decimal(one.amount)),
+            Decimal(decimal(one.balance)),
+            one.evening,
+            one.reverses,
+            one.cause,
+        ]
+        for one in statement.lines
+    )
+    return table(COLUMNS, rows).encode()
 
 
 def policy() -> str:

@@ -1,13 +1,12 @@
 """The journal for spreadsheets, and for programs of one's own."""
 
-import csv as files
 from collections.abc import Iterator
-from io import StringIO
+from decimal import Decimal
 
 import msgspec
 
 from projections.journal import Journal, accounts, decimal, name_of
-from projections.spreadsheets import text
+from projections.spreadsheets import table
 from referee import actors
 
 COLUMNS = (
@@ -23,26 +22,22 @@ def csv(journal: Journal) -> bytes:
 
     ``amount`` is debit above zero, ``balance`` what stands on the account then, both with two decimals after a point.
     """
-    file = StringIO()
-    table = files.writer(file)
-    table.writerow(COLUMNS)
-    table.writerows(_rows(journal))
-    return file.getvalue().encode()
+    return table(COLUMNS, _rows(journal)).encode()
 
 
 def _rows(journal: Journal) -> Iterator[list[object]]:
-    names = {account: text(name_of(journal, account) or "") for account in accounts(journal)}
+    names = {account: name_of(journal, account) for account in accounts(journal)}
     standing: dict[tuple[str, str], int] = {}
 
     def amounts(account: str, currency: str, amount: int) -> list[object]:
         standing[account, currency] = balance = standing.get((account, currency), 0) + amount
-        return [account, names[account], decimal(amount), decimal(balance), currency]
+        return [account, names[account], Decimal(decimal(amount)), Decimal(decimal(balance)), currency]
 
     for one in journal.opening:
         written = amounts(one.account, one.currency, one.amount)
         yield ["", journal.first, BROUGHT_FORWARD, *written, "", "", "", "", ""]
     for entry in journal.entries:
-        said = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), text(entry.text)]
+        said = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), entry.text]
         for posting in entry.postings:
             written = amounts(posting.account, entry.currency, posting.amount)
             yield [entry.number, entry.date, entry.kind, *written, *said]

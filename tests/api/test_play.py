@@ -293,8 +293,8 @@ class TestBooks:
         answer = dealt.get("/protocol", Accept="text/csv")
         assert answer.headers["content-type"] == "text/csv; charset=utf-8"
         head, line = answer.text.strip().splitlines()
-        assert head.startswith("deal,dealer,kind,declarer,contract,Anna tricks")
-        assert line.startswith("1,Anna,")
+        assert head.startswith('"deal","dealer","kind","declarer","contract","Anna tricks"')
+        assert line.startswith('1,"Anna",')
 
     def test_the_record_of_a_deal(self, dealt: Table) -> None:
         dealt.bid(2, "pass", 3)
