@@ -21,6 +21,10 @@ class KeyReused(Exception):
     """The Idempotency-Key was used before, for something else."""
 
 
+class OpenedByAnother(Exception):
+    """Another caller has opened an aggregate by the Idempotency-Key."""
+
+
 class Full(Exception):
     """The aggregate has as many events as it may have."""
 

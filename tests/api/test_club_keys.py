@@ -246,6 +246,26 @@ class TestInTwoProcesses:
             assert [member["name"] for member in members] == ["Anna Åkesson-Ödmårk", "Bo"]
 
 
+def test_an_idempotency_key_of_another_act_about_keys_is_refused_at_once(client: Client) -> None:
+    """Whichever act it was sent with first."""
+    club = ClubTable(client)
+    club.join("Bo")
+    fields = {"scopes": ["read"], "expires_at": in_days(3)}
+    acts: list[tuple[str, dict[str, Any]]] = [
+        ("issue_key", {"app": "Clock", **fields}),
+        ("issue_key", {"member": 1, **fields}),
+        ("issue_key", {"member": 2, **fields}),
+        ("rotate_key", {"key": club.issue("board", "read")}),
+    ]
+    for act, fields in acts:
+        key = {"Idempotency-Key": str(uuid4())}
+        made = club.act(act, headers=key, **fields)
+        assert made.status_code == 201, made.text
+        for other_act, other_fields in acts:
+            if other_fields != fields:
+                problem(club.act(other_act, headers=key, **other_fields), 422, "key-reused")
+
+
 def stored(url: str, folder: Path) -> Iterator[bytes]:
     """All that there is of a service: its files, or the rows of its tables."""
     place = place_of(url)

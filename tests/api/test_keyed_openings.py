@@ -13,6 +13,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 
 from api.http import writes
+from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.serving import served
 from tests.api.table import Table
@@ -61,6 +62,26 @@ def test_another_body_is_told_nothing(client: Client) -> None:
         answer = open_by(client, key, body)
         assert (answer.status_code, answer.json()["type"]) == (422, "/problems/key-reused")
         assert first["id"] not in answer.text
+
+
+@pytest.mark.parametrize("first", ["nobody", "open", "other"])
+def test_the_key_of_another_caller_is_refused_at_once(client: Client, first: str) -> None:
+    """By whichever caller it was opened: without a key of a club, or with one of its keys."""
+    club, key = ClubTable(client), str(uuid4())
+    callers: dict[str, tuple[Any, dict[str, str]]] = {"nobody": (BODY, {})}
+    members = [{"member": 1}, *({"member": club.join(name)} for name in ("Bo", "Cecilia"))]
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    for name in ("open", "other"):
+        club.issue(name, "read", "open")
+        callers[name] = BODY | {"club": club.id, "evening": 1, "players": members}, club.bearer(name)
+    body, headers = callers.pop(first)
+    made = open_by(client, key, body, **headers)
+    assert made.status_code == 201, made.text
+    for body, headers in callers.values():
+        answer = open_by(client, key, body, **headers)
+        assert (answer.status_code, answer.json()["type"]) == (409, "/problems/key-of-another")
+        assert made.json()["id"] not in answer.text
+        assert "Retry-After" not in answer.headers
 
 
 def test_another_key_opens_another_match(client: Client) -> None:

@@ -15,8 +15,9 @@ from referee.acts import Bid, Deal, Knock
 from referee.asked import request_of
 from referee.events import DealScored
 from referee.refusals import OutOfTurn, Refused
+from referee.store.acts import KeyedAct
 from referee.store.aggregate import fold
-from referee.store.command import Busy, Command, KeyReused, Outcome, Stale
+from referee.store.command import Busy, Command, KeyReused, OpenedByAnother, Outcome, Stale
 from referee.store.desk import Desk, digest_of
 from referee.store.rows import row_hash
 from referee.store.store import Loaded, Referee, UnknownAggregate, construct, settings_for
@@ -209,14 +210,65 @@ class TestOnce:
 
 
 class Looking(Referee):
-    """A real store that counts how often it is asked what has come since."""
+    """A real store that counts how often it is asked what has come since, and how often it stores something."""
 
     name = Referee.name
     looks = 0
+    inserts = 0
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
         self.looks += 1
         return super().newer(known)
+
+    def insert(
+        self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
+    ) -> dict[UUID, list[StoredEvent]]:
+        self.inserts += 1
+        return super().insert(rows, acts, known)
+
+
+def together(desk: Desk, store_url: str, *commands: Command) -> list[BaseException | None]:
+    """Have all these decided together, after one that waits for the store. Return what each raised."""
+    with held(store_url):
+        (first,) = openings(1)
+        desk.submit(first)
+        while desk.waiting:
+            time.sleep(0.001)
+        futures = [desk.submit(command) for command in commands]
+    return [future.exception(30) for future in futures]
+
+
+def openings(number: int) -> list[Command]:
+    return [Command(id=uuid4(), actor="official", request=opening()) for _ in range(number)]
+
+
+class TestAtNoCostForOthers:
+    """What one caller repeats, or asks for in vain, has nothing else decided again."""
+
+    @pytest.mark.parametrize("at_hand", [True, False])
+    def test_an_opening_by_the_key_of_another(self, store_url: str, desk: Desk, at_hand: bool) -> None:
+        taken = uuid4()
+        command = Command(id=taken, actor="official", request=opening(), key=str(taken))
+        with Looking(env=settings_for(store_url)) as looking:
+            other = Desk(looking)
+            (other if at_hand else desk).submit(command).result(30)
+            before = looking.inserts
+            raised = together(other, store_url, msgspec.structs.replace(command, actor="key:k3"), *openings(10))
+            other.close()
+            assert [type(one) for one in raised] == [OpenedByAnother] + [type(None)] * 10
+            assert looking.inserts - before <= (2 if at_hand else 3), "the one that holds the store up is one of them"
+
+    def test_an_act_that_would_be_taken_once_more(self, store_url: str) -> None:
+        with Looking(env=settings_for(store_url)) as looking:
+            desk = Desk(looking)
+            match_id = opened(desk, deal_ritual=False)
+            knock = Command(id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
+            desk.submit(knock).result(30)
+            before = looking.inserts
+            assert together(desk, store_url, knock, *openings(10)) == [None] * 11
+            desk.close()
+            assert looking.inserts - before == 2, "the one that holds the store up is one of them"
+            assert len(looking.rows(match_id)) == 2
 
 
 class TestTogether:
@@ -272,17 +324,13 @@ class TestTogether:
         for match_id in (moved, wrong):
             send(desk, match_id, Deal(seat=0))
 
-        def together(*acts: tuple[UUID, Bid | Deal]) -> list[BaseException | None]:
-            with held(store_url):
-                other.submit(Command(id=uuid4(), actor="official", request=opening()))
-                while other.waiting:
-                    time.sleep(0.001)
-                futures = [other.submit(Command(id=one, actor=act.seat, request=act)) for one, act in acts]
-            return [future.exception(30) for future in futures]
+        def acted(*acts: tuple[UUID, Bid | Deal]) -> list[BaseException | None]:
+            commands = [Command(id=one, actor=act.seat, request=act) for one, act in acts]
+            return together(other, store_url, *commands)
 
-        assert together((moved, Bid(seat=1, bid=1)), (quiet, Deal(seat=0))) == [None, None]
+        assert acted((moved, Bid(seat=1, bid=1)), (quiet, Deal(seat=0))) == [None, None]
         assert looking.looks == 0
-        (refused,) = together((wrong, Bid(seat=2, bid=1)))
+        (refused,) = acted((wrong, Bid(seat=2, bid=1)))
         assert isinstance(refused, OutOfTurn), "it rests on what is stored now"
         assert looking.looks == 1
         other.close()
