@@ -35,7 +35,7 @@ from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
-from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
+from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Outcome, Stale
 from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.match import Match
@@ -51,7 +51,7 @@ FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
 KEPT = frozenset((403, 409, 412, 422))
 """The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
-REFUSED = (Refused, Stale, KeyReused, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
+REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
 """What tells for certain that nothing was done."""
 SETTLE_SECONDS = 2.0
 """How long who reads attempts waits for those of just now."""

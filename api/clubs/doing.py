@@ -287,10 +287,14 @@ class Doing:
             raise Stale(self._club.version)
 
     async def _issued_before(self, own_key: str | None) -> KeyId | None:
-        """The id of the key that was made by this Idempotency-Key, if one was."""
+        """Return the id of the key that this Idempotency-Key issued, ``None`` if it made nothing. Raises
+        :class:`~referee.store.command.KeyReused` if it made something else."""
         recorded = await self._made_before(own_key)
-        issued = None if recorded is None else recorded.event
-        return issued.key if isinstance(issued, facts.KeyIssued) else None
+        if recorded is None:
+            return None
+        if not isinstance(recorded.event, facts.KeyIssued):
+            raise KeyReused
+        return recorded.event.key
 
     async def _made_before(self, key: str | None) -> Recorded | None:
         """The first event that was made with this key, if one was."""

@@ -110,8 +110,9 @@ def _match_links() -> dict[str, Any]:
     "`openapi/guides/shuffle.md` says how, `openapi/shuffle.py` does it.\n\n"
     "With an `Idempotency-Key` of 16 characters or more a lost answer loses no match: for 24 hours the same key with "
     "the same body is answered with the same match and the same tokens, by any process and after a restart; with "
-    "another body 422. Whoever knows the key and the body can have the tokens, so make it a random UUID and keep it "
-    "as you keep them. It is not stored: in the audit trail the match's own id stands for it.",
+    "another body 422. With the key of another caller it is 409. Whoever knows the key and the body can have the "
+    "tokens, so make it a random UUID and keep it as you keep them. It is not stored: in the audit trail the match's "
+    "own id stands for it.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
@@ -145,7 +146,7 @@ async def open_match(request: Req) -> Reply:
         hash_of(one.token) if one.token is not None else str(own.token_sha256)
         for one, own in zip(given, named, strict=True)
     )
-    before = None if key is None else await in_thread(service.referee.act, match_id, actor, str(match_id))
+    before = None if key is None else await in_thread(service.referee.opened_by, match_id, actor, str(match_id))
     if before is None:
         opened = opened_by(body, tuple(map(hash_of, tokens)), hashes, club)
         await _may_open(service, request, body.club)

@@ -11,7 +11,8 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
@@ -32,7 +33,7 @@ from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, utc_now
-from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, Outcome, Stale
+from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Outcome, Stale
 from referee.store.damaged import DamagedRow
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
@@ -53,6 +54,8 @@ ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
+MADE_MAX = 4096
+"""Keyed acts that the desk remembers: their repeats are found before anything is decided."""
 CACHE_MEGABYTES = 32
 """What aggregates at hand may take together."""
 
@@ -79,6 +82,8 @@ class _Work:
         """Worth a snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
         """Keyed acts, those of this transaction and those that were looked up."""
+        self.opened: set[UUID] = set()
+        """Aggregates that are stored and that were asked to be opened."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
         self.behind: dict[UUID, Loaded] = {}
         """What is asked of others' transactions with this one."""
@@ -120,6 +125,8 @@ class Desk:
         """Ids of acts that came without a key. Nobody can foresee them: so the hash of a row, which goes over the id,
         tells nothing of what the row hides to who could guess all the rest of it."""
         self._cache = Cache(cache_bytes)
+        self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
+        """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._late: list[_Job] = []
         """Put off to the next transaction: what others have stored came back with the last."""
@@ -134,9 +141,10 @@ class Desk:
     # From outside
 
     def submit(self, command: Command) -> Future[Outcome]:
-        """Puts a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`,
-        :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong` or :class:`~referee.store.damaged.DamagedRow`."""
+        """Put a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
+        :class:`OpenedByAnother`, :class:`Full`, :class:`NotHeld`,
+        :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`, :class:`InDoubt`,
+        :class:`~referee.store.clock.ClockWrong` or :class:`~referee.store.damaged.DamagedRow`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future: Future[Outcome] = Future()
@@ -264,17 +272,19 @@ class Desk:
         return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
 
     def _undecided(self, jobs: list[_Job], work: _Work, *, for_certain: bool = False) -> list[_Job]:
-        """Decides all of these but those on what is behind, or has refused one: that may rest on an old state, or be
-        a repeat, and so do those that come after it."""
+        """Decide all of these but those on what is behind, or has refused one: that may rest on an old state, or be
+        a repeat, and so do those that come after it. An opening of what is at hand is a repeat, or another's."""
         undecided, doubted = [], set[UUID]()
         for job in jobs:
             aggregate_id = job.command.id
-            if not for_certain and ((doubted and aggregate_id in doubted) or self._cache.is_behind(aggregate_id)):
+            if not for_certain and (
+                (doubted and aggregate_id in doubted) or self._cache.is_behind(aggregate_id) or self._opens_again(job)
+            ):
                 undecided.append(job)
                 continue
             try:
                 work.answers.append((job, self._decide(job, work)))
-            except (Refused, Stale, Full, NotHeld) as refusal:
+            except (Refused, Stale, Full, NotHeld, OpenedByAnother) as refusal:
                 if for_certain:
                     work.answers.append((job, refusal))
                 else:
@@ -284,13 +294,22 @@ class Desk:
                 work.answers.append((job, error))
         return undecided
 
+    def _opens_again(self, job: _Job) -> bool:
+        """Return whether it would open what is at hand, and is not known as the act that did."""
+        if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
+            return False
+        return job.name is None or job.name not in self._made
+
     def _catch_up_with(self, jobs: list[_Job], work: _Work) -> None:
         """Adds what other processes have stored of what these are about."""
         if at_hand := self._at_hand({job.command.id for job in jobs} - work.entries.keys()):
             self._catch_up(at_hand)
 
     def _look_up(self, jobs: list[_Job], work: _Work) -> None:
-        """Finds out which of these were answered before."""
+        """Find out which of these were answered before, and which would open what is stored."""
+        openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
+        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
+        # Only then: else an act that opens one meanwhile, in another process, is another's.
         if names := [job.name for job in jobs if job.name is not None]:
             work.known = self.referee.acts(names) | work.known
 
@@ -314,10 +333,16 @@ class Desk:
                 self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
         self._cache.keep(work.entries.values())
+        self._remember(work.known)
         for job, answer in work.answers:
             self._answer(job, answer)
         self._brought_on(work.behind, newer)
         self._after_commit(work)
+
+    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
+        self._made |= known
+        while len(self._made) > MADE_MAX:
+            self._made.popitem(last=False)
 
     def _is_stored(self, row: StoredEvent) -> bool:
         """Whether the transaction was stored after all, though its acknowledgement was lost on the way back.
@@ -366,9 +391,11 @@ class Desk:
         """The outcome of a request; what it changes goes into ``work``."""
         command, at = job.command, checked(self._clock)
         request = command.request
-        if job.name is not None and (made := work.known.get(job.name)) is not None:
+        if job.name is not None and (made := work.known.get(job.name) or self._made.get(job.name)) is not None:
             return self._again(job, made, work)
         if isinstance(request, Event):
+            if command.id in work.entries or command.id in work.opened:
+                raise OpenedByAnother
             rules = KINDS[request.TOPIC].rules_for(request)
             moment = Moment(1, at, self._seed(), match=command.id)
             events = (request, *rules.begin(rules.start(request), moment))
@@ -476,6 +503,7 @@ __all__ = [
     "InDoubt",
     "KeyReused",
     "NotHeld",
+    "OpenedByAnother",
     "Outcome",
     "Stale",
     "UnknownAggregate",

@@ -18,6 +18,7 @@ from referee.actors import Actor
 from referee.sight import Recorded
 from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
+from referee.store.command import OpenedByAnother
 from referee.store.damaged import DamagedRow
 from referee.store.reach import SqliteFile, place_of
 from referee.store.rows import JsonRows, from_row, row_hash
@@ -203,6 +204,20 @@ class Referee(Application[UUID]):
         if to is not None and self.recorder.select_events(aggregate_id, limit=1):
             raise DamagedRow(aggregate_id, 1, "missing")
         raise UnknownAggregate(str(aggregate_id))
+
+    def exists(self, aggregate_id: UUID) -> bool:
+        """Return whether an aggregate has a stored row."""
+        return bool(self.recorder.select_events(aggregate_id, limit=1))
+
+    def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
+        """Return the act of this actor and key that opened an aggregate, ``None`` if the aggregate does not exist.
+        Raises :class:`~referee.store.command.OpenedByAnother`."""
+        if not self.exists(aggregate_id):
+            return None
+        act = self.act(aggregate_id, actor, key)
+        if act is None:
+            raise OpenedByAnother
+        return act
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
         """Return an aggregate as it stood after event ``at``. Raises as :meth:`load`."""
