@@ -215,10 +215,22 @@ class TestStandings:
         problem(home.look(f"/v1/clubs/{home.id}/standings", None), 401, "key-missing")
         problem(home.look(f"/v1/clubs/{UUID(int=7)}/standings"), 404, "no-such-club")
 
-    def won_by(self, home: Home, member: int) -> None:
-        """In Rödskägg who takes all tricks in a deal so bid has won the match."""
+    def test_a_private_match_counts_for_those_who_may_see_it(self, home: Home) -> None:
+        self.won_by(home, 2)
+        self.won_by(home, 1, visibility="private")
+        outsider, player = home.issued("play"), home.issued("play", member=2)
+
+        def wins(key: str) -> dict[int, int]:
+            standings = home.look(f"/v1/clubs/{home.id}/standings?fresh=true", key).json()["standings"]
+            return {one["member"]: one["won"] for one in standings}
+
+        assert wins(home.issued("audit")) == wins(player) == {2: 1, 1: 1, 3: 0}
+        assert wins(outsider) == wins(home.issued("read")) == {2: 1, 1: 0, 3: 0}
+
+    def won_by(self, home: Home, member: int, **fields: Any) -> None:
+        """In Rödskägg a player who takes all tricks in a deal with that bid wins the match."""
         seat = (2, 1, 3).index(member)
-        made = home.open(dealing="tally", first_dealer=seat).json()
+        made = home.open(dealing="tally", first_dealer=seat, **fields).json()
         bids = [[(seat + 1) % 3, "pass"], [(seat + 2) % 3, "pass"], [seat, "rodskagg"]]
         result = {"act": "result", "bids": bids, "tricks": [seat] * 6}
         answer = home.client.post(

@@ -65,6 +65,14 @@ def test_of_many_at_once_one_is_proposed(club: Table) -> None:
     assert [answer.json()["proposal"] for answer in answers] == club.waiting() * 16
 
 
+def test_a_member_is_shown_numbers_of_the_own_payments_only(club: Table) -> None:
+    """The numbers of the whole plan would show that others settle up, perhaps for a private match."""
+    whole = club.get("/plan").json()
+    assert (whole["count"], whole["groups"], whole["minimal"]) == (2, 2, True)
+    own = club.get("/plan", "berit").json()
+    assert (len(own["payments"]), own["count"], own["groups"], own["minimal"]) == (1, 1, None, None)
+
+
 def test_any_sixteen_digits_are_no_plan(club: Table) -> None:
     pay = club.planned() | {"plan": "0123456789abcdef"}
     assert club.refused("pay", "berit", **pay) == (409, "payment-not-planned")

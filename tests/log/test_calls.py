@@ -46,7 +46,18 @@ class TestLog:
         size = checkpoint_in(sign(client)).size
         said = client.get("/v1/log").json()
         assert (said["origin"], said["vkeys"], said["signed"]) == (KEY.name, [KEY.vkey], size)
-        assert said["size"] >= size
+
+    def test_it_shows_no_activity_between_two_checkpoints(self, client: Client):
+        Table(client)
+        sign(client)
+
+        def shown() -> tuple[bytes, dict[str, str]]:
+            answer = client.get("/v1/log")
+            return answer.content, {name: value for name, value in answer.headers.items() if "ratelimit" not in name}
+
+        before = shown()
+        Table(client)
+        assert shown() == before
 
     def test_the_checkpoint_is_for_all_and_is_known_again(self, client: Client):
         Table(client)

@@ -265,6 +265,9 @@ def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: 
     assert met == {None, "pending", "ruled", "appealed", "withdrawn", "final"}
 
 
+OFFICE = Sight(club=ONE, whole_club=True)
+
+
 class TestStandings:
     """What members came to in the matches of some evenings."""
 
@@ -278,16 +281,16 @@ class TestStandings:
         log.add(uuid4(), of_club())
         log.add(uuid4(), of_club(), MatchAbandoned(deal=1, reason=""))
         log.add(uuid4(), of_club(club=OTHER), self.won(0, 0, 50, 50))
-        assert log.matches.standings(log.connection, ONE, (1, 2)) == {
+        assert log.matches.standings(log.connection, ONE, (1, 2), OFFICE) == {
             5: Standing(2, 1, 2 * 4),
             1: Standing(2, 1, 2 * 3),
             12: Standing(2, 0, 2 * 16),
         }
-        assert log.matches.standings(log.connection, ONE, ()) == {}
+        assert log.matches.standings(log.connection, ONE, (), OFFICE) == {}
 
     def test_halves_are_halves_and_partners_win_together(self, log: Log):
         log.add(uuid4(), of_club(), self.won(0, 5, 3, 0, halves=True, seats=(0, 2)))
-        standings = log.matches.standings(log.connection, ONE, (1,))
+        standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
         assert standings == {5: Standing(1, 1, 5), 1: Standing(1, 0, 3), 12: Standing(1, 1, 0)}
 
     def test_a_correction_counts_in_place_of_what_was(self, log: Log):
@@ -295,11 +298,24 @@ class TestStandings:
         usual: dict[str, Any] = {"case": None, "deal": 1, "why": "entry", "lines": (), "struck": (), "eliminated": ()}
         usual |= {"dealer": 0, "next_deal": 2}
         log.add(match, ProtocolCorrected(**usual, points=(4, 5, 7)))
-        assert log.matches.standings(log.connection, ONE, (1,)) == {}
+        assert log.matches.standings(log.connection, ONE, (1,), OFFICE) == {}
         ended = Ended(by="zero", rule="B58", event=3, seat=0)
         log.add(match, ProtocolCorrected(**usual, points=(0, 5, 7), won=ended))
-        standings = log.matches.standings(log.connection, ONE, (1,))
+        standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
         assert standings == {5: Standing(1, 1, 0), 1: Standing(1, 0, 10), 12: Standing(1, 0, 14)}
+
+    def test_a_private_match_counts_for_its_players_and_the_office(self, log: Log):
+        """A knock counts in a match that goes on: it would show who plays at this moment."""
+        private = of_club(visibility="private", members=(5, 1, 12))
+        log.add(uuid4(), private, self.won(1, 4, 0, 7))
+        log.add(uuid4(), private, knocked(0, 1, True))
+        for sight in (OFFICE, Sight(club=ONE, member=5)):
+            matches = log.matches.of_club(ONE, sight)
+            assert log.matches.standings(log.connection, ONE, (1,), sight).keys() == {5, 1, 12}
+            assert log.cases.knocks(log.connection, ONE, (1,), matches) == {5: (1, 0)}
+        for sight in (Sight(club=ONE), Sight(club=ONE, member=7), Sight(club=OTHER, whole_club=True)):
+            assert log.matches.standings(log.connection, ONE, (1,), sight) == {}
+            assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, sight)) == {}
 
     def test_knocks_by_who_knocked_as_they_were_ruled_on_last(self, log: Log):
         match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
@@ -311,5 +327,8 @@ class TestStandings:
         for case, verdict in ((4, "dismissed"), (4, "upheld"), (7, "upheld"), (8, "upheld")):
             log.add(match, CaseRuled(case=case, verdict=verdict, official="official", **rules))
         log.add(match, CaseWithdrawn(case=5))
-        assert log.cases.knocks(log.connection, ONE, (1,)) == {5: (1, 1), 12: (1, 1)}
-        assert log.cases.knocks(log.connection, ONE, (2,)) == {}
+        assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, OFFICE)) == {
+            5: (1, 1),
+            12: (1, 1),
+        }
+        assert log.cases.knocks(log.connection, ONE, (2,), log.matches.of_club(ONE, OFFICE)) == {}
