@@ -371,9 +371,17 @@ class Cases:
         return query.where(held.members.not_like(bindparam("sits"))) if "sits" in given else query
 
     def knocks(
-        self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None
+        self,
+        connection: Connection,
+        club: UUID,
+        evenings: Collection[int],
+        matches: Select[UUID],
+        ruleset: str | None = None,
     ) -> dict[int, tuple[int, int]]:
-        """By member, how many of the knocks that he made on these evenings of a club were upheld, and dismissed."""
+        """Return by member how many knocks on these evenings of a club were upheld and dismissed.
+
+        Only the knocks in ``matches`` count, a query for ids.
+        """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
         dismissed = func.sum(sqlcase((held.verdict == "dismissed", 1), else_=0))
@@ -383,6 +391,7 @@ class Cases:
             held.kind == "offence",
             held.status != "withdrawn",
             held.knocker.is_not(None),
+            held.match.in_(matches),
         )
         if ruleset is not None:
             query = query.where(held.ruleset == ruleset)

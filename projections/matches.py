@@ -326,10 +326,22 @@ class Matches:
             found.update(connection.scalars(query, {name: one for name, one in given.items() if one is not None}))
         return found
 
+    def of_club(self, club: UUID, sight: Sight) -> Select[UUID]:
+        """Return the query for the ids of those matches of a club that somebody is shown in lists."""
+        given = {"club": club, "holder": _member_key(sight.club, sight.member)}
+        seen = or_(*(self._seen(part) for part in _parts(sight, club)))
+        query = select(self.entries.c.match).where(seen)
+        return query.params({name: value for name, value in given.items() if value is not None})
+
     def standings(
-        self, connection: Connection, club: UUID, evenings: Collection[int], ruleset: str | None = None
+        self,
+        connection: Connection,
+        club: UUID,
+        evenings: Collection[int],
+        sight: Sight,
+        ruleset: str | None = None,
     ) -> dict[int, Standing]:
-        """By member, what the matches of these evenings of a club came to that are over."""
+        """Return by member the results of the matches of these evenings of a club that are over and may be seen."""
         players = self.players.c
         query = select(
             players.member,
@@ -337,6 +349,7 @@ class Matches:
             func.sum(case((players.won, 1), else_=0)).label("won"),
             func.sum(players.halves).label("halves"),
         ).where(players.club == club, players.evening.in_(evenings), players.won.is_not(None))
+        query = query.where(players.match.in_(self.of_club(club, sight)))
         if ruleset is not None:
             query = query.where(players.ruleset == ruleset)
         rows = connection.execute(query.group_by(players.member))

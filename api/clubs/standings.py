@@ -1,4 +1,4 @@
-"""What the members of a club came to in a season."""
+"""The standings of a club in a season."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from referee.value import Points, Value
 
 
 class StandingSeen(Value):
-    """What a member came to in matches that are over, and how the knocks were ruled on that he made."""
+    """The results of a member in matches that are over, and the rulings on the member's knocks."""
 
     member: told.MemberNumber
     played: told.Tally
@@ -33,9 +33,9 @@ class StandingSeen(Value):
     points: Points
     """The sum of the points with which they ended, by the rules of each game: they mean little across games."""
     knocks_upheld: told.Tally
-    """How many of his knocks were right, as they are ruled on now; also in matches that are not over."""
+    """How many of the member's knocks are upheld as they are ruled on now, also in matches that are not over."""
     knocks_dismissed: told.Tally
-    """How many were not."""
+    """How many are dismissed."""
 
 
 NOTHING = Standing(0, 0, 0)
@@ -64,8 +64,9 @@ class Standings(Value):
     "/clubs/{club:uuid}/standings",
     operation_id="get_standings",
     summary="The standings of a season",
-    description="What members came to in the matches of a season's evenings: matches that were won or closed, not "
-    "those that were abandoned. What is corrected counts as it stands now. With any key of the club.",
+    description="The results of members in the matches of a season's evenings: matches that were won or closed, not "
+    "those that were abandoned. What is corrected counts as it stands now. With any key of the club. A private match "
+    "counts only for those who may see it: its players and keys that see all matches of the club.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=Standings, errors=(400, 401, 404, 422, 503)),
@@ -82,15 +83,16 @@ async def get_standings(
 ) -> Reply:
     """The standings of a season."""
     service = service_of(request)
-    now = (await service.club_access.caller(request, club)).club.standing
+    caller = await service.club_access.caller(request, club)
+    now, sight = caller.club.standing, caller.sight
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     evenings = [number for number, one in enumerate(now.evenings, 1) if season in (None, one.season)]
     matches, cases = service.books.matches, service.books.cases
 
     def read(connection: Connection) -> tuple[StandingSeen, ...]:
-        came_to = matches.standings(connection, club, evenings, ruleset)
-        knocks = cases.knocks(connection, club, evenings, ruleset)
+        came_to = matches.standings(connection, club, evenings, sight, ruleset)
+        knocks = cases.knocks(connection, club, evenings, matches.of_club(club, sight), ruleset)
         members = came_to.keys() | knocks
         seen = [_seen(member, came_to.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
         return tuple(sorted(seen, key=lambda one: (-one.won, -one.played, one.member)))

@@ -38,10 +38,9 @@ class LogShown(Value):
     vkeys: VerifierKeys
     """What its checkpoints are verified by: each of these keys signs them. Keep them: who changes the log could
     change this answer."""
-    size: LogSize
-    """Rows on record."""
     signed: LogSize | None
-    """Rows that the last checkpoint is about; `null` before the first."""
+    """How many rows the last checkpoint covers; `null` before the first. The number of rows on record is not shown:
+    it grows with each act, private ones too."""
 
 
 class ConsistencyProof(Value):
@@ -70,12 +69,10 @@ async def get_log(request: Req) -> Reply:
     service = service_of(request)
     standing = await in_thread(log_at, service.desk)
     last = standing.standing.last if standing else None
-    size, _ = await service.books.ask_of_all(service.books.tree, service.books.tree.size)
     signer = service.signer
     shown = LogShown(
         origin=signer.origin if signer else None,
         vkeys=tuple([key.vkey for key in signer.keys]) if signer else (),
-        size=size,
         signed=last.size if last else None,
     )
     return await answer(request, shown, OPEN)

@@ -82,11 +82,13 @@ class PlanSeen(Value):
     payments: Annotated[tuple[PaymentPlanned, ...], told.at_most(told.MEMBERS_MAX)]
     """By payer and payee, the club last: all, or those that the caller pays or is paid."""
     count: told.Tally
-    """How many payments in all."""
-    minimal: bool
-    """Whether fewer will not do: for many people that cannot be found out."""
-    groups: told.Tally
-    """How many groups of members, and the club, are even among themselves."""
+    """How many payments there are in ``payments``."""
+    minimal: bool | None
+    """Whether no plan has fewer payments: for many people that cannot be found out. null: the caller is shown only
+    their own payments."""
+    groups: told.Tally | None
+    """How many groups of members, and the club, are even among themselves. null: the caller is shown only
+    their own payments."""
 
 
 @get(
@@ -133,9 +135,9 @@ async def get_plan(
             )
             for one, code in zip(payments, codes, strict=True)
         ),
-        count=len(whole.payments),
-        minimal=whole.minimal,
-        groups=whole.groups,
+        count=len(payments),
+        minimal=whole.minimal if sees_books(caller) else None,
+        groups=whole.groups if sees_books(caller) else None,
     )
     return await marked_reply(request, encode(seen))
 

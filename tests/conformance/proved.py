@@ -54,7 +54,7 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     ]
     bundle = bundle_of(said, tree, BEFORE, placed[:2], (), ())
     of_club = bundle_of(said, tree, BEFORE, placed[2:], (), (entry_told(entry, of_club=True),))
-    shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), size=tree.size + 1, signed=tree.size)
+    shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), signed=tree.size)
     consistency = ConsistencyProof(from_=BEFORE, to=tree.size, proof=older)
     json, plain = "application/json", "text/plain"
     return {
