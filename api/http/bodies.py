@@ -38,13 +38,14 @@ class Body(Generic[T]):
 
 
 async def _whole(request: Req) -> bytes:
-    """All of the body. The library's own way makes an object of every header first, to look at one."""
-    body, most, more = b"", request.app.request_max_body_size, True
+    """Return all of the body. The library's own way makes an object of every header first, to look at one."""
+    body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()
         if message["type"] != "http.request":
             raise Problem("unreadable", faults=(Fault("ended_early"),))
-        body, more = body + message.get("body", b""), message.get("more_body", False)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
         if isinstance(most, int) and len(body) > most:
             raise Problem("too_large", limit_bytes=most)
-    return body
+    return bytes(body)

@@ -143,21 +143,28 @@ def _place(before: str) -> dict[str, int]:
     return {"line": line, "column": column}
 
 
-def faults_in(here: types.Type, value: Any, at: tuple[str | int, ...] = ()) -> Iterator[Fault]:
-    """What is wrong with a value of JSON that stands where one of this type belongs."""
+def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
+    """Yield the faults of a part of a value, each with its place in the whole. Only a fault gets a place: to make
+    one for each part would take long where the parts are deep within one another."""
+    for fault in faults:
+        yield fault._replace(at=(name, *fault.at))
+
+
+def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
+    """Yield what is wrong with a value of JSON that stands where one of this type belongs."""
     if isinstance(value, float) and math.isinf(value):
-        yield Fault("too_big", at, expected=here)
+        yield Fault("too_big", expected=here)
         return
     if isinstance(value, str) and _HALF.search(value):
-        yield Fault("half_character", at, expected=here)
+        yield Fault("half_character", expected=here)
         return
     members = [member for member in _members(here) if _is_of(member, value)]
     if isinstance(value, dict) and (tagged := [one for one in members if isinstance(one, types.StructType)]):
-        yield from _in_object(tagged, value, at)
+        yield from _in_object(tagged, value)
     elif not members or not any(_holds(member, value) for member in members):
-        yield Fault("wrong", at, expected=here, given=value)
+        yield Fault("wrong", expected=here, given=value)
     else:
-        yield from _within(members[0], value, at)
+        yield from _within(members[0], value)
 
 
 def _members(here: types.Type) -> list[types.Type]:
@@ -236,15 +243,15 @@ def _long_enough(member: Any, value: Any) -> bool:
     return (member.min_length or 0) <= len(value) and (member.max_length is None or len(value) <= member.max_length)
 
 
-def _within(member: types.Type, value: Any, at: tuple[str | int, ...]) -> Iterator[Fault]:
-    """What is wrong with the parts of a value."""
+def _within(member: types.Type, value: Any) -> Iterator[Fault]:
+    """Yield what is wrong with the parts of a value."""
     if isinstance(value, list):
         for number, item in enumerate(value):
             kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
-            yield from faults_in(kind, item, (*at, number))
+            yield from under(number, faults_in(kind, item))
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from faults_in(_part(member, "value_type"), item, (*at, name))
+            yield from under(name, faults_in(_part(member, "value_type"), item))
 
 
 def _part(member: types.Type, name: str) -> types.Type:
@@ -252,17 +259,17 @@ def _part(member: types.Type, name: str) -> types.Type:
     return part
 
 
-def _in_object(structs: list[types.StructType], value: dict[str, Any], at: tuple[str | int, ...]) -> Iterator[Fault]:
-    """What is wrong with an object: one of these, as its tag tells."""
+def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
+    """Yield what is wrong with an object: one of these, as its tag tells."""
     struct, tag_field = structs[0], structs[0].tag_field
     if tag_field is not None:
         tags = types.LiteralType(tuple(one.tag for one in structs))
         if tag_field not in value:
             if len(structs) > 1:
-                yield Fault("missing", (*at, tag_field), expected=tags, facts={"name": tag_field})
+                yield Fault("missing", (tag_field,), expected=tags, facts={"name": tag_field})
                 return
         elif not _is_of(tags, value[tag_field]):
-            yield Fault("wrong", (*at, tag_field), expected=tags, given=value[tag_field])
+            yield Fault("wrong", (tag_field,), expected=tags, given=value[tag_field])
             if len(structs) > 1:
                 return
         else:
@@ -270,13 +277,13 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any], at: tuple
     fields = {field.encode_name: field for field in struct.fields}
     for name, item in value.items():
         if name in fields:
-            yield from faults_in(fields[name].type, item, (*at, name))
+            yield from under(name, faults_in(fields[name].type, item))
         elif struct.forbid_unknown_fields and name != tag_field:
             names = [*([tag_field] if tag_field else []), *fields]
-            yield Fault("unknown", (*at, name), facts={"name": name, "fields": names})
+            yield Fault("unknown", (name,), facts={"name": name, "fields": names})
     for name, field in fields.items():
         if field.required and name not in value:
-            yield Fault("missing", (*at, name), expected=field.type, facts={"name": name})
+            yield Fault("missing", (name,), expected=field.type, facts={"name": name})
 
 
 # Saying

@@ -3,12 +3,13 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import msgspec
 
+from api.http.faults import pointer
 from api.http.problems import Problem
 
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -31,17 +32,16 @@ def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     kind: Any = type(decoded)
     if body.count(b":") > _keys_of(kind) + tagged:
         _OBJECTS.decode(body.decode())
-    if b"\\" in body or b"\x7f" in body or not body.isascii():
-        for place, text in _texts(msgspec.json.decode(body), ""):
-            if found := _HARMFUL.search(text):
-                name = unicodedata.name(found[0], "<control>")  # as Unicode calls those without a name
-                raise Problem(
-                    "harmful_character",
-                    field=place,
-                    place=found.start() + 1,
-                    character=f"U+{ord(found[0]):04X}",
-                    name=name,
-                )
+    suspect = b"\\" in body or b"\x7f" in body or not body.isascii()
+    if suspect and (harm := _harm_in(msgspec.json.decode(body))) is not None:
+        place, found = harm
+        raise Problem(
+            "harmful_character",
+            field=pointer(tuple(reversed(place))),
+            place=found.start() + 1,
+            character=f"U+{ord(found[0]):04X}",
+            name=unicodedata.name(found[0], "<control>"),  # as Unicode calls those without a name
+        )
 
 
 @cache
@@ -53,26 +53,34 @@ def _keys_of(kind: type) -> int:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise Problem("repeated_key", key=next(name for name in names if names.count(name) > 1))
+    """Return an object. Raise :class:`~api.http.problems.Problem` for the first of its keys that was there before."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise Problem("repeated_key", key=name)
+        found[name] = value
     return found
 
 
 _OBJECTS = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=str)
 
 
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """All texts in a value, each with where it stands, as a JSON pointer."""
+def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
+    """Return the first harmful character in the texts of a value, and the place of its text: names and numbers, the
+    innermost first. The place is put together on the way back, so that looking costs nothing where there is none."""
     if isinstance(value, str):
-        yield place, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _texts(inner, f"{place}/{name.replace('~', '~0').replace('/', '~1')}")
+        found = _HARMFUL.search(value)
+        return None if found is None else ([], found)
+    parts: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
     elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _texts(inner, f"{place}/{number}")
+        parts = enumerate(value)
+    for name, inner in parts:
+        if (harm := _harm_in(inner)) is not None:
+            harm[0].append(name)
+            return harm
+    return None
 
 
 def told_apart(names: Iterable[str], *, officials: bool = False) -> None:

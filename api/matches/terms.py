@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, structs
 
 from api.docs.options import options_schema
-from api.http.faults import FAULTS_MAX, faults_in, type_of
+from api.http.faults import FAULTS_MAX, faults_in, type_of, under
 from api.http.problems import Problem
 from api.http.strict import told_apart
 from api.matches.shown import RulesetSeen
@@ -129,7 +129,7 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     try:
         resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
     except msgspec.ValidationError:
-        faults = tuple(islice(faults_in(type_of(rules.options), given, ("options",)), FAULTS_MAX))
+        faults = tuple(islice(under("options", faults_in(type_of(rules.options), given)), FAULTS_MAX))
         name = str(faults[0].at[1])
         schema = options_schema(rules.key)["properties"][name]
         allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}
