@@ -78,10 +78,6 @@ def test_a_bot_without_its_token_gives_up(bot: dict[str, Any], dealer: httpx.Cli
         next(bot["states"](dealer))
 
 
-def test_the_check_of_a_shuffle_has_thirty_lines_at_most() -> None:
-    assert len((GUIDES.parent / "shuffle.py").read_text("utf-8").splitlines()) <= 30
-
-
 @pytest.mark.parametrize("name", ["bot.py", "bot.ts"])
 def test_a_bot_has_sixty_lines_at_most(name: str) -> None:
     assert len((GUIDES / name).read_text("utf-8").splitlines()) <= 60

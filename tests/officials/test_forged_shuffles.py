@@ -1,0 +1,132 @@
+"""``openapi/shuffle.py`` takes no forged record for a fair shuffle, and every honest one."""
+
+import json
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from referee.games import RULESETS
+from referee.store.aggregate import event_types
+from tests.checked import PROGRAM, STANDS, checked
+from tests.run_here import run_here
+from tests.shuffles import FORGERIES, Line, Record, dealings, dealt_again, entropy, fair, forged, given, record
+
+MATCHES = 6
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    """Some matches of each game, in each of which a deal was dealt."""
+    found = [record(ruleset, seed) for ruleset in RULESETS for seed in range(MATCHES)]
+    return [one for one in found if any(line["topic"] == "deal/dealt" for line in one.lines)]
+
+
+def test_every_game_is_there(records: list[Record]) -> None:
+    assert {one.lines[0]["event"]["ruleset"] for one in records} == RULESETS.keys()
+    topics = {line["topic"] for one in records for line in one.lines}
+    assert topics >= {
+        "deal/voided",
+        "player/eliminated",
+        "protocol/corrected",
+        "deal/new-hands",
+        "deal/card-given",
+        "deal/later-cards-dealt",
+        "dealer/drawn",
+        "pot/staked",
+    }
+
+
+def test_what_is_honest_is_fair(records: list[Record]) -> None:
+    assert [one for one in records if not fair(one)] == []
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_what_is_forged_is_not(records: list[Record], forge: Callable[[list[Line], Random], bool]) -> None:
+    chance = Random(forge.__name__)
+    false = [made for one in records if (made := forged(one, forge, chance)) is not None]
+    assert false, "there was something to forge"
+    assert [one for one in false if fair(one)] == []
+
+
+class TestKept:
+    """Who has kept events that came finds what was replaced later, though everything agrees with it."""
+
+    def kept(self, one: Record, place: Path, *numbers: int) -> list[str]:
+        place.write_text("\n".join(json.dumps(one.lines[number - 1]) for number in numbers), "utf-8")
+        return ["--kept", str(place)]
+
+    def said(self, one: Record, *more: str) -> tuple[int, str]:
+        return run_here(PROGRAM, [str(one.match), *more], "\n".join(map(json.dumps, one.lines)))
+
+    def replaced(self, records: list[Record]) -> tuple[Record, Record, int]:
+        """A match, the same with other digits of a seat and the cards that come of them, and the event's number."""
+        for one in records:
+            for begun, dealt, _ in dealings(list(one.lines)):
+                for place in given(list(one.lines), begun, dealt):
+                    lines: list[Line] = json.loads(json.dumps(one.lines))
+                    lines[place]["event"]["hex"] = "0" * 32
+                    dealt_again(lines)
+                    other = Record(one.match, tuple(lines))
+                    if fair(other):
+                        return one, other, place + 1
+        raise AssertionError("no seat has added anything")
+
+    def test_other_digits_are_found(self, records: list[Record], tmp_path: Path) -> None:
+        one, other, number = self.replaced(records)
+        kept = self.kept(one, tmp_path / "kept", number)
+        assert self.said(one, *kept)[0] == 0
+        code, said = self.said(other, *kept)
+        assert (code, f"event {number} is not as you kept it" in said) == (1, True)
+
+    def test_another_commitment_is_found(self, records: list[Record], tmp_path: Path) -> None:
+        one = records[0]
+        lines: list[Line] = json.loads(json.dumps(one.lines))
+        begun, _, _ = next(dealings(lines))
+        lines[begun]["event"]["seed"] = "0" * 64
+        dealt_again(lines)
+        hidden = json.loads(json.dumps(one.lines[begun]))
+        hidden["event"]["seed"] = ""  # as it was while the deal was under way
+        (tmp_path / "kept").write_text(json.dumps(hidden), "utf-8")
+        kept = ["--kept", str(tmp_path / "kept")]
+        assert self.said(one, *kept)[0] == 0
+        code, said = self.said(Record(one.match, tuple(lines)), *kept)
+        assert (code, f"event {begun + 1} is not as you kept it" in said) == (1, True)
+
+    def test_an_event_that_is_gone_is_found(self, records: list[Record], tmp_path: Path) -> None:
+        one = records[0]
+        kept = self.kept(one, tmp_path / "kept", len(one.lines))
+        shorter = Record(one.match, one.lines[:-1])
+        assert self.said(one, *kept)[0] == 0
+        assert "which you kept, is missing" in self.said(shorter, *kept)[1]
+
+
+class TestWhatItSays:
+    def test_why_a_deal_is_not_fair(self, records: list[Record]) -> None:
+        one = records[0]
+        lines: list[Line] = json.loads(json.dumps(one.lines))
+        begun, _, _ = next(dealings(lines))
+        lines.insert(begun + 1, entropy(0, "official", lines[begun], Random(1)))
+        dealt_again(lines)
+        code, said = run_here(PROGRAM, [str(one.match)], "\n".join(map(json.dumps, lines)))
+        assert code == 1
+        assert f"deal 1: not shown fair: event {begun + 2} in the name of seat 0 is not from that seat\n" in said
+
+    def test_deals_before_a_break_stay_fair(self, records: list[Record]) -> None:
+        one = next(one for one in records if len(checked(one.match, map(json.dumps, one.lines))) > 2)
+        lines = list(one.lines)
+        _, dealt, _ = list(dealings(lines))[-1]
+        lines.pop(dealt - 1)
+        told = checked(one.match, map(json.dumps, lines))
+        assert told[1] == STANDS
+
+
+def test_it_knows_the_fields_of_every_event_that_it_reads() -> None:
+    kinds, known = event_types(), runpy.run_path(str(PROGRAM))["FIELDS"]
+    for topic, (needed, allowed) in known.items():
+        fields = msgspec.structs.fields(kinds[topic])
+        assert needed.split() == [field.encode_name for field in fields if field.required]
+        assert allowed.split() == [field.encode_name for field in fields if not field.required]
