@@ -1,10 +1,11 @@
 """A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
 which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
 of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
-and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`).
+and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`); and 1,000 forged
+shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`).
 
-``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--seed N] [RULESET ...]``; the
-seed of a part that fails is told.
+``python -m tests.benchmarks.soak [--deals N] [--pairs N] [--bundles N] [--clubs N] [--shuffles N] [--seed N]
+[RULESET ...]``; the seed of a part that fails is told.
 """
 
 import argparse
@@ -27,11 +28,13 @@ from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
 from tests.log.proving import KEY, bundles_of, not_found
 from tests.playouts import play_out
+from tests.shuffles import tried
 
 DEALS = 1_000_000
 PAIRS = 40_000
 BUNDLES = 10_000
 CLUBS = 2_000
+SHUFFLES = 1_000
 PART = 10_000
 """Deals in one part: what a process plays before it tells."""
 
@@ -120,6 +123,17 @@ def audits(tries: int, seed: int) -> bool:
     return not missed
 
 
+def forged_shuffles(tries: int, seed: int) -> bool:
+    """Forge so many shuffles; return whether each was found, and every honest match is fair."""
+    begun, met = time.monotonic(), Counter(tried(tries, seed))
+    wrong = {kind: many for (kind, is_fair), many in met.items() if is_fair != (kind == "honest")}
+    for kind, many in wrong.items():
+        print(f"  {kind}: {many} taken for {'not fair' if kind == 'honest' else 'fair'}", flush=True)
+    honest = met["honest", True]
+    print(f"shuffles: {tries:,} forged and {honest:,} honest matches in {time.monotonic() - begun:,.0f} s")
+    return not wrong
+
+
 def main() -> int:
     """The exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.soak", description=__doc__.splitlines()[0])
@@ -128,6 +142,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of worlds that may not be told apart, in all")
     parser.add_argument("--bundles", type=int, default=BUNDLES, help="with one thing wrong")
     parser.add_argument("--clubs", type=int, default=CLUBS, help="edited in one place")
+    parser.add_argument("--shuffles", type=int, default=SHUFFLES, help="forged")
     parser.add_argument("--seed", type=int, default=0, help="of the first part")
     parser.add_argument("--processes", type=int, default=cpu_count() or 1)
     asked = parser.parse_args()
@@ -136,6 +151,7 @@ def main() -> int:
     held = [interference(asked.rulesets or list(RULESETS), asked.pairs, asked.seed, asked.processes)]
     held += [bundles(asked.bundles, asked.seed)]
     held += [audits(asked.clubs, asked.seed)]
+    held += [forged_shuffles(asked.shuffles, asked.seed)]
     held += [soak(key, asked.deals, asked.seed, asked.processes) for key in asked.rulesets or RULESETS]
     return 0 if all(held) else 1
 
