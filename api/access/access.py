@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from msgspec.structs import replace
 
@@ -186,16 +186,26 @@ class Access:
         return None if shown.named is None else await holder_by(shown.named, shown.held, self._found)
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
-        """The match and who shows this. 404, 401. A token that is unknown may just have been made by another process:
-        then the match is as it is stored."""
+        """Return the match and the caller who shows this. 404, 401.
+
+        Another process may just have made an unknown token, so the match is read from the store then. A caller who may
+        not see a private match costs a read of the store, too: the answer to a missing match takes no longer.
+        """
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
             match = await self._found.newest(match)
             caller = _whose(match, shown, key)
+        elif caller is None and by_nothing(match) is None:
+            await self._look_for_a_missing_one()
         caller = _must_be_somebody(match, caller)
         if caller.held is not None:
             self._found.good(caller.held)
         return match, caller
+
+    async def _look_for_a_missing_one(self) -> None:
+        """Read the store for a match that does not exist."""
+        with suppress(UnknownAggregate):
+            await self._found.match(uuid4())
 
 
 def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
