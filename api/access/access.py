@@ -188,8 +188,8 @@ class Access:
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
         """Return the match and the caller who shows this. 404, 401.
 
-        Another process may just have made an unknown token, so the match is read from the store then. A caller who may
-        not see a private match costs a read of the store, too: the answer to a missing match takes no longer.
+        Another process may just have made an unknown token, so the match is read from the store then. The store is
+        read as well for a caller who may not see a private match: the answer to a missing match takes no longer.
         """
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
