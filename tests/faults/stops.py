@@ -24,6 +24,9 @@ from tests.faults.wire import LOST, Client
 from tests.projections.filled import content
 
 LAG_SECONDS = 30.0
+"""The lag is 0 so soon after all rest."""
+PLAYING_SECONDS = 3.0
+"""So long it is asked for the lag while it is played, for the next act may always come before the last is taken in."""
 ACKNOWLEDGEMENTS = (b'"prev":', b"COMMIT")
 """What is answered to a service that stores events, and to one that commits books."""
 END_SECONDS = 20
@@ -39,9 +42,15 @@ async def stops(field: Field, times: int, report: Report) -> None:
                 for answered in ACKNOWLEDGEMENTS:
                     field.proxy.lose_answer(answered)
                     await field.play(chance.uniform(0.05, 0.3))
-            if resting := chance.random() < 0.5:
+            resting = chance.random() < 0.5
+            head = None if resting else await _taken_in(field, PLAYING_SECONDS)
+            if head is None:
+                resting = True
                 await field.rest()
-            head = await _taken_in(field)
+                head = await _taken_in(field, LAG_SECONDS)
+            if head is None:
+                field.ledger.found("late", f"the books are behind for {LAG_SECONDS:g} s")
+                head = 0
             await asyncio.sleep(chance.uniform(0, 0.3))
             await field.end(chance.choice((signal.SIGKILL, signal.SIGTERM)), END_SECONDS)
             wrong, lacking = await asyncio.to_thread(compared, field.store.url, head)
@@ -55,9 +64,10 @@ async def stops(field: Field, times: int, report: Report) -> None:
             line.seconds = max(line.seconds, await field.answered())
 
 
-async def _taken_in(field: Field) -> int:
-    """Return the position to which all was stored before the service said that it lags behind nothing."""
-    deadline = time.monotonic() + LAG_SECONDS
+async def _taken_in(field: Field, seconds: float) -> int | None:
+    """Return the position to which all was stored before the service said that it lags behind nothing; ``None`` if it
+    has not said so in this time."""
+    deadline = time.monotonic() + seconds
     with Client(field.port) as client:
         while time.monotonic() < deadline:
             with suppress(*LOST, *STORE_FAILURES):  # the machine may be too busy to let us in
@@ -66,8 +76,7 @@ async def _taken_in(field: Field) -> int:
                 if answer.status == 200 and answer.said["follower_lag"] == 0:
                     return head
             await asyncio.sleep(0.01)
-    field.ledger.found("late", f"the books are behind for {LAG_SECONDS:g} s")
-    return 0
+    return None
 
 
 def _head(url: str) -> int:
