@@ -130,6 +130,55 @@ def memory_peak(process: Process) -> int:
     return int(found[1]) * 1024
 
 
+HOSTS_GOOD = ("x", "x:8000", "cards.example", "127.0.0.1:8000", "[::1]:8000", "xn--rdskgg-bua5l.example", "x ", "x:")
+HOSTS_BAD = ("a b", "a/b", "u@x", "x:80a", "x:1:2", "[::1", "::1", "x?y", "x#y", "räv", '"x"', "a%2", "x\ty", "<x>")
+
+
+class TestHost:
+    """RFC 9112, section 3.2: a request has one Host, which can be one."""
+
+    @pytest.mark.parametrize("value", HOSTS_GOOD)
+    def test_one_that_can_be_one(self, process: Process, value: str) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET /health/live HTTP/1.1\r\nHost: %s\r\n\r\n" % value.encode())
+            assert client.answer().status == 200
+
+    @pytest.mark.parametrize("value", HOSTS_BAD)
+    def test_one_that_can_be_none(self, process: Process, value: str) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET /health/live HTTP/1.1\r\nHost: %s\r\n\r\n" % value.encode())
+            client.answer().problem(400, "bad-host")
+            assert client.ended()
+
+    @pytest.mark.parametrize("target", [b"/health/live", b"http://x/health/live"])
+    def test_none(self, process: Process, target: bytes) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET %s HTTP/1.1\r\nHosts: x\r\n\r\n" % target)
+            client.answer().problem(400, "bad-host")
+            assert client.ended()
+
+    @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+    @pytest.mark.parametrize("second", [b"x", b"y"])
+    def test_two(self, process: Process, version: bytes, second: bytes) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET /health/live HTTP/%s\r\nHost: x\r\nhOST: %s\r\n\r\n" % (version, second))
+            client.answer().problem(400, "bad-host")
+            assert client.ended()
+
+    def test_none_in_http_1_0(self, process: Process) -> None:
+        with wire(process.address) as client:
+            client.send(b"GET /health/live HTTP/1.0\r\n\r\n")
+            assert client.answer().status == 200
+            assert client.ended()
+
+    def test_none_after_a_request_that_had_one(self, process: Process) -> None:
+        with wire(process.address) as client:
+            client.send(LIVE + b"\r\nGET /health/live HTTP/1.1\r\n\r\n")
+            assert client.answer().status == 200
+            client.answer().problem(400, "bad-host")
+            assert client.ended()
+
+
 class TestHeaders:
     @pytest.mark.parametrize(
         ("begin", "block"),
