@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 
 UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
+HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|([0-9A-Za-z!$&'()*+,;=._~-]|%[0-9A-Fa-f]{2})*)(:[0-9]*)?")
+"""A host and a port (RFC 9110, section 7.2). It may be empty: then the request names none."""
+
 URL_MAX = 4096
 """Bytes of the request target. The longest of ours, with a cursor, have a few hundred."""
 HEADERS_MAX = 64
@@ -107,7 +110,7 @@ class Protocol(HttpToolsProtocol):
         self._slowed: Slowed = app.state.get("slowed") or Slowed()
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
-        self._head_size = self._body_size = self._declared = 0
+        self._head_size = self._body_size = self._declared = self._hosts = 0
         self._came = 0
         """Bytes that came for a message, without the piece in which it began."""
         self._deadline: asyncio.TimerHandle | None = None
@@ -200,7 +203,7 @@ class Protocol(HttpToolsProtocol):
         self._stop_clock()
         self._unset_keepalive_if_required()
         self._in_message = self._in_head = self._begun_now = True
-        self._head_size = self._body_size = self._declared = 0
+        self._head_size = self._body_size = self._declared = self._hosts = 0
 
     def on_url(self, url: bytes) -> None:
         """The request target, or a part of it."""
@@ -215,8 +218,12 @@ class Protocol(HttpToolsProtocol):
         self._head_size += len(name) + len(value)
         if self._head_size > HEAD_MAX or len(name) > NAME_MAX or len(value) > VALUE_MAX:
             raise _headers_too_large()
-        name = name.lower()
-        if name == b"content-length":
+        name, value = name.lower(), value.rstrip(b" \t")
+        if name == b"host":
+            self._hosts += 1
+            if HOST.fullmatch(value) is None:
+                raise Problem("bad_host")
+        elif name == b"content-length":
             self._declared = int(value)
         elif name == b"expect":
             self.expect_100_continue = value.lower() == b"100-continue"
@@ -226,6 +233,8 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """All headers have come: the app hears of it, if it may."""
+        if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() == "1.1"):
+            raise Problem("bad_host")
         if self._declared > self._body_max:
             raise self._too_large()
         if len(self.pipeline) >= PIPELINE_MAX:

@@ -26,7 +26,7 @@ from tests.projections.filled import content
 LAG_SECONDS = 30.0
 """The lag is 0 so soon after all rest."""
 PLAYING_SECONDS = 3.0
-"""So long it is asked for the lag while it is played, for the next act may always come before the last is taken in."""
+"""So long it is asked for the lag while it is played, for then the next act may always come first."""
 ACKNOWLEDGEMENTS = (b'"prev":', b"COMMIT")
 """What is answered to a service that stores events, and to one that commits books."""
 END_SECONDS = 20
