@@ -2,16 +2,26 @@
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
-from tests.api.serving import served
+import httpx
+
+from tests.api.club import found
+from tests.api.serving import knacka, running, served
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
+def commands_below(heading: str) -> list[str]:
+    """Return the blocks of commands below a heading."""
+    below = README[README.index(f"\n## {heading}\n") + 4 :].partition("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)```", below, re.DOTALL)
+
+
 def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None:
-    blocks = re.findall(r"```sh\n(.*?)```", README[README.index("## A match, by hand") :], re.DOTALL)
+    blocks = commands_below("A match, by hand")
     with served(sqlite_url) as address:
         script = "set -eu\n" + "\n".join(blocks).replace("localhost:8000", address)
         done = subprocess.run(
@@ -36,6 +46,26 @@ def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None
     places = [said.find(text) for text in told]
     assert -1 not in places, f"not said: {told[places.index(-1)]}\n{said}"
     assert places == sorted(places)
+
+
+def test_the_first_club_of_a_server_is_founded_as_told(sqlite_url: str) -> None:
+    """Beside a service at which nobody founds a club or opens a match without a key."""
+    lines = [line for block in commands_below("For a club, on a server") for line in block.splitlines()]
+    (command,) = (line for line in lines if line.startswith("knacka club found "))
+    closed = {"KNACKA_ANYBODY_FOUNDS": "false", "KNACKA_ANYBODY_OPENS": "false"}
+    with running(sqlite_url, **closed) as process, httpx.Client(base_url=process.address, timeout=30) as client:
+        assert found(client).json()["type"] == "/problems/founding-needs-key"
+        done = knacka(*shlex.split(command)[1:], KNACKA_DATABASE_URL=sqlite_url, **closed)
+        assert done.returncode == 0, done.stderr
+        key = {"Authorization": f"Bearer {done.stdout.splitlines()[-1]}"}
+        shown = client.get("/v1/key", headers=key)
+        assert (shown.status_code, shown.json()["member"]) == (200, 1), shown.text
+        asked = [json for line in lines if (json := re.search(r"-d '(.*)'$", line))]
+        assert asked, "the next acts are shown"
+        for body in asked:
+            acts = f"/v1/clubs/{shown.json()['club']}/acts"
+            answer = client.post(acts, content=body[1], headers={**key, "Content-Type": "application/json"})
+            assert answer.status_code == 201, answer.text
 
 
 def test_the_two_commands_come_first() -> None:

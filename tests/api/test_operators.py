@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
+import msgspec
 import psycopg
 import pytest
 from litestar import Litestar
@@ -256,6 +257,10 @@ class TestRulesets:
                 assert client.get(f"/v1/rulesets/{KORTOXEN}/rules/{rule}").status_code == 200, rule
 
 
+KEYS_NEEDED = ("anybody_opens", "anybody_founds")
+"""What `deploy/` turns off: that matches without a club are opened, and clubs founded, without a key."""
+
+
 class TestSettings:
     def test_all_have_defaults(self) -> None:
         assert from_environment({"PATH": "/bin"}) == Settings()
@@ -264,7 +269,23 @@ class TestSettings:
         example = (ROOT / "deploy" / "env.example").read_text(encoding="utf-8")
         given = dict(line.split("=", 1) for line in example.splitlines() if line.startswith("KNACKA_"))
         assert given.keys() == {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
-        assert from_environment(given) == Settings()
+        assert from_environment(given) == msgspec.structs.replace(Settings(), **dict.fromkeys(KEYS_NEEDED, False))
+
+    @pytest.mark.parametrize(
+        ("file", "form"),
+        [
+            ("Dockerfile", "{}=false"),
+            ("compose.yaml", '{}: "false"'),
+            ("env.example", "{}=false"),
+            ("knacka.service", "Environment={}=false"),
+            ("kubernetes.yaml", '{{name: {}, value: "false"}}'),
+        ],
+    )
+    def test_what_is_deployed_is_not_open_to_strangers(self, file: str, form: str) -> None:
+        lines = (ROOT / "deploy" / file).read_text(encoding="utf-8").splitlines()
+        said = [line for line in lines if not line.lstrip().startswith("#")]
+        for name in KEYS_NEEDED:
+            assert any(form.format(f"KNACKA_{name.upper()}") in line for line in said)
 
     def test_what_deploy_sets_can_be_set(self) -> None:
         known = {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
