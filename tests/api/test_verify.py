@@ -18,6 +18,7 @@ from referee.store.log import LOG_ID
 from referee.store.store import construct
 from tests.api.club import ClubTable
 from tests.api.conftest import client_of
+from tests.api.table import Table
 from tests.edited import Editor, Matches, differences, fill, said
 from tests.log.proving import KEY, sign
 from tests.played import play_out
@@ -124,6 +125,17 @@ class TestWhatHolds:
         whole = f"5 matches: {events} events, the chain holds, and rulings, snapshots and books agree with it"
         assert said(store_url) == (0, [whole])
         assert {row.originator_id for row in all_games.snapshots} == set(all_games.ids)
+
+    def test_invitations_that_seats_made_and_redeemed_hold(self, store_url: str) -> None:
+        with client_of(store_url) as client:
+            table = Table(client)
+            for who in (1, "official"):
+                for wanted in ({"seat": 1}, {"role": "scribe"}) if who == "official" else ({"seat": 1},):
+                    code = table.post("/invitations", wanted, who).json()["code"]
+                    taken = client.post(f"/v1/invitations/{code}")
+                    assert taken.status_code == 201, taken.text
+                    table.tokens[taken.json()["seat"]] = taken.json()["token"]
+        assert said(store_url)[0] == 0
 
     def test_books_may_be_behind_or_not_there(self, store_url: str, matches: Matches) -> None:
         fill(store_url, matches, books=False)
