@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
+from referee.admission import Invite, RedeemInvitation
 from referee.asked import Correct, OpenCase, Proceeding, Request, Ruling, Statement, request_of
 from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
@@ -124,6 +125,10 @@ class Match(Aggregate):
         """A seat's acts are its own; where only the tally is kept, anybody of the match writes them down."""
         if isinstance(request, AgreeStakes):
             return "official" if request.seat is None else request.seat
+        if isinstance(request, Invite):
+            return request.seat if request.role == "seat" else "official"
+        if isinstance(request, RedeemInvitation):
+            return self.seating.invitations[request.invitation - 1].seat
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else request.seat
         seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
