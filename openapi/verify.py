@@ -61,25 +61,33 @@ def roots(at, last, first, path):  # of the older tree that ends there, and of a
 
 def money(facts):  # what rows say: what each match came to by seat, and what is entered; debit is above zero
     openings = {whose: event for whose, _, topic, event in facts if topic == "match/opened" and event.get("stakes")}
-    settled, entries = {}, {}
+    settled, entries, agreed, entered = {}, {}, {}, {}
     for whose, version, topic, event in facts:
         made, opened, before = [], openings.get(whose), settled.get(whose, {"event": 0, "amounts": []})
         undone = topic == "act/taken-back" and event["first"] <= before["event"] <= event["last"]
         end = event if "settlement" in event else event.get("won") or {}
+        agreed.setdefault(whose, set()).update(event["seats"] if topic == "stakes/agreed" else ())
         if topic == "money/posted":
             made = [(event["kind"], event["currency"], {one["account"]: one["amount"] for one in event["postings"]})]
+        elif topic == "stakes/declined":
+            openings[whose] = {**opened, "members": []}  # nothing of it is ever entered
         elif opened and (undone or topic == "protocol/corrected" or "settlement" in event):
-            amounts, members, stakes = end.get("settlement") or [], opened.get("members", []), opened["stakes"]
+            amounts, stakes = end.get("settlement") or [], opened["stakes"]
             paid, point = [0] * len(amounts), stakes["unit"] // (2 if event.get("halves") else 1)
             for one in end.get("payments", []):
                 paid[one["payer"]] -= one["points"] * point
                 paid[one["payee"]] += one["points"] * point
             demand(paid == amounts or not end.get("payments"), f"the payments of {whose} are not its settlement")
-            ways = ("reverse", [-one for one in before["amounts"]]), ("match", amounts)
-            for kind, some in ways if members and amounts != before["amounts"] else ():
-                sums = {f"member:{members[seat]}": -amount for seat, amount in enumerate(some)}
-                made.append((kind, stakes["currency"], {**sums, "pot": sum(some)}))
             settled[whose] = {"match": whose, "event": version, **stakes, "pot": -sum(amounts), "amounts": amounts}
+        members = opened.get("members", []) if opened else []
+        if members and topic != "stakes/declined" and agreed[whose] >= {*range(len(members))}:
+            was, now, limit = entered.get(whose, []), settled.get(whose, before)["amounts"], opened.get("stake_limit")
+            won = sum(one for one in now if one > 0)
+            now = [] if limit is not None and limit < max(won, won - sum(now)) else now
+            for kind, some in (("reverse", [-one for one in was]), ("match", now)) if now != was else ():
+                sums = {f"member:{members[seat]}": -amount for seat, amount in enumerate(some)}
+                made.append((kind, opened["stakes"]["currency"], {**sums, "pot": sum(some)}))
+            entered[whose] = now
         for kind, currency, sums in made:
             parts = [{"account": account, "amount": sums[account]} for account in sorted(sums) if sums[account]]
             entry = {"number": None, "date": None, "kind": kind, "currency": currency, "cause": f"{whose}/{version}"}

@@ -72,7 +72,8 @@ StakesNeed = Annotated[
     Meta(
         title="StakesNeed",
         description="Who agrees to the stakes of a match. `members`: each member in it. `secretary`: at a real table "
-        "one member with `officiate` may also confirm for all who are present.",
+        "one member with `officiate` may also confirm for all who are present, unless the match was opened with "
+        "other points than its ruleset starts with.",
     ),
 ]
 
@@ -191,6 +192,8 @@ class MatchOpened(Event):
     """Who may see it."""
     stakes_need: StakesNeed = "members"
     """Who has to agree to the stakes before a club's books count them."""
+    stake_limit: told.Money | None = None
+    """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
 
 class TokenEnded(Event):

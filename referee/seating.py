@@ -152,11 +152,11 @@ def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("stakes_declined", None)
     if not waiting or (seat is not None and seat not in waiting):
         raise WrongPhase("stakes_agreed", None)
-    if not request.agree:
-        return (StakesDeclined(seat=seat),)
     if seat is not None:
-        return (StakesAgreed(seats=(seat,), how="seat"),)
+        return (StakesAgreed(seats=(seat,), how="seat") if request.agree else StakesDeclined(seat=seat),)
     by_key = isinstance(moment.actor, str) and moment.actor.startswith("key:")
+    if by_key and not request.agree:
+        return (StakesDeclined(),)
     if seating.need != "secretary" or not by_key:
         raise NotYours("members_agree", None, seats=waiting)
     return (StakesAgreed(seats=waiting, how="secretary"),)

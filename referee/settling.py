@@ -13,6 +13,7 @@ from msgspec import Meta, field
 from referee import told
 from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Payment, in_points
 from referee.proceedings.corrections import Ended, Line, ProtocolCorrected, as_they_count
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack, that_stands
 from referee.sight import Event, Recorded
 from referee.value import Points, RuleId, Seat, Value
@@ -32,6 +33,16 @@ SettlementStatus = Annotated[
         description="`open`: the match goes on, and nobody owes anything yet; where there is a pot, each has what "
         "was won and put in until now. `provisional`: it is over, and its scores may still be corrected (J8). "
         "`final`: it is over.",
+    ),
+]
+Counted = Annotated[
+    Literal["agreed", "waiting", "declined", "above_limit"],
+    Meta(
+        title="StakesCounted",
+        description="Whether a club's books count a match. `agreed`: they do, as soon as something is owed. "
+        "`waiting`: not before all seats have agreed to the stakes. `declined`: never, because a seat or an official "
+        "declined the stakes. `above_limit`: not with this result, because it moves more than the club's "
+        "`stake_limit` allowed when the match was opened.",
     ),
 ]
 OPENING = "opening"
@@ -94,6 +105,10 @@ class Settlement(Value):
     """What no seat has, in minor units: what lies in the pot, and what the points at the start did not balance."""
     sum: told.Money
     """Always 0: nothing is lost."""
+    counted: Counted | None
+    """Whether the club's books count the match; null: no club keeps books of it."""
+    waiting_for: told.Seats
+    """The seats that have to agree to the stakes before the club's books count the match."""
     seats: told.BySeat[SeatSettled]
     """By seat, clockwise."""
     payments: told.Many[PaymentDue]
@@ -121,6 +136,7 @@ def settlement(
     lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
     amounts = [sum([line.amount for line in own]) for own in lines]
     pot = -sum(amounts)
+    waiting_for = sheet.waiting_for
     return Settlement(
         status="open" if sheet.end is None else "provisional" if provisional else "final",
         currency=sheet.stakes.currency,
@@ -128,6 +144,8 @@ def settlement(
         basis=basis,
         pot=pot,
         sum=sum(amounts) + pot,
+        counted=_counted(sheet, waiting_for, amounts),
+        waiting_for=waiting_for,
         seats=tuple(
             [
                 SeatSettled(seat=seat, member=members[seat] if members else None, amount=amounts[seat], lines=own)
@@ -136,6 +154,24 @@ def settlement(
         ),
         payments=tuple(sheet.payments_due()),
     )
+
+
+def moved(amounts: Sequence[int]) -> int:
+    """Return what a result moves, in minor units: what those who pay, pay together. The pot is one of them."""
+    paid = -sum([amount for amount in amounts if amount < 0])
+    return max(paid, sum(amounts) + paid)
+
+
+def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]) -> Counted | None:
+    """Return whether a club's books count a match; ``None``: it is no club's."""
+    if sheet.opened.club is None:
+        return None
+    if sheet.declined:
+        return "declined"
+    if waiting_for:
+        return "waiting"
+    limit = sheet.opened.stake_limit
+    return "above_limit" if sheet.end is not None and limit is not None and moved(amounts) > limit else "agreed"
 
 
 def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
@@ -164,6 +200,9 @@ class _Sheet:
         self.end: End | None = None
         self.ended_by = 0
         """The number of the event that says how the match has ended."""
+        self.agreed: set[int] = set()
+        """The seats that have agreed to the stakes."""
+        self.declined = False
         struck: tuple[int, ...] = ()
         for recorded in history:
             match recorded.event:
@@ -171,9 +210,20 @@ class _Sheet:
                     self.end, self.ended_by = end, recorded.originator_version
                 case ProtocolCorrected() as corrected:
                     self.end, self.ended_by, struck = corrected.won, recorded.originator_version, corrected.struck
+                case StakesAgreed(seats=seats):
+                    self.agreed.update(seats)
+                case StakesDeclined():
+                    self.declined = True
         self.lines: list[Line] = [line for line in as_they_count(history).values() if line.deal not in struck]
         self.halves = any(isinstance(line, DealScored) and line.halves for line in self.lines)
         self.payments = payments_at(self.end, self.stakes.unit)
+
+    @property
+    def waiting_for(self) -> tuple[int, ...]:
+        """The seats that have to agree to the stakes still."""
+        if self.opened.club is None or self.declined:
+            return ()
+        return tuple([seat for seat in self.seats if seat not in self.agreed])
 
     def written(self, seat: int, unit: int) -> Iterator[SettlementLine]:
         """What stands in the protocol of a seat, at so much a point."""

@@ -24,7 +24,7 @@ from tests.sixth.high_card import RULESET as SIXTH
 TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes adjudication shuffle entropy_seconds
-                        all        club evening table members visibility stakes_need
+                        all        club evening table members visibility stakes_need stake_limit
                         nobody     tokens official officials
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
@@ -141,7 +141,7 @@ act/taken-back          all        case first last seat
 
 club/founded            all        name currencies timezone founder expires_at
                         nobody     hash
-club/set                all        name currencies timezone payout_limit keep_years sie alone
+club/set                all        name currencies timezone payout_limit keep_years sie stakes_need stake_limit alone
 member/joined           all        member name
 member/named            all        member name
 member/left             all        member on

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from api.access.clubs import KeyHolder, must_have
+from api.access.clubs import KeyHolder, must_have, why_not_taken
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.access.tried import tries
 from api.http.headers import Req
@@ -96,7 +96,10 @@ class Caller(Value):
         raise Problem("only_looks_on")
 
     def must_be_theirs(self, match: Match, asked: Request) -> None:
-        """403 unless this is his to ask. A scribe does what seats do; what they say they say themselves."""
+        """403 unless this is his to ask. A scribe does what seats do; what they say they say themselves. The old
+        secret of a rotated key admits nobody and agrees to no stakes."""
+        if isinstance(asked, AgreeStakes | Invite) and self.key is not None and self.key.key.hash != self.key.held:
+            raise why_not_taken(self.key)
         if isinstance(asked, Invite):
             self._must_admit(match, asked)
         elif self.actor != "scribe" or not isinstance(asked, SeatAct | Knock):

@@ -33,7 +33,9 @@ def read_settlement(service: Service, match: Match, basis: Basis, provisional: b
     "from the events of the match as they count after corrections. While the match goes on (`open`) nobody owes "
     "anything yet; in a game with a pot each seat has what it has won and put in until now. `provisional`: it is "
     "over, and a score may still be corrected. `final`: it is over. A match that was abandoned owes nothing, but "
-    "that a pot is shared. All see it, as they see the protocol. 404 where the match is not for money.",
+    "that a pot is shared. In a club's match `counted` says whether its books count it: while the seats in "
+    "`waiting_for` have not agreed to the stakes, nothing is entered. When the last of them agrees it is, also after "
+    "the end. All see it, as they see the protocol. 404 where the match is not for money.",
     tags=["Books"],
     operation_class=described(
         gives=Settlement,

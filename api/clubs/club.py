@@ -14,6 +14,7 @@ from api.http.replies import Reply, short
 from api.service import service_of
 from referee import told
 from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
+from referee.events import StakesNeed
 from referee.store.club import Club
 from referee.value import Time, Value, Version
 
@@ -38,6 +39,11 @@ class ClubSeen(Value):
     no limit."""
     keep_years: told.Years
     """So long nobody is erased, from the year on in which he left; 0: nothing demands it."""
+    stakes_need: StakesNeed
+    """Who agrees to the stakes of matches that are opened now."""
+    stake_limit: told.Money | None
+    """Minor units, in the currency of the match. The most that a match may move which is opened now; null: there is
+    no limit."""
     sie: SieAccounts
     """The accounts that stand for the club's own in a SIE file."""
     swish: NumberRef | None
@@ -65,6 +71,8 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
         timezone=now.timezone,
         payout_limit=now.payout_limit,
         keep_years=now.keep_years,
+        stakes_need=now.stakes_need,
+        stake_limit=now.stake_limit,
         sie=now.sie,
         swish=numbers.swish,
         iban=numbers.iban,

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +35,16 @@ class Evening:
             self.done("join", name=name)
         for member, swish in enumerate(NUMBERS, 1):
             self.done("set_payee", member=member, swish=swish)
+        self.keys = [self.key, *map(self._key_of, range(2, len(PLAYERS) + 1))]
+        """Of the members, by seat."""
         self.number: int = self.done("open_evening", on=date.today().isoformat(), season=SEASON)["evening"]
+
+    def _key_of(self, member: int) -> str:
+        """The key of a member, who redeems the invitation to it."""
+        until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+        invitation = self.done("issue_key", member=member, expires_at=until)["invitation"]
+        secret: str = self.client.post(f"/v1/invitations/{invitation['code']}", {})["key"]["secret"]
+        return secret
 
     def done(self, act: str, **fields: Any) -> dict[str, Any]:
         """What comes of an act of the club."""
@@ -59,11 +68,14 @@ class Evening:
         players = [{"member": member} for member in range(1, len(PLAYERS) + 1)]
         made = self.client.post("/v1/matches", {**of_the_club, "players": players, **opening}, self.key)
         path, official = f"/v1/matches/{made['id']}", made["official_token"]
+        for seat, key in enumerate(self.keys):
+            self.client.post(f"{path}/acts", {"act": "agree_stakes", "seat": seat}, key)
         for deal in match["deals"]:
             version = self.client.post(f"{path}/acts", deal, official)["version"]
         settled = self.client.get(f"{path}/settlement?min_version={version}", official)
         amounts = [seat["amount"] for seat in settled["seats"]]
         expect(f"what {title} comes to", (settled["status"], amounts), ("final", match["amounts"]))
+        expect("that all have agreed to the stakes", settled["counted"], "agreed")
         for seat in settled["seats"]:
             expect("that the lines add up", sum(line["amount"] for line in seat["lines"]), seat["amount"])
         print(f"  {title}")

@@ -16,6 +16,7 @@ from api.http.params import NUMBER, MatchId
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply
 from api.log.bundled import (
+    AGREED,
     OPENED,
     RULED,
     SCORES,
@@ -46,7 +47,7 @@ CASES = topics(*FACTS)
 def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     """Whether nothing of a row is hidden from the caller but what is hidden from everybody (the hashes of tokens)."""
     _, _, number, topic, _ = placed.row
-    public = number <= max(match.public_to, 1) or topic in RULED  # which is about deals that are over
+    public = number <= max(match.public_to, 1) or topic in RULED | AGREED  # which tell of no deal under way
     if not public and topic not in CASES:
         return False
     if topic in RULED and caller.sees_as(public=True) != "official":
@@ -58,11 +59,14 @@ def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
 
 
 def entries_by(service: Service, connection: Connection, match: Match, rows: Sequence[Placed]) -> Entries | None:
-    """What the club's books have of a match by these rows of it; ``None`` where the treasurer has taken an entry of
-    it back, which stands in a row of the club."""
+    """Return what the club's books have of a match by these rows of it; ``None`` where rows of the club decide that
+    too: the treasurer has taken an entry of it back, or a balance would be too large."""
     opened = match.opened
     if opened.club is None or opened.stakes is None:
         return ()
+    money = service.books.ledger.money(connection, match.id)
+    if money is not None and money.beyond and not money.above_limit:
+        return None
     causes = [f"{match.id}/{one.row[2]}" for one in rows]
     found = service.books.ledger.made_by(connection, opened.club, opened.evening, causes)
     own = {entry.number for entry, _ in found}
@@ -130,7 +134,7 @@ async def get_bundle(
         await service.books.ask_of(service.books.ledger, seen.id, seen.version, lambda *_: None)
 
     def of_match(connection: Connection, tree: Tree) -> Any:
-        found = rows_of(service, connection, match, 1, seen.version, SCORES | RULED)
+        found = rows_of(service, connection, match, 1, seen.version, SCORES | RULED | AGREED)
         found = [one for one in found if one.leaf < tree.size]
         if not found:
             raise Problem("not_signed_yet", event=1, size=signed.size)

@@ -25,6 +25,7 @@ from referee.log.facts import LogSigned, LogSize, Note
 from referee.log.notes import base64
 from referee.log.tree import Tree
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack
 from referee.settling import comes_to
 from referee.sight import Recorded
@@ -38,6 +39,9 @@ SCORES = OPENED | ENDS | topics(DealScored)
 """What a match came to, and by what rules."""
 RULED = topics(ProtocolCorrected, ActTakenBack)
 """What may change that afterwards. What was asked for stands in the row, and is for officials and auditors."""
+
+AGREED = topics(StakesAgreed, StakesDeclined)
+"""What decides whether a club's books count the match."""
 
 Stored = Annotated[
     str,
@@ -181,11 +185,14 @@ def recorded_in(placed: Placed) -> Recorded:
 
 
 def decided(found: Iterable[Placed]) -> Iterator[Placed]:
-    """The rows that say what a match came to, in order: its ends, and the rulings that came after one or made one."""
+    """Yield the rows that say what a match came to, in order: its ends, the rulings that came after one or made one,
+    and who agreed to the stakes."""
     over = False
     for one in found:
         topic = one.row[3]
-        if topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
+        if topic in AGREED:
+            yield one
+        elif topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
             over = True
             yield one
 

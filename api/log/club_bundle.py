@@ -15,6 +15,7 @@ from api.http.params import NUMBER, ClubId, ClubMinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
 from api.log.bundled import (
+    AGREED,
     ENDS,
     OPENED,
     RULED,
@@ -46,7 +47,8 @@ ENTRIES_MOST = 2000
     description="What the entries of a closing come of, row by row as it is stored, each with the proof that it is "
     "in the signed log: what the treasurer posted, and of each match the opening, the end and the rulings that "
     "changed it; the closing, and the closing before. `settlements` has what the matches came to, and `entries` all "
-    "that was entered since the closing before. So who has nothing but this and `openapi/verify.py` makes the "
+    "that was entered since the closing before. The rows of a match say who agreed to its stakes, too. So who has "
+    "nothing but this and `openapi/verify.py` makes the "
     "closing's digest again, and finds each entry in a row. No row of a deal is in it, and no name: those are told "
     "by a match's own bundle and by the members.\n\n"
     "With `audit` or `treasury`; with `treasury` alone 403 `scope-missing` where the closing rests on a private "
@@ -128,10 +130,11 @@ class Resting:
     def on_matches(self) -> Iterator[Decided]:
         """Of each match the rows that decide, and what it came to by them."""
         for match_id, last in self._last.items():
-            found = rows_of(self._service, self._connection, match_id, 1, last, OPENED | ENDS | RULED)
+            found = rows_of(self._service, self._connection, match_id, 1, last, OPENED | ENDS | RULED | AGREED)
             opened, deciding = recorded_in(found[0]).event, list(decided(found[1:]))
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
             if opened.visibility == "private" or any(one.row[3] in RULED for one in deciding):
                 must_audit(self._caller)
             settled = settlement_by(match_id, opened, deciding)
-            yield Decided(deciding[0].leaf, [found[0], *deciding], settled)
+            first = next(one for one in deciding if one.row[3] not in AGREED)
+            yield Decided(first.leaf, [found[0], *deciding], settled)

@@ -35,7 +35,9 @@ class SeatGiven(Value):
 
     seat: Seat
     name: told.Name
-    token: told.Token
+    token: told.Token | None
+    """null: in a club's match for money the member takes the seat by an invitation, or acts with a key of their
+    own."""
     member: told.MemberNumber | None
     """Which member of the club; null: it is no club's match."""
 
@@ -102,7 +104,10 @@ def _match_links() -> dict[str, Any]:
     "forbid is refused (`refuse`), or stands until somebody knocks (`penalise`). `opening` takes over a match begun "
     "on paper; in Rams `points` are the balances, and they and `pot` count minor units of money where `stakes` are "
     "set, else tricks. `stakes` are for games whose source says who pays whom, and elsewhere need a house rule, the "
-    "option `money`; what a match comes to is at `…/settlement`.\n\n"
+    "option `money`; what a match comes to is at `…/settlement`. **A club's match for money gives no tokens of "
+    "seats**, and the books count it only when each member in it has agreed to the stakes: by redeeming the "
+    "invitation to the seat, or by the act `agree_stakes` with a key of their own. Of a club with a `stake_limit` "
+    "422 `stakes-above-limit` if one point, or what one player has at the start, already comes to more.\n\n"
     "`adjudication` names the officials who hear what events cannot decide. At a real table one does unless it is "
     "null: there a seat may report what the cards cannot show, and should not by itself put points on anybody.\n\n"
     '`shuffle: "committed"`: before each deal the server publishes the hash of a seed and the seats may add to it '
@@ -158,7 +163,7 @@ async def open_match(request: Req) -> Reply:
     headers = _again(match, tokens) if before is not None or outcome.repeated else {}
     service.tell(request, match)  # whoever opens a match of a club holds a key of the club
     match = await service.named(request, match)
-    members = match.opened.members
+    members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
     made = MatchMade(
         id=match_id,
         version=version,
@@ -170,7 +175,12 @@ async def open_match(request: Req) -> Reply:
         shuffle=match.opened.shuffle,
         entropy_seconds=match.opened.entropy_seconds,
         seats=tuple(
-            SeatGiven(seat=seat, name=name, token=token, member=members[seat] if members else None)
+            SeatGiven(
+                seat=seat,
+                name=name,
+                token=None if for_money else token,
+                member=members[seat] if members else None,
+            )
             for seat, (name, token) in enumerate(zip(match.opened.players, tokens, strict=True))
         ),
         official_token=given[0].token,

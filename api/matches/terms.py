@@ -16,8 +16,18 @@ from api.matches.shown import RulesetSeen
 from referee import told
 from referee.clubs.asked import EveningSent, MemberSent
 from referee.clubs.rules import evening_open, members_here
+from referee.clubs.stakes import check_limit, need_of
 from referee.clubs.standing import Club
-from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Stakes, Visibility
+from referee.events import (
+    Adjudication,
+    Dealing,
+    Enforcement,
+    MatchOpened,
+    Shuffling,
+    Stakes,
+    StakesNeed,
+    Visibility,
+)
 from referee.games import RULESETS
 from referee.officials import takeback
 from referee.refusals import AgainstTheClub
@@ -214,7 +224,12 @@ def opened_by(
         raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
     if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
-    stakes, terms = body.stakes, terms_of(body)
+    stakes = None if body.stakes is None else Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
+    need: StakesNeed = "members"
+    if stakes is not None and club is not None:
+        check_limit(club, rules, stakes, points, pot)
+        need = need_of(club, rules, body.dealing, points, pot)
+    terms = terms_of(body)
     if terms is not None:
         told_apart((one.name for one in terms.officials), officials=True)
     if body.shuffle is not None and body.dealing != "house":
@@ -233,7 +248,7 @@ def opened_by(
         pot=pot,
         taken_over=body.opening is not None,
         first_dealer=body.first_dealer,
-        stakes=Stakes(currency=stakes.currency, unit=stakes.unit) if stakes else None,
+        stakes=stakes,
         tokens=seats,
         official=attending[0],
         officials=attending[1:],
@@ -245,6 +260,8 @@ def opened_by(
         table=body.table,
         members=members,
         visibility=body.visibility or ("public" if club is None else "club"),
+        stakes_need=need,
+        stake_limit=None if club is None or stakes is None else club.stake_limit,
     )
     rules.opening(opened)
     takeback.check_opening(opened)

@@ -30,8 +30,9 @@ from projections.audit.tree import Signed
     "balance of both, and what each check has found, with its place and in a sentence (`Accept-Language`: `en` or "
     "`sv`). Beside it what an auditor asks for: matches that are not over, proposals that wait, reversals, keys, and "
     "how much has come since the last closing. By name: who issued, rotated and revoked each key, and who changed "
-    "settings and payment numbers, erased members and closed the books; what one person did alone; and acts of two "
-    "persons of whom one invited the other, or whom the same person invited. With `Accept: text/html` as a page "
+    "settings and payment numbers, erased members and closed the books; what one person did alone; acts of two "
+    "persons of whom one invited the other, or whom the same person invited; and who confirmed the stakes of a match "
+    "for others, or invited them to it. With `Accept: text/html` as a page "
     "without a script, to be read or printed. It reads every row of the log, and takes as long. With `audit` or "
     "`treasury`.",
     tags=["Money"],

@@ -59,7 +59,31 @@ def lists(audit: Audit, sheet: Sheet) -> Iterator[str]:
             for one in audit.across_closings
         ],
     )
-    yield sheet.listed("left_out", ("match", "event"), [(one.match, one.event) for one in audit.left_out])
+    yield sheet.listed(
+        "stakes",
+        ("match", "evening", "done", "whose", "event", "at", "by"),
+        [
+            (
+                *(one.match, one.evening, sheet.said(f"stakes_{one.how}"), _members(sheet, one.members)),
+                *(one.event, moment(one.at), sheet.person(one.by)),
+            )
+            for one in audit.stakes
+        ],
+    )
+    yield sheet.listed(
+        "waiting",
+        ("match", "evening", "event", "whose"),
+        [(one.match, one.evening, one.event, _members(sheet, one.members)) for one in audit.waiting],
+    )
+    yield sheet.listed(
+        "left_out",
+        ("match", "event", "reason"),
+        [(one.match, one.event, sheet.said(one.why)) for one in audit.left_out],
+    )
+
+
+def _members(sheet: Sheet, members: Sequence[int]) -> str:
+    return ", ".join(sheet.member(member, None) for member in members)
 
 
 def _by(one: Change, sheet: Sheet) -> tuple[object, ...]:

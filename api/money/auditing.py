@@ -25,8 +25,9 @@ from projections.audit.history import (
     SettingChange,
 )
 from projections.audit.persons import KeyHeld, Waiting
-from projections.audit.reading import Rows, TextFound
+from projections.audit.reading import MatchWaiting, ResultLeftOut, Rows, TextFound
 from projections.audit.settled import Reckoning
+from projections.audit.stakes import StakesAnswered
 from projections.audit.tree import Signed, compare
 from projections.follow.page import Row
 from referee import told
@@ -91,14 +92,6 @@ class MatchAcrossClosings(Value):
     """The entry of its result; null: nothing is owed."""
 
 
-class ResultLeftOut(Value):
-    """A match whose result is not in the books, because a balance would be too large."""
-
-    match: told.MatchId
-    event: EventNumber
-    """The event that says the result."""
-
-
 class Reversal(Value):
     """An entry that takes back another."""
 
@@ -161,6 +154,11 @@ class Audit(Value):
     related: Annotated[tuple[ActOfTwo, ...], told.at_most(LISTED_MAX)]
     """Payments and other acts whose two persons invited one another or were invited by the same person: the last of
     them."""
+    stakes: Annotated[tuple[StakesAnswered, ...], told.at_most(LISTED_MAX)]
+    """Stakes that one person confirmed or declined for others, or to which a member agreed by an invitation of
+    another person: the last of them."""
+    waiting: Annotated[tuple[MatchWaiting, ...], told.at_most(LISTED_MAX)]
+    """Matches for money that are over and wait until all members have agreed to the stakes: the first of them."""
     left_out: Annotated[tuple[ResultLeftOut, ...], told.at_most(LISTED_MAX)]
     """Results that are too large for the books: the first of them."""
     closed_through: told.EntryCount
@@ -234,7 +232,6 @@ def audited(
         reversals = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
         across = deque(rows.across_closings(), maxlen=LISTED_MAX)
         under_way = islice(rows.open_matches(), LISTED_MAX)
-        left_out = islice(rows.left_out(), LISTED_MAX)
         history = rows.history
         return Audit(
             club=rows.people.name or str(club),
@@ -270,7 +267,9 @@ def audited(
             closings=tuple(history.closings),
             alone=tuple(history.alone),
             related=tuple(history.related),
-            left_out=tuple(ResultLeftOut(match=str(one), event=event) for one, event in left_out),
+            stakes=tuple(rows.agreements.listed),
+            waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
+            left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, compared.last - keeping.through),
         )

@@ -63,7 +63,7 @@ def says_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club
             account = account_of(member)
             balances = tuple(ledger.balance(connection, club.id, account, one) for one in now.currencies)
             last = ledger.last_on(connection, club.id, account)
-            going_on = matches.still_open(connection, club.id, member)
+            going_on = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
             return {"balances": balances, "entry": last, "matches": going_on}
         case asked.PaySent():
             return {}

@@ -8,10 +8,11 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Self
 from uuid import UUID
 
 import msgspec
+from msgspec import Meta
 from sqlalchemy import (
     Column,
     Integer,
@@ -31,6 +32,7 @@ from projections.audit.findings import Findings
 from projections.audit.history import History
 from projections.audit.persons import People
 from projections.audit.settled import OF_MONEY, Reckoning, owed
+from projections.audit.stakes import Agreements
 from projections.follow.engine import Json
 from projections.follow.page import Decode, Read, Row, topics
 from projections.journal import Posting
@@ -39,12 +41,14 @@ from projections.ledger.entering import Writing
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from projections.refs import refs_in
+from referee import told
 from referee.clubs.facts import BooksClosed, ClubFounded, Ref, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.tree import FIRST, HASH_BYTES
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
+from referee.value import EventNumber, Value
 
 ROWS = 2000
 """Rows that are read at a time."""
@@ -113,6 +117,38 @@ class _Own:
         """Closings of the club between its opening and the entry of its result."""
 
 
+class MatchWaiting(Value):
+    """A match for money that is over, and that the books do not count before all members in it have agreed to the
+    stakes."""
+
+    match: told.MatchId
+    evening: told.EveningNumber | None
+    """The evening of the club on which it was opened; null: none."""
+    event: EventNumber
+    """The event that ended it."""
+    members: told.BySeat[told.MemberNumber]
+    """The members who have not agreed."""
+
+
+LeftOut = Annotated[
+    Literal["above_limit", "balance_too_large"],
+    Meta(
+        title="LeftOut",
+        description="Why a result is not in the books. `above_limit`: it moves more than the club's `stake_limit` "
+        "allowed when the match was opened. `balance_too_large`: a balance could not be kept exactly.",
+    ),
+]
+
+
+class ResultLeftOut(Value):
+    """A match whose result is not in the books because it is too large."""
+
+    match: told.MatchId
+    event: EventNumber
+    """The event that says the result."""
+    why: LeftOut
+
+
 class AcrossClosings(NamedTuple):
     """A match for money with the closings between its opening and the entry of its result."""
 
@@ -140,6 +176,7 @@ class Rows:
     ) -> None:
         """``names``: of members, by number."""
         self.club, self.findings, self.people, self.history = club, findings, People(findings), History(names)
+        self.agreements = Agreements(self.history.person)
         self.ledger, self.tree = LEDGER, TREE
         self._decode, self._how, self._texts, self._since = decode, how, texts, since
         self.own: dict[UUID, _Own] = {club: _Own(club)}
@@ -231,6 +268,8 @@ class Rows:
                     refs.setdefault(ref, (own.id, number))
             if topic in entered:
                 self._enter(own, recorded)
+            if own.opened is not None:
+                self._agree(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
                 scores.append({"match": own.id, "number": number, "topic": topic, "state": state})
             if own.club:
@@ -247,6 +286,10 @@ class Rows:
         except UNREADABLE as error:
             what = f"{recorded.event.TOPIC}: {error}"
             self._say(own, recorded.originator_version, "row_unreadable", stands=what)
+
+    def _agree(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
+        with suppress(*UNREADABLE):  # as somebody wrote it; the entries show the difference
+            self.agreements.take(recorded, evening, members)
 
     def _say(self, own: _Own, number: Any, code: str, **more: Any) -> None:
         """Something is wrong with the chain at an event."""
@@ -295,7 +338,8 @@ class Rows:
                 continue
             money = self.money.get(own.id)
             entry = None if money is None else money.entry
-            if not own.ended_by or (entry is not None and entry > through):
+            waits = money is not None and money.waits
+            if not own.ended_by or waits or (entry is not None and entry > through):
                 own.closings.append(closing)
 
     def _flush(self) -> None:
@@ -330,18 +374,30 @@ class Rows:
 
     def across_closings(self) -> Iterator[AcrossClosings]:
         """Yield the matches for money that are over and were opened before a closing that does not have their
-        result, in the order in which they were opened."""
+        result, in the order in which they were opened. Those that wait for agreement to their stakes are not among
+        them."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
+                if money is not None and money.waits:
+                    continue
                 entry = None if money is None else money.entry
                 yield AcrossClosings(own.id, own.opened[0], tuple(own.closings), own.ended_by, entry)
 
-    def left_out(self) -> Iterator[tuple[UUID, int]]:
-        """Yield each match whose result is too large for the books, with the event that says it."""
+    def waiting(self) -> Iterator[MatchWaiting]:
+        """Yield the matches that are over and are not entered before all members have agreed to the stakes."""
+        for own in self.own.values():
+            money = self.money.get(own.id)
+            if own.ended_by and money is not None and money.waits:
+                members = tuple(money.members[seat] for seat in money.waiting_for)
+                yield MatchWaiting(match=str(own.id), evening=money.evening, event=own.ended_by, members=members)
+
+    def left_out(self) -> Iterator[ResultLeftOut]:
+        """Yield each match whose result is not entered because it is too large, with the event that says it."""
         for match, money in self.money.items():
             if money is not None and money.club == self.club and money.beyond:
-                yield match, money.beyond
+                why: LeftOut = "above_limit" if money.above_limit else "balance_too_large"
+                yield ResultLeftOut(match=str(match), event=money.beyond, why=why)
 
     # Settlements
 
@@ -359,7 +415,7 @@ class Rows:
             before: tuple[int, ...] = ()
             try:
                 for one in owed(history, own.how, self.findings):
-                    if one.amounts != before:
+                    if one.amounts != before or not one.amounts:
                         before = one.amounts
                         postings = {account_of(who): -some for who, some in zip(own.opened[1], before, strict=False)}
                         postings["pot"] = sum(before)

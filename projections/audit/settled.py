@@ -6,13 +6,14 @@ from typing import NamedTuple
 from projections.audit.findings import Findings
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack, that_stands
-from referee.settling import Basis, comes_to, settlement
+from referee.settling import Basis, Settlement, comes_to, settlement
 from referee.sight import Recorded
 
 OF_MONEY = (
     *(MatchOpened, DealScored, DealVoided, MatchWon, MatchClosed, MatchAbandoned),
-    *(ProtocolCorrected, ActTakenBack),
+    *(ProtocolCorrected, ActTakenBack, StakesAgreed, StakesDeclined),
 )
 """What a settlement is reckoned from."""
 
@@ -25,7 +26,8 @@ class Reckoning(NamedTuple):
 
 
 class Owed(NamedTuple):
-    """What a match comes to from an event on: by seat, and empty where nothing is owed yet."""
+    """What a match comes to in the books from an event on: by seat, and empty if nothing is owed yet, or if the books
+    do not count it."""
 
     event: int
     amounts: tuple[int, ...]
@@ -36,15 +38,16 @@ def owed(history: Sequence[Recorded], how: Reckoning, findings: Findings) -> Ite
     ended_by = 0
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
+        if isinstance(event, StakesAgreed | StakesDeclined):
+            yield Owed(number, _counted(settlement(history[:place], how.basis, balances=how.has_pot)))
+            continue
         if (told := comes_to(event, ended_by)) is None:
             continue
         ended_by = number
         where = {"aggregate": str(recorded.originator_id), "event": number}
         past = history[:place]
         found = settlement(past, how.basis, balances=how.has_pot)
-        amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
-        if not any(amounts):
-            amounts = ()
+        amounts = _amounts(found)
         if amounts != (told if any(told) else ()):
             findings.say("derivations", "settlement_said", **where, stands=list(told), should=list(amounts))
         if found.payments:
@@ -62,7 +65,18 @@ def owed(history: Sequence[Recorded], how: Reckoning, findings: Findings) -> Ite
                 findings.say("derivations", "pot_said", **where, stands=pot, should=found.pot)
         if isinstance(event, MatchWon | MatchClosed | ProtocolCorrected):
             _lines(past, event, findings)
-        yield Owed(number, amounts)
+        yield Owed(number, _counted(found))
+
+
+def _amounts(found: Settlement) -> tuple[int, ...]:
+    """Return by seat what is owed; empty if nothing is."""
+    amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
+    return amounts if any(amounts) else ()
+
+
+def _counted(found: Settlement) -> tuple[int, ...]:
+    """Return by seat what the books of the club count; empty if nothing."""
+    return _amounts(found) if found.counted == "agreed" else ()
 
 
 def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:

@@ -2,7 +2,8 @@
 
 An entry has a number in its club, 1 and up in the order of the log, and nothing of it ever changes: what was wrong is
 reversed by another. Debit is above zero. What a match came to the referee has said in the event that ended it; here
-it is only entered, and where it is said otherwise later, or nothing any more, the first entry is reversed.
+it is only entered, and where it is said otherwise later, or nothing any more, the first entry is reversed. It is
+entered when every seat has agreed to the stakes, which may be later than the end; then the agreement is its cause.
 
 Where a row cannot be taken, the club waits whose it may be: an entry that came later than its place in the log would
 have another number than in a book that was built anew. A row that is gone is missed when a later one of its match
@@ -22,17 +23,21 @@ from projections.ledger.tables import Keeping, Tables
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
 
 OF_CLUBS = topics(ClubFounded, ClubSet, MoneyPosted, BooksClosed)
-OF_MATCHES = topics(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack)
+OF_MATCHES = topics(
+    *(MatchOpened, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected, ActTakenBack),
+    *(StakesAgreed, StakesDeclined),
+)
 
 
 class Ledger(Tables):
     """The book of all clubs' money."""
 
-    name, key = "ledger", "ledger_2"
+    name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES
 
     def under(self, prefix: str) -> Self:

@@ -19,6 +19,7 @@ from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
 from referee.clubs.facts import MATCHES_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
 from referee.events import MatchOpened
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.settling import comes_to
 from referee.sight import Recorded
 
@@ -56,16 +57,33 @@ class Writing:
                 self._close(recorded, closed)
             case _:
                 if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
-                    self._settle(recorded, money)
+                    self._happens(recorded, money)
 
     # Entries
 
+    def _happens(self, recorded: Recorded, money: Money) -> None:
+        """Take in an event that may say what a match came to, or that seats have agreed to its stakes."""
+        match recorded.event:
+            case StakesAgreed(seats=seats):
+                left = tuple([seat for seat in money.waiting_for if seat not in seats])
+                money = replace(money, waiting_for=left)
+            case StakesDeclined():
+                money = replace(money, declined=True)
+            case event:
+                result = comes_to(event, money.ended_by)
+                if result is None:
+                    return
+                money = replace(money, result=result, ended_by=recorded.originator_version)
+        self.matches[recorded.originator_id] = money
+        self._changed.add(recorded.originator_id)
+        if not money.waiting_for and not money.declined:
+            self._settle(recorded, money)
+
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """What a match came to is entered; where it comes to something else now, what was entered is reversed."""
-        amounts, entry = comes_to(recorded.event, money.ended_by), money.entry
-        if amounts is None:
-            return
-        number, beyond = recorded.originator_version, 0
+        """What a match came to is entered; where it comes to something else now, what was entered is reversed. Of a
+        result above the limit nothing is entered."""
+        amounts, entry = () if money.above_limit else money.result, money.entry
+        beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:
             postings = {account_of(member): -amount for member, amount in zip(money.members, amounts, strict=False)}
             postings["pot"] = sum(amounts)
@@ -76,10 +94,8 @@ class Writing:
                     recorded, money.club, "match", money.currency, postings, evening=money.evening, by=recorded.actor
                 )
             else:
-                amounts, beyond = money.amounts, number
-        settled = replace(money, amounts=amounts, entry=entry, ended_by=number, beyond=beyond)
-        self.matches[recorded.originator_id] = settled
-        self._changed.add(recorded.originator_id)
+                amounts, beyond = money.amounts, money.ended_by
+        self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, beyond=beyond)
 
     def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
         """Return whether a match's result may replace its earlier entry without too large a balance."""
@@ -263,11 +279,14 @@ class Writing:
             kept: Mapping[UUID, Any] = have
             new, moved, changed, both = [], [], [], []
             for one, what in kept.items():
-                version, row = reached.get(one), {"id": one, column: what}
+                values: dict[str, Any] = {column: what}
+                if have is self.matches:
+                    values["waits_in"] = what.club if what is not None and what.waits else None
+                version, row = reached.get(one), {"id": one, **values}
                 if version is None:
                     changed += [row] if one in self._changed else []
                 elif one not in known:
-                    new.append({whose.name: one, "version": version, column: what})
+                    new.append({whose.name: one, "version": version, **values})
                 elif one in self._changed:
                     both.append({**row, "version": version})
                 else:
@@ -292,4 +311,11 @@ def _money_of(opened: MatchOpened) -> Money | None:
     """A match for money of a club; ``None``: it is another."""
     if opened.club is None or opened.stakes is None:
         return None
-    return Money(club=opened.club, evening=opened.evening, members=opened.members, currency=opened.stakes.currency)
+    return Money(
+        club=opened.club,
+        evening=opened.evening,
+        members=opened.members,
+        currency=opened.stakes.currency,
+        limit=opened.stake_limit,
+        waiting_for=tuple(range(len(opened.players))),
+    )

@@ -25,6 +25,7 @@ from projections.follow.keeping import LIVE, own_name
 from projections.journal import Balance, JournalEntry, Posting
 from referee.actors import Actor
 from referee.clubs.facts import Trial
+from referee.settling import moved
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
@@ -40,14 +41,33 @@ class Money(Value):
     evening: int | None
     members: tuple[int, ...]
     currency: str
+    limit: int | None = None
+    """The most that it may move, in minor units; ``None``: there is no limit."""
+    waiting_for: tuple[int, ...] = ()
+    """The seats that have to agree to the stakes before it is entered."""
+    declined: bool = False
+    """Whether the stakes were declined, so that it is never entered."""
+    result: tuple[int, ...] = ()
+    """By seat, what each receives, whether or not it is entered; empty while the match goes on."""
     amounts: tuple[int, ...] = ()
-    """By seat, what each receives; empty while it goes on."""
+    """By seat, what each receives, as it is entered; empty: nothing is."""
     entry: int | None = None
     """Where it is entered."""
     ended_by: int = 0
-    """The event that said so."""
+    """The event that said the result."""
     beyond: int = 0
-    """The event whose result is not entered because a balance would be too large; 0 if the last one is entered."""
+    """The event whose result is not entered because it is above the limit or a balance would be too large; 0 if the
+    last one is entered."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether seats have to agree to the stakes before it is entered."""
+        return bool(self.waiting_for) and not self.declined
+
+    @property
+    def above_limit(self) -> bool:
+        """Whether the result moves more than the match may."""
+        return self.limit is not None and moved(self.result) > self.limit
 
 
 class Keeping(Value):
@@ -119,7 +139,9 @@ class Tables:
             Column("match", Uuid, primary_key=True),
             Column("version", Integer, nullable=False),
             Column("money", Json(Money)),
+            Column("waits_in", Uuid),
         )
+        Index(own_name("ix_ledger_waiting"), self.matches.c.waits_in)
         self.entries = table(
             "entries",
             Column("club", Uuid, primary_key=True),
@@ -174,6 +196,16 @@ class Tables:
         """The number of the last entry of a club."""
         keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
         return 0 if keeping is None else int(keeping.last)
+
+    def money(self, connection: Connection, match: UUID) -> Money | None:
+        """Return what the books have of a match; ``None``: it is not a club's match for money."""
+        found: Money | None = connection.scalar(select(self.matches.c.money).where(self.matches.c.match == match))
+        return found
+
+    def waiting(self, connection: Connection, club: UUID, member: int) -> int:
+        """Return how many matches of a member wait until their seats have agreed to the stakes."""
+        query = select(self.matches.c.money).where(self.matches.c.waits_in == club)
+        return sum(money is not None and member in money.members for money in connection.scalars(query))
 
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None

@@ -23,6 +23,7 @@ from referee.clubs.facts import (
     Trial,
     Zone,
 )
+from referee.events import StakesNeed
 from referee.value import VERSION_MAX, Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
@@ -208,6 +209,11 @@ class Set(ClubAct, tag="set"):
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
     """So long nobody is erased, from the year on in which he left: 7 where the law on bookkeeping holds."""
     sie: SieAccounts | None = None
+    stakes_need: StakesNeed | None = None
+    """Who agrees to the stakes of matches that are opened from now on. At the start `members`."""
+    stake_limit: Annotated[int, Meta(ge=0, le=told.EXACT_MAX)] | None = None
+    """Minor units, in the currency of the match. The most that one match may move which is opened from now on: what
+    those who pay in it pay together. Above it the books do not count the match."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from referee import told
 from referee.actors import Actor
+from referee.events import StakesNeed
 from referee.sight import Event, Hidden
 from referee.value import VERSION_MAX, Time, Value
 
@@ -215,6 +216,10 @@ class ClubSet(Event):
     keep_years: told.Years | None = None
     """So long the books must be kept; 0: nothing demands it."""
     sie: SieAccounts | None = None
+    stakes_need: StakesNeed | None = None
+    """Who agrees to the stakes of matches that are opened from then on."""
+    stake_limit: told.Money | None = None
+    """Minor units: the most that one match may move which is opened from then on."""
     alone: bool = False
     """Whether the change takes two persons, and one person made it alone because the club had no second one."""
 

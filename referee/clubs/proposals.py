@@ -33,6 +33,8 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
     "currencies": lambda now, new: bool(new != now),
+    "stakes_need": lambda now, new: new == "secretary" != now,
+    "stake_limit": lambda now, new: now is not None and new > now,
 }
 """The settings that control one person, and whether a new value controls less than the present one."""
 

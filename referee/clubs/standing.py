@@ -19,6 +19,7 @@ from referee.clubs.facts import (
     SieAccounts,
     Zone,
 )
+from referee.events import StakesNeed
 from referee.invitations import Invitation
 from referee.told import Hash
 from referee.value import Value
@@ -105,6 +106,9 @@ class Club(Value):
     payout_limit: int | None = None
     keep_years: int = 0
     sie: SieAccounts = SieAccounts()
+    stakes_need: StakesNeed = "members"
+    stake_limit: int | None = None
+    """Minor units that one match may move; ``None``: as many as its stakes make."""
     payee: Payee = Payee()
     """How the club itself is paid."""
     acted_at: datetime | None = None

@@ -27,7 +27,7 @@ from referee.proceedings.corrections import Why
 from referee.store.command import Command
 from referee.store.log import LOG_ID
 from referee.store.store import construct, settings_for
-from tests.api.club import ClubTable
+from tests.api.club import ClubTable, seated
 from tests.api.table import Table
 from tests.caught_up import caught_up
 from tests.edited import Editor
@@ -59,7 +59,8 @@ class Played(Table):
         assert answer.status_code == 201, answer.text
         self.opened = answer.json()
         self.id, self.path = self.opened["id"], f"/v1/matches/{self.opened['id']}"
-        self.tokens = {seat["seat"]: seat["token"] for seat in self.opened["seats"]}
+        given = {seat["seat"]: seat["token"] for seat in self.opened["seats"]}
+        self.tokens: dict[int | str, str] = seated(club.client, self.id) if None in given.values() else given
         self.tokens["official"] = self.opened["official_token"]
 
     def ends(self) -> None:

@@ -2,8 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx
+
+from api.access.tokens import hash_of, new_token
+from referee.admission import Invite, RedeemInvitation
+from referee.store.command import Command
 
 FOUNDING: dict[str, Any] = {
     "name": "Knackarna",
@@ -83,3 +88,17 @@ class ClubTable:
     def names(self, who: str = "founder") -> list[str]:
         """Of the members, by number."""
         return [member["name"] for member in self.get("/members", who).json()["members"]]
+
+
+def seated(client: Any, match_id: str, seats: int = 3) -> dict[int | str, str]:
+    """The token of each seat of a club's match. Its members have redeemed their invitations, and so agreed to the
+    stakes: as another process would store it."""
+    desk, tokens = client.app.state.service.desk, dict[int | str, str]()
+    for seat in range(seats):
+        tokens[seat] = new_token()
+        for request in (
+            Invite(role="seat", seat=seat, hash=hash_of(f"code for {tokens[seat]}")),
+            RedeemInvitation(invitation=seat + 1, hash=hash_of(tokens[seat])),
+        ):
+            desk.submit(Command(id=UUID(match_id), actor=seat, request=request)).result(30)
+    return tokens

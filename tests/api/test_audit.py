@@ -60,7 +60,7 @@ def test_an_honest_club(copy: Copy) -> None:
 
 # The books say something else
 
-POSTINGS, ENTRIES = "book_ledger_2_postings", "book_ledger_2_entries"
+POSTINGS, ENTRIES = "book_ledger_3_postings", "book_ledger_3_entries"
 IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
     "an amount": (
         f"UPDATE {POSTINGS} SET amount = amount + 1 WHERE number = 13 AND account = 'cash'",
@@ -116,28 +116,28 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"running_balances": {"entry": 13, "account": "cash", "stands": "0.07"}},
     ),
     "what stands on an account": (
-        "UPDATE book_ledger_2_balances SET balance = 7 WHERE account = 'cash'",
+        "UPDATE book_ledger_3_balances SET balance = 7 WHERE account = 'cash'",
         {"running_balances": {"account": "cash", "stands": "0.07 SEK"}},
     ),
     "a digest": (
-        "UPDATE book_ledger_2_closings SET digest = 'e' WHERE closing = 1",
+        "UPDATE book_ledger_3_closings SET digest = 'e' WHERE closing = 1",
         {"closings": {"closing": 1, "stands": "e"}},
     ),
-    "a closing is gone": ("DELETE FROM book_ledger_2_closings WHERE closing = 2", {"closings": {"closing": 2}}),
+    "a closing is gone": ("DELETE FROM book_ledger_3_closings WHERE closing = 2", {"closings": {"closing": 2}}),
     "what is entered of a match": (
-        "UPDATE book_ledger_2_matches SET money = replace(money, 'SEK', 'EUR')",
+        "UPDATE book_ledger_3_matches SET money = replace(money, 'SEK', 'EUR')",
         {"settlements": {"code": "books_keep"}},
     ),
     "how far the books are": (
-        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
+        "UPDATE book_ledger_3_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":10')",
         {"settlements": {"code": "books_keep"}},
     ),
     "which entry is the last": (
-        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":99')",
+        "UPDATE book_ledger_3_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":99')",
         {"settlements": {"code": "books_keep"}},
     ),
     "matches are gone": (
-        "DELETE FROM book_ledger_2_matches",
+        "DELETE FROM book_ledger_3_matches",
         {"settlements": {"code": "books_at", "stands": "0"}},
     ),
     "a leaf of the log": (
@@ -145,7 +145,7 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
         {"log": {"leaf": 0, "event": 1}},
     ),
     "a balance that is no number": (
-        "UPDATE book_ledger_2_clubs SET keeping = '[]'",
+        "UPDATE book_ledger_3_clubs SET keeping = '[]'",
         {"running_balances": {"code": "books_unreadable"}, "settlements": {"code": "books_unreadable"}},
     ),
 }
@@ -278,7 +278,7 @@ def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
         f"INSERT INTO {POSTINGS} SELECT club, 14, account, currency, amount, balance + amount "
         f"FROM {POSTINGS} WHERE number = 13"
     )
-    copy.ledger("UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":14')")
+    copy.ledger("UPDATE book_ledger_3_clubs SET keeping = replace(keeping, '\"last\":13', '\"last\":14')")
     told = found(copy.audit())
     assert [(one.code, one.entry, one.stands) for one in told["numbers"]] == [("entry_extra", 14, cause)]
 
@@ -289,7 +289,7 @@ def test_an_entry_that_somebody_has_made_up(copy: Copy, cause: str) -> None:
         f"UPDATE {POSTINGS} SET account = '<b>' WHERE account = 'cash'",
         f"UPDATE {POSTINGS} SET balance = 'x'",
         f"UPDATE {ENTRIES} SET number = 0 WHERE number = 1",
-        "UPDATE book_ledger_2_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":99')",
+        "UPDATE book_ledger_3_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":99')",
     ],
 )
 def test_whatever_is_found_is_told_as_it_is_described(copy: Copy, change: str) -> None:

@@ -75,8 +75,8 @@ def test_a_cell_that_cannot_be_read_says_what_to_do(sqlite_url: str) -> None:
         "protocols_4_sheets.sheet",
         "protocols_4_lines.line",
         "cases_3_entries.at",
-        "ledger_2_clubs.keeping",
-        "ledger_2_entries.date",
+        "ledger_3_clubs.keeping",
+        "ledger_3_entries.date",
     )
     for name in some:
         assert read[f"book_{name}"], name
@@ -99,10 +99,10 @@ def test_a_rebuild_repairs_it(sqlite_url: str, tmp_path: Path) -> None:
 def test_verify_names_a_cell_of_the_ledger(sqlite_url: str) -> None:
     with service_over(sqlite_url) as client:
         filled(client)
-    with Spoiled(books_file(sqlite_url), "book_ledger_2_entries", "date"):
+    with Spoiled(books_file(sqlite_url), "book_ledger_3_entries", "date"):
         code, lines = said(sqlite_url)
     assert code == 1
-    assert [line for line in lines if line.startswith("book ledger: book_ledger_2_entries cannot be read: ")]
+    assert [line for line in lines if line.startswith("book ledger: book_ledger_3_entries cannot be read: ")]
 
 
 def test_a_text_that_cannot_be_read_is_one_that_was_exchanged(sqlite_url: str) -> None:

@@ -358,7 +358,7 @@ def test_nobody_learns_of_a_match_that_is_not_theirs_to_see(
     editor = copied()
     with service_over(editor.url) as client:
         stored = original[1].at(client)
-        hidden = Played(stored.club, visibility="club")
+        hidden = Played(stored.club, visibility="club", stakes=None)
         hidden.ends()
         followed(client)
     damage(editor, "no JSON", hidden.id, last := last_of(editor, hidden.id))

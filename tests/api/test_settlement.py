@@ -54,6 +54,8 @@ class TestSettlement:
             "basis": "source",
             "pot": 0,
             "sum": 0,
+            "counted": None,
+            "waiting_for": [],
         }
         assert first == {
             "seat": 0,

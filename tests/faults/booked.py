@@ -19,12 +19,14 @@ from referee.events import MatchOpened, MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import checkpoint_in
 from referee.log.tree import HASH_BYTES, leaf_hash, root_of
+from referee.proceedings.seating import StakesAgreed
 from referee.sight import Recorded
 from referee.store.store import construct
 from tests.projections.filled import content
 
 CATCH_UP_SECONDS = 30.0
-TOLD = {kind.TOPIC for kind in (ClubFounded, MoneyPosted, BooksClosed, MatchOpened, MatchWon, LogSigned)}
+OF_BOOKS = (ClubFounded, MoneyPosted, BooksClosed, MatchOpened, StakesAgreed, MatchWon, LogSigned)
+TOLD = {kind.TOPIC for kind in OF_BOOKS}
 
 Found = Callable[[str, str], object]
 """Is told of each thing that may not be: its kind, and how it is."""
@@ -96,14 +98,22 @@ def _pages(log: Log) -> Iterator[Page]:
 
 
 def _entered(journals: dict[UUID, list[JournalEntry]], events: Sequence[Recorded], seen: Seen, found: Found) -> None:
-    """Each posting and each match that came to something is entered once, and what stood there stands there still."""
-    due, of_clubs = Counter[str](), set[UUID]()
+    """Each posting, and each match that came to something and was agreed to, is entered once, and what stood there
+    stands there still."""
+    due, waiting, ended = Counter[str](), dict[UUID, set[int]](), set[UUID]()
     for one in events:
+        whose = one.originator_id
         match one.event:
             case MatchOpened(club=UUID()) as opened if opened.stakes is not None:
-                of_clubs.add(one.originator_id)
-            case MatchWon(settlement=amounts) if amounts and any(amounts) and one.originator_id in of_clubs:
-                due[f"{one.originator_id}/{one.originator_version}"] += 1
+                waiting[whose] = set(range(len(opened.players)))
+            case StakesAgreed(seats=seats):
+                waiting[whose] -= set(seats)
+                if whose in ended and not waiting[whose]:
+                    due[f"{whose}/{one.originator_version}"] += 1
+            case MatchWon(settlement=amounts) if amounts and any(amounts) and whose in waiting:
+                ended.add(whose)
+                if not waiting[whose]:
+                    due[f"{whose}/{one.originator_version}"] += 1
             case MoneyPosted():
                 due[f"{one.originator_id}/{one.originator_version}"] += 1
     made = Counter(entry.cause for journal in journals.values() for entry in journal)

@@ -85,14 +85,32 @@ class Turn:
             self._act(name, of_all=True, act="join", name=name)
         self._act("evening", of_all=True, act="open_evening", on=in_days(0)[:10], season="2026/27")
         self._act("deposit", act="deposit", member=2, amount=700, via="cash")
+        keys = [self._secret, *map(self._key_of, (2, 3))]
         opening = MATCH | {"club": self.club, "evening": 1}
         made = self._done("/v1/matches", f"opening-of-match-{self._turn}", opening, self._secret)
-        self._done(f"/v1/matches/{made['id']}/acts", "result", SHEET, made["seats"][1]["token"], of=made["id"])
+        acts = f"/v1/matches/{made['id']}/acts"
+        for seat, key in enumerate(keys):
+            self._done(acts, f"agree-{seat}", {"act": "agree_stakes", "seat": seat}, key, of=made["id"])
+        self._done(acts, "result", SHEET, keys[1], of=made["id"])
         self._act("payout", act="payout", member=2, amount=700, via="cash")
         self._act("close", act="close_books", label=f"turn {self._turn}")
         self._signed()
         self._act("fee", act="fee", member=3, amount=50)
         self._signed()
+
+    def _key_of(self, member: int) -> str:
+        """The key of a member, who redeems the invitation to it."""
+        issuing = {
+            "act": "issue_key",
+            "scopes": ["play"],
+            "expires_at": f"{in_days(30)[:10]}T00:00:00Z",
+            "member": member,
+        }
+        path, key = f"/v1/clubs/{self.club}/acts", f"inviting-member-{member}"
+        code = self._done(path, key, issuing, self._secret, of_all=True)["invitation"]["code"]
+        taken = self._done(f"/v1/invitations/{code}", f"redeeming-of-member-{member}", None, None, of_all=True)
+        secret: str = taken["key"]["secret"]
+        return secret
 
     def _signed(self) -> None:
         signer = self._service.signer

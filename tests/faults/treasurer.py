@@ -47,6 +47,11 @@ class Treasurer(Player):
             redeeming = {"Idempotency-Key": f"redeeming-{self._club}"}
             taken = await self._done("POST", f"/v1/invitations/{invited['invitation']['code']}", redeeming, None)
             self._keys[2] = taken.said["key"]["secret"]
+            issued = {"scopes": ["play"], "expires_at": in_days(30), "member": 3}
+            invited = await self._act(1, f"third-key-{self._club}", act="issue_key", **issued)
+            redeeming = {"Idempotency-Key": f"redeeming-third-{self._club}"}
+            taken = await self._done("POST", f"/v1/invitations/{invited['invitation']['code']}", redeeming, None)
+            self._keys[3] = taken.said["key"]["secret"]
             await self._act(1, "evening", act="open_evening", on=in_days(0)[:10], season="2026/27")
             for turn in count():
                 for what in PLAN:
@@ -83,12 +88,17 @@ class Treasurer(Player):
                 self._ledger.found("twice", f"closing {told['closing']} was answered with another digest before")
 
     async def _match(self, key: str) -> None:
-        """Which somebody wins."""
+        """Which somebody wins, when the members have agreed to its stakes."""
         opening = self._bearer(1) | {"Idempotency-Key": f"opening-{self._club}-{key}"}
         made = (await self._done("POST", "/v1/matches", opening, MATCH | {"club": self._club, "evening": 1})).said
         self._ledger.told(made["id"], made["version"])
         self._path = f"/v1/matches/{made['id']}"
-        headers = {"Authorization": f"Bearer {made['seats'][1]['token']}", "Idempotency-Key": key}
+        for seat in range(3):
+            agree = {"act": "agree_stakes", "seat": seat}
+            headers = self._bearer(seat + 1) | {"Idempotency-Key": f"{key}-agreed-{seat}"}
+            done = await self._done("POST", f"{self._path}/acts", headers, agree)
+            self._acknowledged(made["id"], seat, f"{key}-agreed-{seat}", done)
+        headers = self._bearer(2) | {"Idempotency-Key": key}
         self._acknowledged(made["id"], 1, key, await self._done("POST", f"{self._path}/acts", headers, SHEET))
 
     async def _act(self, who: int, key: str, may_refuse: bool = False, /, **sent: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from referee.asked import Correct
 from referee.log.notes import SigningKey
 from referee.proceedings.corrections import Why
 from referee.store.command import Command
-from tests.api.club import ClubTable
+from tests.api.club import ClubTable, seated
 from tests.api.serving import ROOT
 from tests.api.table import KORTOXEN, Table
 from tests.caught_up import caught_up
@@ -121,7 +121,8 @@ def won(club: ClubTable, **opening: Any) -> PaidMatch:
     } | opening
     opened = club.client.post("/v1/matches", json=body, headers=club.bearer("founder"))
     assert opened.status_code == 201, opened.text
-    match = PaidMatch(opened.json()["id"], [seat["token"] for seat in opened.json()["seats"]])
+    tokens = seated(club.client, opened.json()["id"])
+    match = PaidMatch(opened.json()["id"], list(tokens.values()))
     bearer = {"Authorization": f"Bearer {match.tokens[0]}"}
     answer = club.client.post(f"/v1/matches/{match.id}/acts", json=SHEET, headers=bearer)
     assert answer.status_code == 201, answer.text

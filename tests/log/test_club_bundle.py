@@ -53,7 +53,7 @@ def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Au
 
 def test_it_has_the_rows_that_the_entries_come_of_and_no_others(books: Audited) -> None:
     first, second = (books.club.get(f"/bundle?closing={closing}", "audit") for closing in (1, 2))
-    matches = ["match/opened", "match/won"]
+    matches = ["match/opened", *["stakes/agreed"] * 3, "match/won"]
     assert topics_in(first) == ["money/posted", *matches, *matches, "money/posted", "books/closed"]
     struck = [*matches, "books/closed", "protocol/corrected"]
     assert topics_in(second) == [*struck, *matches, "money/posted", "money/posted", "books/closed"]

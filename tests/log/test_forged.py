@@ -19,9 +19,11 @@ from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, signed
 from referee.log.tree import Tree, rolled_up
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
+from tests.agreed import AGREED
 from tests.log.proving import KEY, ORIGIN, checked
 from tests.played import opening
 
@@ -98,7 +100,7 @@ def settled_by(rows: list[Placed]) -> BundleSettlement | None:
     return settlement_by(MATCH, OPENED, decided(rows))
 
 
-FIRST_ENTRY = ("match", 2, (100, -400, 300))
+FIRST_ENTRY = ("match", 3, (100, -400, 300))
 BACK = (-100, 400, -300)
 HALVES = tuple(msgspec.structs.replace(one, points=2 * one.points) for one in PAID)
 TRUE: dict[str, tuple[tuple[Event, ...], list[dict[str, Any]]]] = {
@@ -107,21 +109,21 @@ TRUE: dict[str, tuple[tuple[Event, ...], list[dict[str, Any]]]] = {
     "a row from before payments were told": ((won(payments=()),), entries_of(FIRST_ENTRY)),
     "the payee pays": (
         (won((100, -100, 0), (Payment(payer=0, payee=1, points=-1, rule="B74"),)),),
-        entries_of(("match", 2, (-100, 100, 0))),
+        entries_of(("match", 3, (-100, 100, 0))),
     ),
     "abandoned": ((MatchAbandoned(deal=1),), []),
-    "opened again": ((won(), corrected()), entries_of(FIRST_ENTRY, ("reverse", 3, BACK))),
+    "opened again": ((won(), corrected()), entries_of(FIRST_ENTRY, ("reverse", 4, BACK))),
     "corrected": (
-        (won(), corrected(Ended(by="duel", rule="B74", event=2, seat=0, settlement=(100, -100, 0)))),
-        entries_of(FIRST_ENTRY, ("reverse", 3, BACK), ("match", 3, (-100, 100, 0))),
+        (won(), corrected(Ended(by="duel", rule="B74", event=3, seat=0, settlement=(100, -100, 0)))),
+        entries_of(FIRST_ENTRY, ("reverse", 4, BACK), ("match", 4, (-100, 100, 0))),
     ),
     "taken back": (
-        (won(), ActTakenBack(case=1, first=2, last=2, seat=0)),
-        entries_of(FIRST_ENTRY, ("reverse", 3, BACK)),
+        (won(), ActTakenBack(case=1, first=3, last=3, seat=0)),
+        entries_of(FIRST_ENTRY, ("reverse", 4, BACK)),
     ),
     "taken back and won again": (
-        (won(), ActTakenBack(case=1, first=2, last=2, seat=0), won()),
-        entries_of(FIRST_ENTRY, ("reverse", 3, BACK), ("match", 4, (100, -400, 300))),
+        (won(), ActTakenBack(case=1, first=3, last=3, seat=0), won()),
+        entries_of(FIRST_ENTRY, ("reverse", 4, BACK), ("match", 5, (100, -400, 300))),
     ),
 }
 
@@ -129,12 +131,42 @@ TRUE: dict[str, tuple[tuple[Event, ...], list[dict[str, Any]]]] = {
 @pytest.mark.parametrize("what", TRUE)
 def test_what_a_match_came_to_is_read_from_its_rows(what: str, tmp_path: Path) -> None:
     events, entries = TRUE[what]
-    rows = rows_of(OPENED, *events)
+    rows = rows_of(OPENED, AGREED, *events)
     code, lines = checked(tmp_path, bundled(rows, settled_by(rows), entries))
     assert code == 0, lines
     for place in range(len(entries)):
         left = [*entries[:place], *entries[place + 1 :]]
         assert checked(tmp_path, bundled(rows, settled_by(rows), left)).code == 1, "an entry is left out"
+
+
+LIMITED = msgspec.structs.replace(OPENED, stake_limit=399)
+UNCOUNTED: dict[str, tuple[tuple[Event, ...], list[dict[str, Any]]]] = {
+    "nobody has agreed": ((OPENED, won()), []),
+    "one has not agreed": ((OPENED, StakesAgreed(seats=(0, 2), how="secretary"), won()), []),
+    "they agree later": ((OPENED, won(), AGREED), entries_of(FIRST_ENTRY)),
+    "they agree to what was corrected": ((OPENED, won(), corrected(), AGREED), []),
+    "declined": ((OPENED, StakesDeclined(seat=1), won()), []),
+    "above the limit": ((LIMITED, AGREED, won()), []),
+    "above the limit once corrected": (
+        (
+            LIMITED,
+            AGREED,
+            won((100, -100, 0), ()),
+            corrected(Ended(by="duel", rule="B74", event=3, seat=0, settlement=(-100, 400, -300))),
+        ),
+        entries_of(("match", 3, (-100, 100, 0)), ("reverse", 4, (100, -100, 0))),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNCOUNTED)
+def test_what_the_books_do_not_count_has_a_settlement_and_no_entries(what: str, tmp_path: Path) -> None:
+    events, entries = UNCOUNTED[what]
+    rows = rows_of(*events)
+    code, lines = checked(tmp_path, bundled(rows, settled_by(rows), entries))
+    assert code == 0, lines
+    if not entries:
+        assert checked(tmp_path, bundled(rows, settled_by(rows), entries_of(FIRST_ENTRY))).code == 1
 
 
 def test_a_match_of_no_club_has_a_settlement_and_no_entries(tmp_path: Path) -> None:
@@ -169,7 +201,7 @@ FALSE: dict[str, tuple[MatchOpened, Event, list[dict[str, Any]], str]] = {
 @pytest.mark.parametrize("what", FALSE)
 def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: Path) -> None:
     opened, event, entries, says = FALSE[what]
-    rows = rows_of(opened, event)
+    rows = rows_of(opened, AGREED, event)
     code, lines = checked(tmp_path, bundled(rows, settled_by(rows), entries))
     assert (code, lines[-1]) == (1, f"NOT PROVED: {says}")
 

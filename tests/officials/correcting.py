@@ -69,9 +69,14 @@ class Match(Playout):
 def some_play(key: str, chance: Random, deals: int, opened: MatchOpened | None = None) -> Match:
     """So many deals of a match, or until it is over."""
     match = Match(RULESETS[key], chance, opened)
+    play_on(match, deals)
+    return match
+
+
+def play_on(match: Match, deals: int) -> None:
+    """Play so many deals, or until the match is over."""
     while match.deals < deals and not match.over:
         play_deal(match, False)
-    return match
 
 
 def of_kind(history: list[Recorded], *kinds: type[Event]) -> list[Recorded]:

@@ -17,6 +17,7 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
+from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.broken import BROKEN, broken
@@ -51,9 +52,10 @@ def test_a_bad_row_of_another_match_changes_no_entry(referee: Referee, engine: E
     matches = [uuid4() for _ in range(3)]
     for match_id in matches:
         store(referee, match_id, 1, opened)
+        store(referee, match_id, 2, AGREED)
     for match_id in matches:
         club.do(asked.Deposit(member=1, amount=500, via="cash"))
-        store(referee, match_id, 2, MatchAbandoned(deal=1, settlement=SETTLED))
+        store(referee, match_id, 3, MatchAbandoned(deal=1, settlement=SETTLED))
         club.do(asked.Fee(member=2, amount=100))
     row = store(referee, other, 2, MatchAbandoned(deal=1))
     place = head(referee)

@@ -17,6 +17,7 @@ from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.told import EXACT_MAX
+from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.filled import head, reader
@@ -39,6 +40,7 @@ class Books:
     def opens(self) -> UUID:
         match_id = uuid4()
         store(self.referee, match_id, 1, self.opened)
+        store(self.referee, match_id, 2, AGREED)
         return match_id
 
     def won(self, settlement: tuple[int, ...]) -> UUID:
@@ -46,7 +48,7 @@ class Books:
         store(
             self.referee,
             match_id,
-            2,
+            3,
             MatchWon(seat=0, by="duel", rule="B74", points=(0, 0, 0), settlement=settlement),
         )
         return match_id
@@ -62,7 +64,7 @@ class Books:
             eliminated=(),
             dealer=0,
             next_deal=1,
-            won=Ended(by="duel", rule="B74", event=2, seat=0, settlement=settlement),
+            won=Ended(by="duel", rule="B74", event=3, seat=0, settlement=settlement),
         )
         store(self.referee, match_id, number, event)
 
@@ -101,9 +103,9 @@ def test_a_correction_that_comes_back_is_entered(referee: Referee, engine: Engin
     books = Books(referee, engine)
     books.won((-HUGE, HUGE, 0))
     second = books.won((-HUGE, HUGE, 0))
-    books.corrected(second, 3, (-100, 100, 0))
+    books.corrected(second, 4, (-100, 100, 0))
     assert books.balances() == {"member:1": HUGE + 100, "member:2": -HUGE - 100}
-    books.corrected(second, 4, (-HUGE, HUGE, 0))
+    books.corrected(second, 5, (-HUGE, HUGE, 0))
     assert books.balances() == {"member:1": HUGE + 100, "member:2": -HUGE - 100}, "the last that could be entered"
     books.desk.close()
 
@@ -113,7 +115,7 @@ def test_a_match_is_not_taken_back_where_that_goes_too_far(referee: Referee, eng
     books.won((-HUGE, HUGE, 0))
     second = books.won((HUGE, -HUGE, 0))
     books.won((-HUGE, HUGE, 0))
-    books.corrected(second, 3, (0, 0, 0))
+    books.corrected(second, 4, (0, 0, 0))
     assert books.balances() == {"member:1": HUGE, "member:2": -HUGE}
     books.desk.close()
 
@@ -124,7 +126,8 @@ def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> 
     second = books.won((-HUGE, HUGE, 0))
     with Rows(books.club.id, decoded, lambda _: None, NoTexts(), lambda _: (), Findings(), {}) as rows:
         rows.read(reader(referee), head(referee))
-        assert list(rows.left_out()) == [(second, 2)]
+        (left,) = rows.left_out()
+        assert (left.match, left.event, left.why) == (str(second), 3, "balance_too_large")
     books.desk.close()
 
 

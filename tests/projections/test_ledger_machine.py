@@ -26,6 +26,7 @@ from referee.clubs import asked
 from referee.clubs.facts import account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchWon, Stakes
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.proceedings.seating import StakesAgreed
 from referee.refusals import Refused
 from referee.sight import Event, Recorded
 from referee.store.clock import utc_now
@@ -69,6 +70,7 @@ class Books(RuleBasedStateMachine):
         self.club.do(asked.OpenEvening(on=utc_now().date(), season="2026/27"))
         self.matches: dict[UUID, tuple[int, tuple[int, ...], int]] = {}
         self.seats: dict[UUID, tuple[int, ...]] = {}
+        self.waiting: dict[UUID, set[int]] = {}
         self.closed: dict[int, str] = {}
         self.at = 0
         self._start()
@@ -183,6 +185,17 @@ class Books(RuleBasedStateMachine):
         self._store(match_id, 1, replace(opened, club=self.club.id, evening=1, members=seats))
         if money:
             self.matches[match_id], self.seats[match_id] = (1, (), 0), seats
+            self.waiting[match_id] = {0, 1, 2}
+
+    @rule(which=st.integers(0, 2), some=st.sets(st.integers(0, 2), min_size=1) | st.just({0, 1, 2}))
+    def agree(self, which: int, some: set[int]) -> None:
+        """Seats agree to the stakes, also when the match is over."""
+        if which < len(self.matches):
+            match_id = list(self.matches)[which]
+            number, amounts, _ = self.matches[match_id]
+            self._store(match_id, number + 1, StakesAgreed(seats=tuple(sorted(some)), how="secretary"))
+            self.matches[match_id] = number + 1, amounts, 0
+            self.waiting[match_id] -= some
 
     @rule(which=st.integers(0, 2), amounts=won, how=st.sampled_from(("won", "closed", "abandoned", "nothing")))
     def ends(self, which: int, amounts: Any, how: str) -> None:
@@ -271,6 +284,9 @@ class Books(RuleBasedStateMachine):
             kept = {row.match: row.money for row in connection.execute(select(matches.match, matches.money))}
         taken_back = {entry.reverses: entry for entry in entries if entry.reverses is not None}
         for match_id, (_, amounts, _) in self.matches.items():
+            assert set(kept[match_id].waiting_for) == self.waiting[match_id]
+            if self.waiting[match_id]:
+                amounts = ()
             if kept[match_id].beyond:  # it stays as it was entered before
                 amounts = kept[match_id].amounts
             made = [entry for entry in entries if entry.kind == "match" and entry.cause.startswith(str(match_id))]

@@ -14,12 +14,14 @@ from referee.clubs.facts import account_of
 from referee.events import Adjudication, DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Stakes
 from referee.games import RULESETS
 from referee.proceedings.corrections import ProtocolCorrected
+from referee.proceedings.seating import StakesAgreed
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
+from tests.agreed import agreed_after
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_settling_playouts import for_money
-from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes
+from tests.officials.correcting import Match, correction, play_on, scored_deals, some_script, with_strikes
 from tests.projections.filled import page_of
 from tests.settled import settled
 
@@ -66,6 +68,14 @@ def entered(history: Sequence[Recorded]) -> Counter[str]:
     return met
 
 
+def begun(key: str, chance: Random, opened: MatchOpened) -> Match:
+    """A match to whose stakes all seats have agreed."""
+    match = Match(RULESETS[key], chance, opened)
+    match.version += 1
+    match.history.append(match.recorded(StakesAgreed(seats=tuple(range(len(opened.players))), how="secretary")))
+    return match
+
+
 @pytest.mark.parametrize("key", RULESETS)
 def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
     """Of matches that are won, closed, corrected and so open again, or won by another."""
@@ -73,7 +83,8 @@ def test_an_entry_is_the_settlement_of_the_rows(key: str) -> None:
     for number in range(MATCHES):
         chance = Random(f"entered {key} {number}")
         opened = replace(for_money(chance, key), adjudication=Adjudication(officials=("Maja",)))
-        match = some_play(key, chance, chance.choice((3, 8, 20)), opened)
+        match = begun(key, chance, opened)
+        play_on(match, chance.choice((3, 8, 20)))
         if chance.random() < 0.5:
             match.close()
         for _ in range(2):
@@ -95,4 +106,4 @@ def test_where_the_act_that_won_is_taken_back_nothing_stands() -> None:
     back = replace(
         last, originator_version=number + 1, event=ActTakenBack(case=1, first=first, last=number), act_id="back"
     )
-    assert entered([*history, back]) == {"stands": 1, "taken back": 1, "open again": 1}
+    assert entered(agreed_after([*history, back], 1, 4)) == {"stands": 1, "taken back": 1, "open again": 1}

@@ -18,6 +18,7 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.rows import to_row
 from referee.store.store import Referee
+from tests.agreed import AGREED
 from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.broken import BROKEN, broken
@@ -56,21 +57,22 @@ def evening(referee: Referee) -> Evening:
     def won(*amounts: int) -> MatchWon:
         return MatchWon(seat=0, by="duel", rule="B74", points=(0, 0, 0), settlement=amounts)
 
-    ended = Ended(by="duel", rule="B74", event=2, seat=1, settlement=(-100, 300, -200))
+    ended = Ended(by="duel", rule="B74", event=3, seat=1, settlement=(-100, 300, -200))
     why: Any = {"case": None, "deal": 1, "why": Why(rule="J9"), "lines": (), "struck": (), "points": (0, 0, 0)}
     corrected = ProtocolCorrected(**why, eliminated=(), dealer=0, next_deal=1, won=ended)
     opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
     for club in clubs:
         club.do(asked.Deposit(member=1, amount=500, via="cash"))
         store(matches[club.id], 1, replace(opened, club=club.id, evening=1, members=(1, 2, 3)))
+        store(matches[club.id], 2, AGREED)
     store(stray, 1, opening(players=3))
     for club in clubs:
         club.do(asked.Deposit(member=2, amount=600, via="bank"))
-        store(matches[club.id], 2, won(200, -100, -100))
+        store(matches[club.id], 3, won(200, -100, -100))
     store(stray, 2, won(0, 0, 0))
     for club in clubs:
         club.do(asked.Deposit(member=3, amount=700, via="cash"))
-        store(matches[club.id], 3, corrected)
+        store(matches[club.id], 4, corrected)
         club.do(asked.Fee(member=4, amount=50))
     store(stray, 3, corrected)
     desk.close()
@@ -106,10 +108,10 @@ def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
     ledger = Ledger()
     said = kept(engine, referee, ledger)
     ours, theirs = causes(engine, ledger, evening.ours), causes(engine, ledger, evening.theirs)
-    assert (len(ours), ours[2]) == (7, f"{evening.match}/2")
+    assert (len(ours), ours[2]) == (7, f"{evening.match}/3")
     emptied(engine, ledger, referee)
     aggregate = evening.match if whose == "match" else evening.ours.id
-    number = 2 if whose == "match" else int(ours[1].partition("/")[2])
+    number = 3 if whose == "match" else int(ours[1].partition("/")[2])
     place = evening.position(aggregate, number)
     with broken(referee, how, evening.rows[place - 1], place):
         with following(referee, engine, [ledger], page=page, **AGAIN) as follower:

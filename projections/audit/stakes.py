@@ -1,0 +1,62 @@
+"""Who stood for the stakes of the members in a match: those who confirmed for them, and those who invited them."""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Literal
+from uuid import UUID
+
+from projections.audit.history import LISTED_MAX, Person
+from referee import told
+from referee.actors import Actor
+from referee.proceedings.seating import Invited, StakesAgreed, StakesDeclined
+from referee.sight import Recorded
+from referee.value import EventNumber, Time, Value
+
+
+class StakesAnswered(Value):
+    """Stakes of a match that one person confirmed or declined for others, or to which a member agreed by redeeming
+    the invitation of another person."""
+
+    match: told.MatchId
+    evening: told.EveningNumber | None
+    """The evening of the club on which the match was opened; null: none."""
+    event: EventNumber
+    """The number of the event in the match."""
+    at: Time
+    how: Literal["secretary", "invitation", "declined"]
+    """Whether `by` confirmed for the members (`secretary`), invited the member, or declined for all."""
+    by: Person
+    """The person who confirmed, invited or declined."""
+    members: told.BySeat[told.MemberNumber]
+    """The members who agreed by it; none if the stakes were declined."""
+
+
+class Agreements:
+    """The agreements to stakes that rest on another person than the member, as the events of matches show them."""
+
+    def __init__(self, person: Callable[[Actor], Person]) -> None:
+        """``person``: returns the caller behind an actor."""
+        self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
+        self._person = person
+        self._invited: dict[tuple[UUID, int], Actor] = {}
+        """By match and number of the invitation, who made it."""
+
+    def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
+        """Add what an event of a match for money shows; ``members``: by seat."""
+        match, event = recorded.originator_id, recorded.event
+        place: dict[str, Any] = {"match": str(match), "evening": evening, "at": recorded.at}
+        place["event"] = recorded.originator_version
+        match event:
+            case Invited(invitation=number, by=by):
+                self._invited[match, number] = by
+            case StakesAgreed(seats=seats, how="secretary"):
+                person, agreed = self._person(recorded.actor), tuple(members[seat] for seat in seats)
+                self.listed.append(StakesAnswered(**place, how="secretary", by=person, members=agreed))
+            case StakesAgreed(seats=(seat,), how="invitation", invitation=int(number)):
+                by = self._invited.get((match, number), recorded.actor)
+                if not isinstance(by, int):  # a seat invites only to itself
+                    inviter, agreed = self._person(by), (members[seat],)
+                    self.listed.append(StakesAnswered(**place, how="invitation", by=inviter, members=agreed))
+            case StakesDeclined(seat=None):
+                person = self._person(recorded.actor)
+                self.listed.append(StakesAnswered(**place, how="declined", by=person, members=()))

@@ -1,0 +1,29 @@
+"""What a club's settings say of the stakes of a match when it is opened."""
+
+from collections.abc import Sequence
+
+from referee.clubs.standing import Club
+from referee.events import Dealing, Stakes, StakesNeed
+from referee.refusals import AgainstTheClub
+from referee.ruleset import Ruleset
+from referee.settling import moved
+
+
+def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
+    """Raise ``AgainstTheClub`` if one point, or what one player has at the start, already comes to more than a match
+    of the club may move.
+
+    What a match moves in the end has no bound before it is played: every deal may raise the points. The books do not
+    count a result above the limit.
+    """
+    at_start = max(moved(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
+    amount = max(stakes.unit, at_start)
+    if club.stake_limit is not None and amount > club.stake_limit:
+        raise AgainstTheClub("stakes_above_limit", None, limit=club.stake_limit, amount=amount)
+
+
+def need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
+    """Return who agrees to the stakes: each member if nobody sees them at a table, or if the points are not those
+    that the game starts with; else as the club has set."""
+    as_ever = not pot and all(one == rules.start_points for one in points)
+    return club.stakes_need if dealing != "house" and as_ever else "members"
