@@ -1,6 +1,8 @@
 """Count what a thread does, in steps: a bound on work that no busy machine can break."""
 
 import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -24,6 +26,8 @@ class Steps:
 
     def __init__(self) -> None:
         self.taken = 0
+        self.calls: Counter[str] = Counter()
+        """How often a function of Python was called, by its name."""
 
     def begin(self) -> None:
         """Count from now on."""
@@ -36,6 +40,22 @@ class Steps:
         sys.settrace(None)
 
     @contextmanager
+    def counted_in(self, thread: str) -> Iterator[None]:
+        """Count what a thread of this name does that is started within this block, for as long as it runs."""
+
+        def begun(frame: FrameType, event: str, arg: Any) -> None:
+            if threading.current_thread().name == thread:
+                self.begin()
+            else:
+                sys.setprofile(None)
+
+        threading.setprofile(begun)
+        try:
+            yield
+        finally:
+            threading.setprofile(None)
+
+    @contextmanager
     def counted(self) -> Iterator[None]:
         """Count within this block."""
         self.begin()
@@ -46,6 +66,7 @@ class Steps:
 
     def _called(self, frame: FrameType, event: str, arg: Any) -> Any:
         self.taken += 1
+        self.calls[frame.f_code.co_name] += 1
         return self._traced
 
     def _traced(self, frame: FrameType, event: str, arg: Any) -> Any:

@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,14 @@ class Served:
     """A service in a thread, whose event loop is counted. ``values`` are those of the parameters of paths."""
 
     def __init__(self, url: str) -> None:
-        self.steps = Steps()
+        self.steps, self.writer = Steps(), Steps()
         self._server = Server(config_of(create_app(Settings(database_url=url)), "127.0.0.1", 0))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
-        self._thread.start()
-        while not self._server.started:
-            assert self._thread.is_alive(), "the service did not start"
-            self._thread.join(0.01)
+        with self.writer.counted_in("desk"):
+            self._thread.start()
+            while not self._server.started:
+                assert self._thread.is_alive(), "the service did not start"
+                self._thread.join(0.01)
         self.place = self._server.servers[0].sockets[0].getsockname()[:2]
         self._loop = self._server.servers[0].get_loop()
         with httpx.Client(base_url=f"http://{self.place[0]}:{self.place[1]}") as client:
@@ -90,17 +92,24 @@ class Served:
             sent += [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")]
             body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in body) + b"0\r\n\r\n"
         head = "".join(f"{name}: {value}\r\n" for name, value in sent)
-        self._on_loop(self.steps.begin)
         before = self.steps.taken
-        with socket.create_connection(self.place, timeout=60) as connection:
+        with self.counted(), socket.create_connection(self.place, timeout=60) as connection:
             connection.sendall(f"{method.upper()} {target}{query} HTTP/1.1\r\n{head}\r\n".encode() + (body or b""))
             answer = b""
             while (piece := connection.recv(65536)) and not (path.endswith(NOT_THE_WHOLE_ANSWER) and answer):
                 answer += piece
         assert answer.startswith(b"HTTP/1.1 "), answer
         assert not answer.startswith(b"HTTP/1.1 50"), answer[:2000]
-        self._on_loop(self.steps.end)
         return self.steps.taken - before
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the steps of the event loop within this block."""
+        self._on_loop(self.steps.begin)
+        try:
+            yield
+        finally:
+            self._on_loop(self.steps.end)
 
     def _on_loop(self, call: Callable[[], None]) -> None:
         """Have the event loop call something, after what it does now and what follows from that."""
