@@ -35,7 +35,18 @@ from referee.store.aggregate import Aggregate
 from referee.store.attempts import Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
-from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Outcome, Stale
+from referee.store.command import (
+    Busy,
+    Command,
+    Full,
+    InDoubt,
+    KeyReused,
+    NotHeld,
+    OpenedByAnother,
+    Outcome,
+    Overtaken,
+    Stale,
+)
 from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.match import Match
@@ -45,13 +56,15 @@ log = logging.getLogger(__name__)
 
 ACT_SECONDS = 4.5
 """How long a request waits for the desk. It takes milliseconds if the store is well."""
+ASIDE_SECONDS = 25.0
+"""How long a request waits that is decided on all that has happened in a match. Proxies give up after 30 or 60."""
 STUCK_SECONDS = 5.0
 """When a writer that is still at it does not count as one that decides."""
 FAILED_SECONDS = 30.0
 """So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
 KEPT = frozenset((403, 409, 412, 422))
 """The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
-REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
+REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
 """What tells for certain that nothing was done."""
 SETTLE_SECONDS = 2.0
 """How long who reads attempts waits for those of just now."""
@@ -136,10 +149,15 @@ class Service:
             if not answered.done():
                 answered.set_result(None)
 
+        def go_on_unless_aside() -> None:
+            if not future.aside:
+                go_on()
+
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
-        late = loop.call_later(ACT_SECONDS, go_on)
+        late = loop.call_later(ACT_SECONDS, go_on_unless_aside), loop.call_later(ASIDE_SECONDS, go_on)
         await answered
-        late.cancel()
+        for one in late:
+            one.cancel()
         if not future.done():  # before its turn it can be taken back
             raise Busy if future.cancel() else InDoubt
         return future.result()

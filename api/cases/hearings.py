@@ -1,5 +1,6 @@
 """What is said and ruled in a case."""
 
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -11,14 +12,14 @@ from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import Req, header, language_of, tag_in
+from api.http.headers import Req, header, language_of, tag_in, tag_of
 from api.http.params import CaseNumber, MatchId
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match
+from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, match_of, service_of
-from api.threads import in_thread
+from api.threads import in_long_thread
 from projections.cases import Entry
 from projections.protocols import Protocol
 from referee import rulebook, told
@@ -33,6 +34,7 @@ from referee.asked import (
     StatementSent,
     Withdrawal,
 )
+from referee.history import History
 from referee.proceedings.shuffle import ShuffleCommitted
 from referee.ruleset import Moment
 from referee.sight import Recorded
@@ -240,9 +242,9 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     expected, at, actor = expected_by(request), utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
-    history = await in_thread(service.referee.history, match.id, to=match.version)
+    history = History(partial(service.referee.history, match.id, to=match.version))
     moment = Moment(match.version, at, "", actor, history)
-    events, _ = match.procedure.take(match.standing, asked, moment)
+    events, _ = await in_long_thread(match.procedure.take, match.standing, asked, moment)
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(events, match.version + 1)
@@ -262,4 +264,5 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
         "case": case_of(match, (*entries, *told_entries), match.version, language, at),
         "events": [_foreseen(one, caller) for one in made],
     }
-    return of_match(answer, match.version, headers=in_language(language))
+    body = await in_long_thread(encode, answer)  # which is as long as the protocol
+    return Reply(body, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})

@@ -22,7 +22,7 @@ from referee.clubs.facts import Ref
 from referee.refusals import Refused
 from referee.sentences import refusal
 from referee.store.club import Club
-from referee.store.command import Busy, Command, Full, InDoubt, Outcome
+from referee.store.command import Busy, Command, Full, InDoubt, Outcome, Overtaken
 from referee.store.desk import Desk
 from referee.store.reach import SqliteFile, place_of
 from referee.store.store import Referee, UnknownAggregate, construct
@@ -68,7 +68,7 @@ class Operating:
             return self._desk.submit(asked).result(ANSWER_SECONDS)
         except Full as full:
             raise NotDone(f"the club has {full.most} events, and can have no more") from None
-        except Busy:
+        except (Busy, Overtaken):
             raise NotDone("not done: others write without end; try again") from None
         except (InDoubt, NotInTime):
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None

@@ -35,7 +35,7 @@ from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
 from referee.store.clock import ClockWrong, utc_now
-from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Stale
+from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Overtaken, Stale
 from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
@@ -376,6 +376,7 @@ HANDLERS: ExceptionHandlersMap = {
     Full: lambda request, full: _problem(request, Problem("match_full", most=full.most)),
     NotHeld: lambda request, _: _problem(request, Problem("token_unknown", headers=CHALLENGE)),
     KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
+    Overtaken: lambda request, _: _problem(request, Problem("overtaken")),
     OpenedByAnother: lambda request, _: _problem(request, Problem("key_of_another")),
     UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
     Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),

@@ -24,7 +24,7 @@ from referee.events import LAYS_OPEN
 from referee.refusals import NotInPlay, Refused
 from referee.sight import Recorded, Viewer
 from referee.store.clock import ClockWrong
-from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome
+from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
 from referee.store.damaged import DamagedRow
 from referee.value import SeatSent, Value, Version
 
@@ -72,7 +72,7 @@ class BatchDone(Value):
 
 
 BATCH: Body[Batch] = Body(Batch)
-AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused)
+AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
 """What keeps an act from being done, whenever it comes."""
 AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
 """What tells of the service or the caller and not of an act: where nothing was done, it is the answer to all."""

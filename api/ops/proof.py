@@ -8,6 +8,7 @@ import msgspec
 from eventsourcing.persistence import StoredEvent
 
 from api.ops.stored import Row
+from referee.history import History as Past
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.sight import Event, Recorded
@@ -278,8 +279,7 @@ def _decided(
     if isinstance(first.actor, int) and whose is not None and first.actor != whose:
         owner = f"seat {whose}" if isinstance(whose, int) else "the official"
         raise PermissionError(f"seat {first.actor} did what is for {owner} to do")
-    history = past if before.rests_on_history(request) else ()
-    moment = Moment(before.version, first.at, seed, first.actor, history, before.id)
+    moment = Moment(before.version, first.at, seed, first.actor, Past(lambda: past), before.id)
     return before.procedure.take(before.standing, request, moment)
 
 

@@ -120,13 +120,18 @@ def check_time(
     beyond_doubt: bool = False,
 ) -> None:
     """J8, J9: between two deals or after the last, and in time unless it is beyond doubt."""
+    check_between_deals(rules, standing)
+    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
+        raise WrongPhase("window_closed", "J8", until=until)
+
+
+def check_between_deals(rules: Ruleset, standing: Standing) -> None:
+    """J9: Raise WrongPhase while a deal is under way, or if the game scores no deal anew."""
     play = standing.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
     if not (isinstance(play, Over) or rules.between_deals(play)):
         raise WrongPhase("deal_under_way", "J9")
-    if not beyond_doubt and (until := correction_until(opened, history)) is not None and moment.at >= until:
-        raise WrongPhase("window_closed", "J8", until=until)
 
 
 def following(rules: Ruleset, standing: Standing, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:

@@ -137,7 +137,8 @@ def _without_proof(line: Line) -> Any:
 
 
 def check_correctable(rules: Ruleset, standing: Standing, ruled: CaseRuled, moment: Moment) -> MatchOpened:
-    """J8, J9: refuses what comes too early or too late; how the match was opened."""
+    """J8, J9: Return how the match was opened. Raise WrongPhase for what comes too early or too late."""
+    corrections.check_between_deals(rules, standing)  # which needs no history, and is asked after each act
     opened = moment.history[0].event
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
     beyond_doubt = ruled.standard == "beyond_reasonable_doubt"

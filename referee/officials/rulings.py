@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Void
 from referee.asked import Ruling
 from referee.events import Adjudication
+from referee.history import History
 from referee.officials import remedies, takeback
 from referee.officials.standing import Case, Standing, status_at
 from referee.proceedings.cases import CaseRuled, Precedent, Remedy
@@ -123,13 +124,6 @@ def _is_agreed(standing: Standing, case: Case) -> bool:
     return all(case.agrees(seat) for seat in others)
 
 
-def waits(standing: Standing) -> bool:
-    """J2: whether something agreed waits to be ruled which may be about a deal that is over: no misclick ever is."""
-    return any(
-        case.is_open and case.kind != "misclick" and _is_agreed(standing, case) for case in standing.docket.cases
-    )
-
-
 def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
     ruled = CaseRuled(
         case=case.case,
@@ -198,14 +192,14 @@ def _evolved(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) 
 
 
 def later(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """The same moment after these events; where it knows what has happened, they have."""
-    history = moment.history
-    if history and events:
-        more = [
-            Recorded(moment.match, number, moment.at, moment.actor, "", "", "", event)
-            for number, event in enumerate(events, moment.version + 1)
-        ]
-        history = [*history, *more]
+    """Return the same moment after these events, which have happened then."""
+    if not events:
+        return moment
+    more = [
+        Recorded(moment.match, number, moment.at, moment.actor, "", "", "", event)
+        for number, event in enumerate(events, moment.version + 1)
+    ]
+    history = moment.history.followed_by(more) if isinstance(moment.history, History) else [*moment.history, *more]
     return replace(moment, version=moment.version + len(events), history=history)
 
 

@@ -75,10 +75,6 @@ class Aggregate(Value):
         """The rules that fold what begins with this event."""
         raise NotImplementedError
 
-    def rests_on_history(self, request: Any) -> bool:
-        """Whether a request is decided on all that has happened, not only on what has come of it."""
-        return False
-
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
         """When it came to its end last, after one of :data:`ENDS`; ``before``: until then."""

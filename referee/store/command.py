@@ -25,6 +25,10 @@ class OpenedByAnother(Exception):
     """Another caller has opened an aggregate by the Idempotency-Key."""
 
 
+class Overtaken(Exception):
+    """A decision that takes long was made several times, and each time others had acted meanwhile."""
+
+
 class Full(Exception):
     """The aggregate has as many events as it may have."""
 

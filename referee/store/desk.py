@@ -16,24 +16,39 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
 from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEvent
+from msgspec.structs import replace
 
 from referee.actors import is_official
+from referee.history import NOT_HERE, History, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.sight import Event, Recorded
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.aside import Aside
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, utc_now
-from referee.store.command import Busy, Command, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Outcome, Stale
+from referee.store.command import (
+    Busy,
+    Command,
+    Full,
+    InDoubt,
+    KeyReused,
+    NotHeld,
+    OpenedByAnother,
+    Outcome,
+    Overtaken,
+    Stale,
+)
 from referee.store.damaged import DamagedRow
 from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
@@ -52,12 +67,31 @@ OWN_DIGITS = 24
 """Of the id of an act without a key."""
 ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
+ASIDE_ATTEMPTS = 3
+"""How often a request is decided aside, on all that has happened, because somebody has acted meanwhile."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
 MADE_MAX = 4096
 """Keyed acts that the desk remembers: their repeats are found before anything is decided."""
 CACHE_MEGABYTES = 32
 """What aggregates at hand may take together."""
+
+
+class Answer(Future[Outcome]):
+    """What a request comes to."""
+
+    aside = False
+    """Whether it is decided on all that has happened in its match, which takes longer in a long match."""
+
+
+class _Decided(NamedTuple):
+    """What a request makes of an aggregate at a version: events, and how it stands after them, or a refusal."""
+
+    version: int
+    at: datetime
+    events: tuple[Event, ...] = ()
+    standing: Any = None
+    refused: Refused | None = None
 
 
 class _Job(msgspec.Struct, frozen=True):
@@ -67,7 +101,11 @@ class _Job(msgspec.Struct, frozen=True):
     command: Command
     act_id: str
     name: tuple[UUID, bytes] | None
-    future: Future[Outcome]
+    future: Answer
+    decided: _Decided | None = None
+    """What was decided aside."""
+    attempts: int = 0
+    """How often it was decided aside."""
 
 
 class _Work:
@@ -128,6 +166,12 @@ class Desk:
         self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
         """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._aside = Aside(self._decide_aside)
+        self._for_aside: list[_Job] = []
+        """To be decided aside, when what was decided before them is stored."""
+        self._aside_now: dict[Answer, None] = {}
+        """The answers to what is decided aside."""
+        self._closing = threading.Lock()
         self._late: list[_Job] = []
         """Put off to the next transaction: what others have stored came back with the last."""
         self._due: list[Loaded] = []
@@ -140,14 +184,14 @@ class Desk:
 
     # From outside
 
-    def submit(self, command: Command) -> Future[Outcome]:
+    def submit(self, command: Command) -> Answer:
         """Put a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`OpenedByAnother`, :class:`Full`, :class:`NotHeld`,
+        :class:`OpenedByAnother`, :class:`Overtaken`, :class:`Full`, :class:`NotHeld`,
         :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`, :class:`InDoubt`,
         :class:`~referee.store.clock.ClockWrong` or :class:`~referee.store.damaged.DamagedRow`."""
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
-        future: Future[Outcome] = Future()
+        future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
         self._waiting.put(_Job(command, key or OWN + self._own()[:OWN_DIGITS], name, future))
@@ -208,10 +252,13 @@ class Desk:
         return len(self._cache)
 
     def close(self) -> None:
-        """Finishes what waits, then ends."""
-        self._closed = True
-        self._waiting.put(None)
+        """Finish what waits, then end. What is decided aside is given up: nothing of it has been stored."""
+        with self._closing:
+            self._closed = True
+            self._waiting.put(None)
         self._writer.join()
+        for future in list(self._aside_now):
+            self._give_up(future)
 
     # The writer's thread
 
@@ -226,9 +273,13 @@ class Desk:
             except Exception:
                 log.exception("the desk could not answer %d requests", len(batch))
                 self._cache.forget([job.command.id for job in batch])
+                self._for_aside.clear()
                 for job in batch:
                     if not job.future.done():
                         job.future.set_exception(InDoubt())
+            for job in self._for_aside:
+                self._put_aside(job)
+            self._for_aside.clear()
             self._began = None
         self._take_snapshots()
 
@@ -241,7 +292,8 @@ class Desk:
             while len(batch) < BATCH_MAX and not last:
                 job = self._waiting.get(block=not batch)
                 last = job is None
-                if job is not None and job.future.set_running_or_notify_cancel():  # else the caller has gone
+                # A job that comes back is running; of another the caller may have gone.
+                if job is not None and (job.attempts or job.future.set_running_or_notify_cancel()):
                     batch.append(job)
         return batch, last
 
@@ -284,6 +336,11 @@ class Desk:
                 continue
             try:
                 work.answers.append((job, self._decide(job, work)))
+            except HistoryNeeded:
+                if job.attempts == ASIDE_ATTEMPTS:
+                    work.answers.append((job, Overtaken()))
+                else:
+                    self._for_aside.append(job)
             except (Refused, Stale, Full, NotHeld, OpenedByAnother) as refusal:
                 if for_certain:
                     work.answers.append((job, refusal))
@@ -407,19 +464,57 @@ class Desk:
             raise NotHeld
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
-        before = self._history(aggregate, work) if aggregate.rests_on_history(request) else ()
-        moment = Moment(aggregate.version, at, self._seed(), command.actor, before, command.id)
-        events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
+        decided = job.decided
+        if decided is not None and decided.version == aggregate.version:
+            if decided.refused is not None:
+                raise decided.refused
+            at, events, standing = decided.at, decided.events, decided.standing
+        else:
+            moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
+            events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._written(job, entry, events, at, work)
         return self._outcome(job, advanced(aggregate, history, standing), history, head, entry.kept, work)
 
-    def _history(self, aggregate: Aggregate, work: _Work) -> Sequence[Recorded]:
-        """Return all that has happened, stored or about to be."""
-        news = [one for one in work.history if one.originator_id == aggregate.id]
-        return [*self.referee.history(aggregate.id, to=aggregate.version - len(news)), *news]
+    def _put_aside(self, job: _Job) -> None:
+        """Have a job decided on all that has happened, on another thread, and come back."""
+        loaded = self._cache.get(job.command.id)
+        job.future.aside = True
+        self._aside_now[job.future] = None
+        try:
+            self._aside.put(job.command.id, 0 if loaded is None else loaded.aggregate.version, job)
+        except Busy:
+            self._give_up(job.future)
+
+    def _decide_aside(self, job: _Job) -> None:
+        """Decide a job on all that is stored of its aggregate. The writer stores what comes of it, if that still is
+        all by then. On a thread beside the writer."""
+        command = job.command
+        try:
+            aggregate = self.get(command.id)
+            at = checked(self._clock)
+            history = History(partial(self.referee.history, command.id, to=aggregate.version))
+            moment = Moment(aggregate.version, at, self._seed(), command.actor, history, command.id)
+            try:
+                events, standing = aggregate.procedure.take(aggregate.standing, command.request, moment)
+                decided = _Decided(aggregate.version, at, events, standing)
+            except Refused as refused:
+                decided = _Decided(aggregate.version, at, refused=refused)
+        except Exception as error:
+            self._give_up(job.future, error)
+            return
+        with self._closing:
+            if self._closed:
+                self._give_up(job.future)
+            elif self._aside_now.pop(job.future, job) is None:
+                self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
+
+    def _give_up(self, future: Answer, error: Exception | None = None) -> None:
+        """Answer what is decided aside with an error, unless it has been answered."""
+        if self._aside_now.pop(future, future) is None:
+            future.set_exception(error or Busy())
 
     def _entry(self, aggregate_id: UUID, work: _Work) -> Loaded:
         return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)

@@ -14,11 +14,10 @@ from referee import events, proceedings
 from referee.actors import Actor, officials, place_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.admission import Invite, RedeemInvitation
-from referee.asked import Correct, OpenCase, Proceeding, Request, Ruling, Statement, request_of
+from referee.asked import Proceeding, Request, request_of
 from referee.events import DealScored, MatchOpened, facts_of
 from referee.games import RULESETS
 from referee.officials import asked, attended, attends, corrections, takeback
-from referee.officials.rulings import waits
 from referee.officials.standing import Attended, Docket, Standing, holding, status_at
 from referee.phases import Over
 from referee.ruleset import Ruleset, Shown
@@ -83,13 +82,6 @@ class Match(Aggregate):
         """What lies before its officials; ``None`` where they do not attend to it."""
         standing = self.standing
         return standing.docket if type(standing) is Attended else None
-
-    def rests_on_history(self, request: Request) -> bool:
-        """What officials rule may be about any deal, and so may what waits for the one under way to end (J2, J9)."""
-        standing = self.standing
-        if type(standing) is not Attended:
-            return False
-        return isinstance(request, OpenCase | Ruling | Statement | Correct) or waits(standing)
 
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:

@@ -9,7 +9,7 @@ once, without the referee. ``limited``: as it is, with limits that hold on this 
 import logging
 import sys
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -21,8 +21,8 @@ from litestar.response.base import ASGIResponse
 import api.app
 from api.server import Server, config_of
 from api.settings import Settings
-from referee.store.command import Command, Outcome
-from referee.store.desk import Desk, _Job, _Work
+from referee.store.command import Command
+from referee.store.desk import Answer, Desk, _Job, _Work
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
@@ -53,16 +53,22 @@ class SavingDesk(Desk):
         self._threads = ThreadPoolExecutor(THREADS)
         self._locks: dict[UUID, Lock] = {}
 
-    def submit(self, command: Command) -> Future[Outcome]:
-        return self._threads.submit(self._decide_and_save, command)
+    def submit(self, command: Command) -> Answer:
+        answer = Answer()
+        self._threads.submit(self._decide_and_save, command, answer)
+        return answer
 
-    def _decide_and_save(self, command: Command) -> Outcome:
-        with self._locks.setdefault(command.id, Lock()):
-            work = _Work()
-            outcome = self._decide(_Job(command, command.key or "~", None, Future()), work)
-            self.referee.save(*outcome.events)
-            self._cache.keep(work.entries.values())
-            return outcome
+    def _decide_and_save(self, command: Command, answer: Answer) -> None:
+        try:
+            with self._locks.setdefault(command.id, Lock()):
+                work = _Work()
+                outcome = self._decide(_Job(command, command.key or "~", None, answer), work)
+                self.referee.save(*outcome.events)
+                self._cache.keep(work.entries.values())
+        except Exception as error:
+            answer.set_exception(error)
+        else:
+            answer.set_result(outcome)
 
 
 def construct_for_threads(url: str, **settings: Any) -> Referee:

@@ -59,10 +59,7 @@ class Attending:
         for request in requests:
             by = self.who(request) if actor is None else actor
             match = self.match
-            moment = self.moment(by, seed)
-            if not match.rests_on_history(request):  # then nobody has read it
-                moment = msgspec.structs.replace(moment, history=())
-            events, standing = match.procedure.take(match.standing, request, moment)
+            events, standing = match.procedure.take(match.standing, request, self.moment(by, seed))
             self.stand(events, by, request)
             assert self.match.standing == standing, "what take gives is what folding gives"
         return events

@@ -45,8 +45,7 @@ class Hearing:
         if actor is None:
             actor = getattr(request, "seat", None)
         actor = "official" if actor is None else actor
-        history = self.history if self.match.rests_on_history(request) else ()  # else nobody has read it
-        moment = Moment(len(self.history), self.at, "seed", actor, history)
+        moment = Moment(len(self.history), self.at, "seed", actor, self.history)
         events, standing = self.match.procedure.take(self.match.standing, request, moment)
         self._record(events, actor)
         self.match = fold(None, self.history)

@@ -1,0 +1,43 @@
+"""What has happened in a match, for the few decisions that rest on it: the others go by the state alone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from referee.sight import Recorded
+
+
+class HistoryNeeded(Exception):
+    """A decision rests on what has happened, where nobody may read that."""
+
+
+class History(Sequence[Recorded]):
+    """The recorded events of a match in order, read when they are first looked at."""
+
+    def __init__(self, read: Callable[[], Sequence[Recorded]]) -> None:
+        self._read = read
+
+    @cached_property
+    def _events(self) -> Sequence[Recorded]:
+        return self._read()
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._events[place]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[Recorded]:
+        return iter(self._events)
+
+    def followed_by(self, news: Sequence[Recorded]) -> "History":
+        """Return the history with these events after it. Nothing is read for that."""
+        return History(lambda: [*self, *news])
+
+
+def _not_here() -> Sequence[Recorded]:
+    raise HistoryNeeded
+
+
+NOT_HERE = History(_not_here)
+"""Raises :class:`HistoryNeeded` as soon as somebody looks at it."""

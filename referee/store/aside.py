@@ -1,0 +1,80 @@
+"""Threads for decisions that rest on all that has happened in a match, so that neither the writer nor the event loop
+waits for them. A short match does not wait for a long one: there is a thread for each of the two kinds."""
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from referee.store.command import Busy
+
+LONG_FROM = 2000
+"""Events from which on a match is long. Matches at a table have a few hundred."""
+WAITING_MAX = 64
+"""Decisions of each kind that may wait."""
+WAITING_OF_ONE_MAX = 4
+"""Decisions on one match that may wait: at most one of them can be stored as it was decided."""
+SWITCH_SECONDS = 0.0002
+"""How long a thread that waits for the interpreter lets another run on while something long is at work."""
+
+T = TypeVar("T")
+_lock = threading.Lock()
+_at_work = 0
+_usual_seconds = sys.getswitchinterval()
+
+
+@contextmanager
+def giving_way() -> Iterator[None]:
+    """Let other threads have the interpreter soon when they need it, as long as this block runs."""
+    global _at_work
+    with _lock:
+        _at_work += 1
+        sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        with _lock:
+            _at_work -= 1
+            if not _at_work:
+                sys.setswitchinterval(_usual_seconds)
+
+
+class Aside(Generic[T]):
+    """Two threads, for short matches and for long ones, and what waits for each."""
+
+    def __init__(self, decide: Callable[[T], None]) -> None:
+        """``decide`` is called on one of the threads, and raises nothing."""
+        self._decide = decide
+        self._queues: dict[bool, SimpleQueue[tuple[UUID, T]]] = {}
+        self._waiting: Counter[tuple[bool, UUID | None]] = Counter()
+        """By kind, in all and of each match."""
+        self._guard = threading.Lock()
+
+    def put(self, aggregate_id: UUID, events: int, job: T) -> None:
+        """Have a job decided on an aggregate of so many events. Raises :class:`~referee.store.command.Busy` if too
+        much waits already."""
+        is_long = events >= LONG_FROM
+        counted = (is_long, None), (is_long, aggregate_id)
+        with self._guard:
+            if self._waiting[counted[0]] >= WAITING_MAX or self._waiting[counted[1]] >= WAITING_OF_ONE_MAX:
+                raise Busy
+            self._waiting.update(counted)
+            if is_long not in self._queues:
+                self._queues[is_long] = SimpleQueue()
+                threading.Thread(target=self._run, args=(is_long,), name="aside", daemon=True).start()
+        self._queues[is_long].put((aggregate_id, job))
+
+    def _run(self, is_long: bool) -> None:
+        while True:
+            aggregate_id, job = self._queues[is_long].get()
+            with giving_way():
+                self._decide(job)
+            with self._guard:
+                for counted in ((is_long, None), (is_long, aggregate_id)):
+                    self._waiting[counted] -= 1
+                    if not self._waiting[counted]:
+                        del self._waiting[counted]
