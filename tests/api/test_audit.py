@@ -345,6 +345,13 @@ def test_a_name_is_another(copy: Copy) -> None:
     assert [(one.code, one.aggregate) for one in told["names"]] == [("text_exchanged", str(copy.kept.club))]
 
 
+@pytest.mark.parametrize("column", ["member = 1", "kind = 'text'", "club = '00000000000000000000000000000007'"])
+def test_a_name_is_moved(copy: Copy, column: str) -> None:
+    """To another member, who would take it along when erased."""
+    copy.names(f"UPDATE names SET {column} WHERE text LIKE '%Cesar%'")
+    assert "names" in found(copy.audit())
+
+
 def test_a_name_is_gone(copy: Copy) -> None:
     copy.names("DELETE FROM names WHERE text LIKE '%Cesar%'")
     (one,) = found(copy.audit())["names"]
