@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from api.names import ERASED, SALT_BYTES, TABLE, Names, note_due, pieces, ref_of
+from api.names import ERASED, SALT_BYTES, TABLE, Names, Origin, is_whole, note_due, pieces, ref_of
 from api.redaction import Redactor, folded
 from referee.actors import Actor
 from referee.clubs.asked import Erase, EraseSent
@@ -41,9 +41,7 @@ class Change(NamedTuple):
     """A name, number or text that an erasure deletes, or a text that it replaces."""
 
     ref: str
-    kind: str
-    match: UUID | None
-    """The match in which it was written."""
+    origin: Origin
     at: datetime
     before: str
     after: str | None = None
@@ -54,9 +52,14 @@ class Change(NamedTuple):
     """The salt of the new text."""
 
     @property
+    def match(self) -> UUID | None:
+        """The match in which it was written; ``None``: none."""
+        return self.origin.match
+
+    @property
     def redacted(self) -> str | None:
         """The ref of the new text."""
-        return None if self.after is None else ref_of(self.salt, self.after)
+        return None if self.after is None else ref_of(self.salt, self.after, self.origin)
 
 
 class Plan(NamedTuple):
@@ -75,7 +78,8 @@ class Plan(NamedTuple):
     @property
     def texts(self) -> tuple[Change, ...]:
         """The changes of texts, in the order in which they were written."""
-        return tuple(sorted((one for one in self.changes if one.kind == "text"), key=lambda one: (one.at, one.ref)))
+        texts = (one for one in self.changes if one.origin.kind == "text")
+        return tuple(sorted(texts, key=lambda one: (one.at, one.ref)))
 
     @property
     def deleted(self) -> int:
@@ -212,10 +216,8 @@ class Erasures:
         return counts
 
     def _rows(self, club: UUID) -> list[Any]:
-        this = TABLE.c
-        query = select(this.ref, this.match, this.member, this.kind, this.at, this.redacted, this.salt, this.text)
         with self._names.reader.connect() as connection:
-            return list(connection.execute(query.where(this.club == club)).all())
+            return list(connection.execute(select(TABLE).where(TABLE.c.club == club)).all())
 
 
 def _do(connection: Connection, changes: Sequence[Any]) -> None:
@@ -270,7 +272,7 @@ class _Planning:
                 after, places = self._redactor(()).redact(row.text)
             if places:
                 salt = secrets.token_bytes(SALT_BYTES)
-                yield Change(row.ref, row.kind, row.match, row.at, row.text, after, places, salt)
+                yield Change(row.ref, _origin(row), row.at, row.text, after, places, salt)
 
     def _redactor(self, names: tuple[str, ...]) -> Redactor:
         if names not in self._redactors:
@@ -311,11 +313,15 @@ class _Planning:
 
 
 def _deletion(row: Any) -> Change:
-    return Change(row.ref, row.kind, row.match, row.at, row.text)
+    return Change(row.ref, _origin(row), row.at, row.text)
+
+
+def _origin(row: Any) -> Origin:
+    return Origin(row.club, row.match, row.member, row.kind)
 
 
 def _is_whole(row: Any, on_record: Redactions) -> bool:
     """Return whether it is the text that was put, or the one that an erasure on record put in its place."""
-    if ref_of(row.salt, row.text) != (row.redacted or row.ref):
+    if not is_whole(row):
         return False
     return row.redacted is None or on_record.get(row.ref) == row.redacted

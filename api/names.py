@@ -1,8 +1,9 @@
 """Names, numbers and texts of a club's people, kept outside the event rows, which hold a ref instead.
 
-A ref is ``hmac:`` and the HMAC-SHA256 of the text under a salt of its own, in hex. The salt lies beside the text, so
-an exchanged text is detected; once both are deleted a ref reveals nothing. An erasure may replace a text by one
-without the name of the erased member (:mod:`api.erasures`): its row then has the ref of that text as well.
+A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. Its salt lies beside the text, so
+a text that is exchanged or moved to another member is detected; once both are deleted a ref reveals nothing. An
+erasure may replace a text by one without the name of the erased member (:mod:`api.erasures`): its row then has the
+ref of that text as well.
 
 On SQLite they have a file of their own, in which nothing is left of what was deleted: what is freed is overwritten, a
 transaction that is done leaves no journal, and after an erasure the file is written anew, for where SQLite has moved
@@ -129,9 +130,26 @@ def names_file(url: str) -> Path:
     return file_beside(url, NAMES)
 
 
-def ref_of(salt: bytes, text: str) -> str:
-    """What stands for a text."""
-    return REF + hmac.digest(salt, text.encode(), "sha256").hex()
+class Origin(NamedTuple):
+    """The club, match and member a text belongs to, as its ref covers them."""
+
+    club: UUID
+    match: UUID | None
+    member: int | None
+    """The member who wrote the text or whose name or number it is; ``None``: no member, or one who just joins."""
+    kind: Kind
+
+
+def ref_of(salt: bytes, text: str, origin: Origin) -> str:
+    """Return what stands for a text in the event rows."""
+    return REF + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
+
+
+def is_whole(row: Any) -> bool:
+    """Return whether a row has the text that was put there, or that an erasure put in its place."""
+    origin = Origin(row.club, row.match, row.member, row.kind)
+    whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
+    return whole
 
 
 def is_ref(text: str) -> bool:
@@ -189,8 +207,9 @@ class Names:
                     connection.execute(again)
                     continue
                 salt = secrets.token_bytes(SALT_BYTES)
-                fresh[text] = ref_of(salt, text)
-                row = {"ref": fresh[text], "club": club, "match": match, "member": member, "kind": kind, "act": act}
+                origin = Origin(club, match, member, kind)
+                fresh[text] = ref_of(salt, text, origin)
+                row = {**origin._asdict(), "ref": fresh[text], "act": act}
                 connection.execute(insert(_names).values(**row, at=at, puts=1, salt=salt, text=text))
         return tuple((found | fresh)[text] for text in texts)
 
@@ -231,18 +250,15 @@ class Names:
     def _found(self, where: ColumnElement[bool], refs: Iterable[str]) -> Iterator[tuple[str, Kept | None]]:
         this = _names.c
         for some in pieces(list(set(refs))):
-            query = select(this.ref, this.salt, this.text, this.club, this.redacted)
+            query = select(_names)
             with self.reader.connect() as connection:
                 for row in connection.execute(query.where(where, this.ref.in_(some))):
-                    whole = ref_of(row.salt, row.text) == (row.redacted or row.ref)
-                    yield row.ref, Kept(row.text, row.club, row.redacted) if whole else None
+                    yield row.ref, Kept(row.text, row.club, row.redacted) if is_whole(row) else None
 
     def check(self) -> list[str]:
-        """Return the refs whose texts were exchanged."""
-        this = _names.c
+        """Return the refs whose texts were exchanged or moved."""
         with self.reader.connect() as connection:
-            rows = connection.execute(select(this.ref, this.salt, this.text, this.redacted).order_by(this.ref))
-            return [row.ref for row in rows if ref_of(row.salt, row.text) != (row.redacted or row.ref)]
+            return [row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_whole(row)]
 
     def rewrite(self, due: Sequence[str]) -> None:
         """Write the tables again, so that no file keeps what these erasures deleted."""

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 
 from api.erasures import Redactions, folded_over
-from api.names import ref_of
+from api.names import Origin, ref_of
 from api.ops.proof import History
 from api.ops.stored import Stored
 from referee.clubs.facts import MemberErased, PayeeSet
@@ -15,14 +15,15 @@ from referee.store.match import Match
 
 
 def exchanged(stored: Stored) -> Iterator[str]:
-    """Yield a line for each text that is neither the one that was put nor the one that replaced it."""
-    for ref, salt, text, redacted in stored.texts():
+    """Yield a line for each text that is neither the one that was put nor the one that replaced it, or was moved."""
+    for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
-            whole = ref_of(salt, msgspec.json.decode(text, type=str)) == (redacted or ref)
+            origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
+            whole = ref_of(salt, msgspec.json.decode(text, type=str), origin) == (redacted or ref)
         except (msgspec.MsgspecError, TypeError, ValueError):
             whole = False
         if not whole:
-            yield f"text {ref}: it is not the one that was put"
+            yield f"text {ref}: it is not the one that was put, or not where it was put"
 
 
 class _Row(msgspec.Struct):

@@ -231,10 +231,13 @@ class Stored:
 
     # Names
 
-    def texts(self) -> Iterator[tuple[Any, Any, Any, Any]]:
-        """Yield each ref, its salt, its text as JSON and the ref of what replaced it, as they are stored."""
+    def texts(self) -> Iterator[Sequence[Any]]:
+        """Yield each ref with its salt, its text as JSON, the ref of the text that replaced it, and its club, match,
+        member and kind, all as they are stored."""
         this = NAMES_TABLE.c
-        query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted).order_by(this.ref)
+        club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
+        query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
+        query = query.add_columns(this.member, this.kind).order_by(this.ref)
         with self._named() as connection:
             if connection is not None:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS})

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.erasures import Change, Erasures, Plan, digest_of
-from api.names import SALT_BYTES, Names, names_file, ref_of
+from api.names import SALT_BYTES, Names, Origin, names_file, ref_of
 from referee.clubs.facts import ClubFounded
 from referee.sight import Recorded
 from referee.store.aggregate import fold
@@ -60,12 +60,12 @@ def plan_of(names: Names, member: int, version: int = 1) -> Plan:
         rows = connection.exec_driver_sql("SELECT ref, member, kind FROM names").all()
     texts = names.read(CLUB, [row.ref for row in rows])
     for row in rows:
-        before = texts.get(row.ref, "")
+        before, origin = texts.get(row.ref, ""), Origin(CLUB, None, row.member, row.kind)
         if row.member == member:
-            changes.append(Change(row.ref, row.kind, None, NOW, before))
+            changes.append(Change(row.ref, origin, NOW, before))
         elif name in before:
             salt = bytes(SALT_BYTES)
-            changes.append(Change(row.ref, row.kind, None, NOW, before, before.replace(name, "█"), 1, salt))
+            changes.append(Change(row.ref, origin, NOW, before, before.replace(name, "█"), 1, salt))
     return Plan(CLUB, member, version, tuple(changes))
 
 
@@ -296,7 +296,8 @@ class Edited:
     def put(self, ref: str, text: str) -> str:
         """Another text, as if it had been redacted to it; the ref of that."""
         salt = bytes(SALT_BYTES)
-        redacted = ref_of(salt, text)
+        ((club, match, member, kind),) = self.run("SELECT club, match, member, kind FROM names WHERE ref = ?", ref)
+        redacted = ref_of(salt, text, Origin(UUID(club), match and UUID(match), member, kind))
         self.run("UPDATE names SET text = ?, salt = ?, redacted = ? WHERE ref = ?", f'"{text}"', salt, redacted, ref)
         return redacted
 

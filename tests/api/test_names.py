@@ -1,6 +1,7 @@
 """Names and texts of a club's people: shown by their refs, and gone without a trace when they are deleted."""
 
 import hmac
+import json
 import multiprocessing
 import sqlite3
 from collections.abc import Iterator
@@ -54,12 +55,13 @@ def sql(url: str, statement: str) -> list[tuple[object, ...]]:
 # Refs
 
 
-def test_a_ref_is_the_hmac_of_the_text_under_a_salt_that_lies_beside_it(names: Names, store_url: str):
+def test_a_ref_is_the_hmac_of_the_text_and_whose_it_is_under_a_salt_beside_it(names: Names, store_url: str):
     (ref,) = names.put(CLUB, 1, [ANNA])
     assert is_ref(ref)
     [(salt,)] = sql(store_url, "SELECT salt FROM names")
     assert len(bytes(salt)) == 32
-    assert ref == "hmac:" + hmac.new(bytes(salt), ANNA.encode(), "sha256").hexdigest()
+    said = json.dumps([ANNA, str(CLUB), None, 1, "text"], ensure_ascii=False, separators=(",", ":"))
+    assert ref == "hmac:" + hmac.new(bytes(salt), said.encode(), "sha256").hexdigest()
 
 
 def test_what_is_put_is_read_in_its_club_alone(names: Names):
