@@ -41,6 +41,7 @@ from api.ops.metrics import Metrics
 from api.preload import preload
 from api.service import Service
 from api.settings import Settings, signing_keys
+from api.threads import answering_for
 from referee.store.attempts import Attempts
 from referee.store.cache import MEGABYTE
 from referee.store.desk import Desk
@@ -201,6 +202,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             yield
 
     async def before(request: Req) -> None:
+        answering_for(addresses.of(request.scope).whose)
         strictly(request)
 
     def refused(scope: Any) -> Sent | None:

@@ -25,7 +25,7 @@ from api.log.signer import Signer
 from api.names import Kind, Names
 from api.ops.metrics import Gauges, Metrics
 from api.texts import Texts, may_read, replaced, tell, written
-from api.threads import in_thread
+from api.threads import answering_for, in_thread
 from projections.follow.page import Page
 from referee.phases import Over
 from referee.refusals import Refused
@@ -315,9 +315,12 @@ class Service:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))
 
-    def good(self, held: str) -> None:
-        """Somebody has shown a good token or key, of which this is the SHA-256: it has limits of its own."""
+    def good(self, held: str, club: UUID | None = None) -> None:
+        """Note that the caller has shown a good token or key: it has limits of its own, and calls in threads count as
+        the club's from now on. ``held``: its SHA-256. ``club``: whose key it is, or whose match's token."""
         self.limits.good(held)
+        if club is not None:
+            answering_for(f"club {club}")
 
     async def newest_club(self, club: Club) -> Club:
         """The club likewise."""

@@ -1,23 +1,45 @@
 """Threads for what may touch the database or takes long to make, so that the event loop never waits for it.
 
-There are few of them, and few may wait for one: when all are taken a call is refused at once, for whoever asks can
-come back, but nobody can take back what a queue without end has promised. Each kind of call has its own, so that
-long answers do not keep short ones waiting, nor both of them the streams that are under way and the probes.
+There are few of them, and few calls may wait for one. When all places are taken a call is refused at once, for the
+client can come back, but nobody can take back what a queue without end has promised. Each kind of call has its own
+threads, so that long answers do not keep short ones waiting, nor both of them the streams that are under way and the
+probes.
+
+Each call is for a holder: a club, or an address that showed no key of a club. A free thread takes a call of the
+holder that has the fewest threads. When all places are taken, a call takes the place of the newest call of the holder
+that has the most, if that is fairer. So while others wait no holder has more than half of the threads or places.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from contextvars import ContextVar
 from functools import partial
-from threading import BoundedSemaphore
-from typing import ParamSpec, TypeVar
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
 
 from referee.store.aside import giving_way
 from referee.store.command import Busy
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+_HOLDER: ContextVar[str] = ContextVar("holder", default="")
+
+
+def answering_for(holder: str) -> None:
+    """Count the calls of this task from now on as the holder's: a club, or an address."""
+    _HOLDER.set(holder)
+
+
+class _Call:
+    """A call that waits, and what comes of it."""
+
+    def __init__(self, holder: str, work: Callable[[], Any]) -> None:
+        self.holder, self.work = holder, work
+        self.future: Future[Any] = Future()
 
 
 class Threads:
@@ -26,27 +48,120 @@ class Threads:
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
         """``gives_way``: while a call runs, other threads soon get the interpreter when they need it."""
         self._within = giving_way if gives_way else nullcontext
+        self.places = threads + waiting
+        """How many calls may run or wait."""
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._places = BoundedSemaphore(threads + waiting)
+        self._lock = Lock()
+        self._waiting: dict[str, dict[_Call, None]] = {}
+        """Calls by holder, in the order in which they came. The holder that was served last comes last."""
+        self._running: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        """How many calls of each holder run or wait."""
+        self._taken = 0
+        """How many of all run or wait."""
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what the call returns.
 
         Raises :class:`~referee.store.command.Busy` if too many calls wait or no thread can be started.
         """
-        if not self._places.acquire(blocking=False):
-            raise Busy
+        one = _Call(_HOLDER.get(), partial(call, *args, **kwargs))
+        self._enter(one)
+        one.future.add_done_callback(lambda _: self._leave(one))
         try:
-            future = self._executor.submit(self._run, partial(call, *args, **kwargs))
+            self._executor.submit(self._run_next)
         except RuntimeError as error:
-            self._places.release()
-            raise Busy from error
-        future.add_done_callback(lambda _: self._places.release())
-        return await asyncio.wrap_future(future)
+            if self._leave(one):
+                raise Busy from error
+        result: T = await asyncio.wrap_future(one.future)
+        return result
 
-    def _run(self, call: Callable[[], T]) -> T:
-        with self._within():
-            return call()
+    def _enter(self, call: _Call) -> None:
+        """Have a call wait. Raises :class:`~referee.store.command.Busy`."""
+        refused = None
+        with self._lock:
+            if self._taken >= self.places:
+                refused = self._make_room(call.holder)
+            self._waiting.setdefault(call.holder, {})[call] = None
+            self._held[call.holder] += 1
+            self._taken += 1
+        if refused is not None:
+            with suppress(InvalidStateError):  # nobody awaits it any more
+                refused.future.set_exception(Busy())
+
+    def _make_room(self, holder: str) -> _Call:
+        """Remove and return the newest waiting call of the holder that has the most places. Raises
+        :class:`~referee.store.command.Busy` if ``holder`` would then have more."""
+        most = max(self._waiting, key=self._held.__getitem__, default=holder)
+        if self._held[most] <= self._held[holder] + 1:
+            raise Busy
+        newest = next(reversed(self._waiting[most]))
+        self._remove(newest)
+        return newest
+
+    def _leave(self, call: _Call) -> bool:
+        """Remove a call. Return whether it waited."""
+        with self._lock:
+            waited = call in self._waiting.get(call.holder, ())
+            if waited:
+                self._remove(call)
+            return waited
+
+    def _remove(self, call: _Call) -> None:
+        calls = self._waiting[call.holder]
+        del calls[call]
+        if not calls:
+            del self._waiting[call.holder]
+        self._let_go(call)
+
+    def _run_next(self) -> None:
+        """Run the call whose turn it is, if one waits. On one of the threads."""
+        with self._lock:
+            if (call := self._next()) is None:
+                return
+        result, error = None, None
+        if awaited := call.future.set_running_or_notify_cancel():
+            try:
+                with self._within():
+                    result = call.work()
+            except BaseException as raised:  # whatever it is, the caller gets it
+                error = raised
+        with self._lock:
+            _count_down(self._running, call.holder)
+            self._let_go(call)
+        if error is not None:
+            call.future.set_exception(error)
+        elif awaited:
+            call.future.set_result(result)
+
+    def _next(self) -> _Call | None:
+        """Take the oldest waiting call of the holder that has the fewest threads, and was served least lately."""
+        holder = None
+        for one in self._waiting:
+            if holder is None or self._running[one] < self._running[holder]:
+                holder = one
+            if self._running[holder] == 0:
+                break
+        if holder is None:
+            return None
+        calls = self._waiting.pop(holder)
+        call = next(iter(calls))
+        del calls[call]
+        if calls:
+            self._waiting[holder] = calls
+        self._running[holder] += 1
+        return call
+
+    def _let_go(self, call: _Call) -> None:
+        """Give up its place."""
+        _count_down(self._held, call.holder)
+        self._taken -= 1
+
+
+def _count_down(counts: Counter[str], holder: str) -> None:
+    counts[holder] -= 1
+    if not counts[holder]:
+        del counts[holder]
 
 
 # All of them together, the desk, the follower and who writes attempts find a connection each: the store opens 13 at

@@ -199,7 +199,7 @@ class Access:
             await self._look_for_a_missing_one()
         caller = _must_be_somebody(match, caller)
         if caller.held is not None:
-            self._found.good(caller.held)
+            self._found.good(caller.held, match.opened.club)
         return match, caller
 
     async def _look_for_a_missing_one(self) -> None:

@@ -37,8 +37,8 @@ class Clubs(Protocol):
     async def newest_club(self, club: Club) -> Club:
         """As it is stored, which another process may have come to."""
 
-    def good(self, held: str) -> None:
-        """What was shown is good: this is its SHA-256."""
+    def good(self, held: str, club: UUID | None = None) -> None:
+        """Note that what was shown is good. ``held``: its SHA-256. ``club``: whose key it is."""
 
 
 class Presented(NamedTuple):
@@ -235,7 +235,7 @@ async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
-    clubs.good(held)
+    clubs.good(held, club.id)
     return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 
