@@ -347,6 +347,18 @@ class TestTheFile:
         assert file_for("postgresql:///knacka", "") is None
         assert file_for("postgresql:///knacka", "/data/note") == Path("/data/note")
 
+    def test_doctor_misses_one_that_was_deleted(self, sqlite_url: str) -> None:
+        """Without it a store that is put back to an older state would be signed once more."""
+        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.written}
+        with client_of(sqlite_url, log_key=KEY.written) as client:
+            Table(client)
+            sign(client)
+        file = file_for(sqlite_url, "")
+        assert file is not None
+        assert not [ill for ill in ills(environment) if str(file) in ill]
+        file.unlink()
+        assert [ill for ill in ills(environment) if f"{file} is missing" in ill]
+
     def test_on_postgresql_doctor_asks_for_one(self, postgres_url: str, tmp_path: Path) -> None:
         environment = {"KNACKA_DATABASE_URL": postgres_url, "KNACKA_LOG_KEY": KEY.written}
         with client_of(postgres_url):
