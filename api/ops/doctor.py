@@ -21,7 +21,9 @@ from projections.follow.engine import DamagedCell
 from projections.follow.follow import Book
 from projections.follow.locks import is_followed
 from projections.log import Log
+from referee.log.facts import LogSigned
 from referee.store.clock import ClockWrong, utc_now
+from referee.store.log import LOG_ID
 
 FREE_BYTES_MIN = 256 * 2**20
 """Less free space than this will not last: a rebuild writes the books a second time."""
@@ -329,6 +331,11 @@ def _of_log(settings: Settings, stored: Stored) -> Ills:
         return
     book = Log()
     try:
+        if kept is None and stored.has_come_since(LOG_ID.hex, 0, LogSigned.TOPIC):
+            yield (
+                f"{file} is missing, though the log was signed: compare the store with a checkpoint that somebody "
+                f"keeps (GET /v1/log/consistency), for it may be an older one. The service writes the file again"
+            )
         if kept is None or book.key not in stored.positions():  # not signed yet, or there are no books yet
             return
         with stored.books.connect() as connection:
