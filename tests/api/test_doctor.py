@@ -24,6 +24,7 @@ from projections.follow.engine import books_file
 from projections.ledger import Ledger
 from tests.api.serving import running
 from tests.api.table import Table
+from tests.api.test_names import opened, sql
 from tests.edited import Editor, Matches
 from tests.stores import Postgres
 
@@ -93,6 +94,15 @@ class TestFile:
         before = file.read_bytes(), books.read_bytes()
         assert told(sqlite_url) == ["nothing wrong"]
         assert (file.read_bytes(), books.read_bytes()) == before
+
+    def test_what_was_erased_may_still_lie_in_a_file(self, sqlite_url: str, file: Path) -> None:
+        """The service ended before it wrote the names anew."""
+        with opened(sqlite_url):
+            sql(sqlite_url, "INSERT INTO names_due VALUES ('5d')")
+        tells(sqlite_url, "what was erased may still lie in the files of the names: `knacka serve` rewrites them")
+        with running(sqlite_url):
+            assert told(sqlite_url) == ["nothing wrong"]
+        assert told(sqlite_url) == ["nothing wrong"]
 
     def test_it_is_a_directory(self, tmp_path: Path) -> None:
         (tmp_path / "store.db").mkdir()

@@ -3,24 +3,29 @@
 import multiprocessing
 import shutil
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import psycopg
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import event
 
 from api.erasures import Change, Erasures, Plan, digest_of
-from api.names import SALT_BYTES, Names, Origin, names_file, ref_of
+from api.names import SALT_BYTES, Names, Origin, Rewriter, names_file, ref_of
 from referee.clubs.facts import ClubFounded
 from referee.sight import Recorded
 from referee.store.aggregate import fold
 from referee.store.club import Club
+from referee.store.reach import Postgres, place_of
 from tests.api.audited import Auditor, found
+from tests.api.club import ClubTable
 from tests.api.conftest import client_of
 from tests.api.erased import put_on_record, recorded
 from tests.api.test_clubs import names_kept
@@ -131,6 +136,7 @@ def test_on_sqlite_the_bytes_of_what_is_erased_are_in_no_file(sqlite_url: str, t
         for member in range(1, 20, 2):
             assert erase(other, member) == {member: 7}
             assert names.read(CLUB, ["hmac:"]) == {}
+            other.rewrite_due()
             assert files_with(tmp_path, f"Anna Åkesson-{member:05}") == []
         assert {file.name for file in tmp_path.iterdir()} == {"knacka-names.db"}
     assert files_with(tmp_path, "Anna Åkesson-00008") == ["knacka-names.db"]
@@ -141,11 +147,91 @@ def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Serv
         fill(names, range(12))
         for member in range(1, 12, 2):
             erase(names, member)
+        names.rewrite_due()
     sql(postgres_url, "CHECKPOINT")
     tables = Path(postgres.host) / "data" / "base"
     assert files_with(tables, "Anna Åkesson-00008") != []
     for member in range(1, 12, 2):
         assert files_with(tables, f"Anna Åkesson-{member:05}") == []
+
+
+# Rewriting
+
+
+@contextmanager
+def rewritten(names: Names, url: str) -> Iterator[Callable[[], int]]:
+    """Give a count of how often the table of names was written anew."""
+    if isinstance(place_of(url), Postgres):
+        files = set[object]()
+
+        def count() -> int:
+            files.add(sql(url, "SELECT relfilenode FROM pg_class WHERE relname = 'names'")[0])
+            return len(files) - 1
+
+        count()
+        yield count
+        return
+    said = list[str]()
+
+    def traced(connection: sqlite3.Connection, _: object) -> None:
+        connection.set_trace_callback(said.append)
+
+    names.reader.dispose()  # so that every connection is traced
+    event.listen(names.reader, "connect", traced)
+    yield lambda: said.count("VACUUM")
+    event.remove(names.reader, "connect", traced)
+
+
+def test_erasures_do_not_write_the_table_anew_each_time(store_url: str) -> None:
+    with opened(store_url) as names, rewritten(names, store_url) as count:
+        fill(names, range(6))
+        for member in range(5):
+            erase(names, member)
+        assert count() == 0
+        assert len(sql(store_url, "SELECT * FROM names_due")) == 5
+        names.rewrite_due()
+        names.rewrite_due()
+        assert count() == 1
+        assert sql(store_url, "SELECT * FROM names_due") == []
+
+
+def test_a_service_writes_the_table_anew_once_in_a_while_and_when_it_stops(store_url: str) -> None:
+    with client_of(store_url) as client:
+        club, names = ClubTable(client), client.app.state.service.names
+        with rewritten(names, store_url) as count:
+            for number in range(4):
+                member = club.join(f"Bo {number}")
+                club.done("leave", member=member)
+                club.done("erase", member=member)
+            assert count() == 0, "within a minute"
+    assert sql(store_url, "SELECT * FROM names_due") == [], "and in the end"
+
+
+def test_what_is_due_is_done_once_in_each_period(store_url: str) -> None:
+    with opened(store_url) as names, rewritten(names, store_url) as count:
+        fill(names, range(2))
+        rewriter = Rewriter(names, seconds=0.05)
+        rewriter.start()
+        for member in range(2):
+            erase(names, member)
+            while sql(store_url, "SELECT * FROM names_due"):
+                time.sleep(0.01)
+            assert count() == member + 1
+        rewriter.close()
+
+
+def test_while_the_table_is_in_use_it_is_not_waited_for(store_url: str) -> None:
+    """It is written anew the next time."""
+    with opened(store_url) as names:
+        fill(names, range(1))
+        erase(names, 0)
+        with names.reader.connect() as reading:
+            reading.exec_driver_sql("SELECT * FROM names").fetchone()
+            with pytest.raises((sqlite3.OperationalError, psycopg.errors.LockNotAvailable)):
+                names.rewrite_due()
+        names.put(CLUB, 1, ["Bo"])
+        names.rewrite_due()
+        assert sql(store_url, "SELECT * FROM names_due") == []
 
 
 def _said(end: Connection) -> Any:
@@ -190,6 +276,7 @@ def test_a_killed_process_leaves_nothing_that_the_next_does_not_erase(
         for member in set(range(30)) - kept:
             assert files_with(tmp_path, f"Anna Åkesson-{member:05}") == []
         assert Erasures(names).carry_out(club_after([digest], 2)) in ({done: 7}, {})
+        names.rewrite_due()
         assert files_with(tmp_path, f"Anna Åkesson-{done:05}") == []
         assert names.check() == []
 
