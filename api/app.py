@@ -34,7 +34,7 @@ from api.log.kept import Kept, file_for
 from api.log.signer import Signer
 from api.matches import acts, events, invitations, knocks, listing, match, openings, replays, tickets, tokens
 from api.money import accounts, audit, closings, exports, journal, plan, proposals, statement
-from api.names import Names
+from api.names import Names, Rewriter
 from api.ops import health
 from api.ops.exposed import exposed
 from api.ops.metrics import Metrics
@@ -192,6 +192,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             await asyncio.to_thread(service.tickets.prepare)
             await asyncio.to_thread(names.prepare)
             await asyncio.to_thread(service.erasures.finish, referee)
+            rewriter = Rewriter(names)
+            open_parts.push_async_callback(asyncio.to_thread, rewriter.close)
+            rewriter.start()
             if signing:
                 kept_note = Kept(file_for(settings.database_url, settings.log_file))
                 service.signer = signer = Signer(kept, desk, signing, kept_note, seconds=settings.log_seconds)

@@ -187,6 +187,7 @@ class Erasures:
 
     def carry_out(self, club: Club) -> dict[int, int]:
         """Delete and replace what the erasures on record say. Return by member how many names, numbers and texts.
+        :meth:`~api.names.Names.rewrite_due` then leaves no copy of them.
 
         Plans that the club has passed without recording them are deleted. Doing it again changes nothing.
         """
@@ -208,8 +209,6 @@ class Erasures:
                 connection.execute(update(ERASED).where(own, this.erasure.in_(done)).values(values))
                 note_due(connection, done)
             connection.execute(delete(ERASED).where(own, this.version < club.version))
-        if done:
-            self._names.rewrite(done)
         counts: dict[int, int] = {}
         for row in (row for changes in due.values() for row in changes):
             counts[row.member] = counts.get(row.member, 0) + 1

@@ -6,13 +6,17 @@ erasure may replace a text by one without the name of the erased member (:mod:`a
 ref of that text as well.
 
 On SQLite they have a file of their own, in which nothing is left of what was deleted: what is freed is overwritten, a
-transaction that is done leaves no journal, and after an erasure the file is written anew, for where SQLite has moved
-what it keeps it leaves copies. On PostgreSQL they are a table, which is written anew as well; its write-ahead log
-holds what was deleted until the server has done with it.
+transaction that is done leaves no journal. Where SQLite has moved what it keeps it leaves copies, so the file is
+written anew after erasures: within a minute, and at most once a minute, for nobody else can write meanwhile. On
+PostgreSQL they are a table, which is written anew as well; its write-ahead log holds what was deleted until the
+server has done with it.
 """
 
 import hmac
+import logging
 import secrets
+import sqlite3
+import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +24,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
+import psycopg
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -39,11 +44,15 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
 from projections.follow.keeping import alone
 from referee.store.clock import utc_now
 from referee.store.reach import Postgres, place_of
+
+log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
@@ -55,6 +64,11 @@ REF = "hmac:"
 REF_LENGTH = len(REF) + 64
 ONCE_MOST = 10_000
 """Refs in one statement: SQLite takes no more than 32,766."""
+
+REWRITE_SECONDS = 60.0
+"""Between two times that the tables are written anew."""
+REWRITE_WAIT_SECONDS = 1
+"""So long it is waited until nobody uses the tables. Others wait as long behind it."""
 
 Kind = Literal["name", "number", "text"]
 """What a text is: the name of a member, a number by which somebody is paid, or something that somebody wrote."""
@@ -113,7 +127,7 @@ ERASED = Table(
 """What each erasure deletes and replaces (:mod:`api.erasures`). ``redacted``: the ref of the text that replaces the
 text of ``ref``; null for one that is deleted. Until it is done ``version`` is that of the club for which it was
 planned, and ``salt`` and ``text`` are the new ones."""
-_due = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
+DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables have not been rewritten yet."""
 
 
@@ -172,9 +186,7 @@ class Names:
         with self.writer.begin() as connection:
             alone(connection)
             _metadata.create_all(connection)
-            due = connection.scalars(select(_due.c.erasure)).all()
-        if due:
-            self.rewrite(due)
+        self.rewrite_due()
 
     def close(self) -> None:
         """Ends its own connections."""
@@ -260,20 +272,58 @@ class Names:
         with self.reader.connect() as connection:
             return [row.ref for row in connection.execute(select(_names).order_by(_names.c.ref)) if not is_whole(row)]
 
-    def rewrite(self, due: Sequence[str]) -> None:
-        """Write the tables again, so that no file keeps what these erasures deleted."""
+    def rewrite_due(self) -> None:
+        """Write the tables again if an erasure is due, so that no file keeps what it deleted.
+
+        Raises what the database raises, also if somebody uses the tables all the while.
+        """
+        with self.reader.connect() as connection:
+            due = connection.scalars(select(DUE.c.erasure)).all()
+        if not due:
+            return
         with closing(self.reader.raw_connection()) as connection:
             driver: Any = connection.driver_connection
             connection.detach()  # what is set here goes with it
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 driver.execute("SET statement_timeout = 0")
+                driver.execute(f"SET lock_timeout = '{REWRITE_WAIT_SECONDS}s'")
                 for table in (TABLE, ERASED):
                     driver.execute(f"VACUUM FULL {table.name}")
             else:
+                driver.execute(f"PRAGMA busy_timeout = {1000 * REWRITE_WAIT_SECONDS}")
                 driver.execute("VACUUM")
         with self.writer.begin() as connection:
-            connection.execute(delete(_due).where(_due.c.erasure.in_(due)))
+            connection.execute(delete(DUE).where(DUE.c.erasure.in_(due)))
+
+
+class Rewriter:
+    """Writes the tables again on a thread of its own, once in a while and in the end, if erasures are due."""
+
+    def __init__(self, names: Names, *, seconds: float = REWRITE_SECONDS) -> None:
+        self._names, self._seconds = names, seconds
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rewriter", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write what is due, and end."""
+        self._closed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        closed = False
+        while not closed:
+            closed = self._closed.wait(self._seconds)
+            try:
+                self._names.rewrite_due()
+            except (DBAPIError, PoolTimeout, psycopg.Error, sqlite3.Error) as error:
+                log.info("the names are not written anew this time: %s: %s", type(error).__name__, error)
+            except Exception:
+                log.exception("the names could not be written anew")
 
 
 def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
@@ -287,8 +337,8 @@ def _put_before(connection: Connection, club: UUID, act: str) -> dict[str, str]:
 
 def note_due(connection: Connection, erasures: Collection[str]) -> None:
     """Record that the tables have to be rewritten after these erasures."""
-    connection.execute(delete(_due).where(_due.c.erasure.in_(erasures)))
-    connection.execute(insert(_due), [{"erasure": one} for one in erasures])
+    connection.execute(delete(DUE).where(DUE.c.erasure.in_(erasures)))
+    connection.execute(insert(DUE), [{"erasure": one} for one in erasures])
 
 
 def pieces(refs: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -111,6 +111,7 @@ def operating(url: str, *, anew: bool = False) -> Iterator[Operating]:
         names = Names(url)
         parts.callback(names.close)
         names.prepare()
+        parts.callback(names.rewrite_due)
         desk = Desk(referee)
         parts.callback(desk.close)
         yield Operating(referee, desk, names, url)

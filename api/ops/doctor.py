@@ -124,6 +124,7 @@ def _of_sqlite(stored: Stored) -> Ills:
         yield ill
     if books_hold:
         yield from _of_books(stored)
+    yield from _of_erasures(stored)
 
 
 def _of_file(file: Path) -> Ills:
@@ -209,6 +210,7 @@ def _of_postgres(stored: Stored) -> Ills:
         yield from _of_tables(stored)
         yield from _of_rows(stored)
         yield from _of_books(stored)
+        yield from _of_erasures(stored)
 
 
 def _of_server(connection: Connection) -> Ills:
@@ -307,6 +309,17 @@ def _of_books(stored: Stored) -> Ills:
                     f"book {name} stands still at position {before[key]}, and the log ends at {head}: see "
                     f"/health/ready and the log of the service that runs"
                 )
+
+
+def _of_erasures(stored: Stored) -> Ills:
+    """Whether an erasure was not finished. While a service runs it finishes them."""
+    try:
+        left = stored.is_rewriting_due() and not is_followed(stored.books, _books_file(stored))
+    except (SQLAlchemyError, OSError) as error:
+        yield f"the names cannot be read: {in_a_line(error)}: restore them from a backup (deploy/backup.md)"
+        return
+    if left:
+        yield "what was erased may still lie in the files of the names: `knacka serve` rewrites them when it starts"
 
 
 def _books_file(stored: Stored) -> Path | None:

@@ -242,6 +242,7 @@ def erase_again(url: str, say: Say) -> None:
                 assert isinstance(club, Club), "it begins as one"
                 for member, texts in sorted(erasures.carry_out(club).items()):
                     say(f"member {member} of club {club.id} is erased again: {texts} names and texts")
+        names.rewrite_due()
     finally:
         stored.close()
         names.close()

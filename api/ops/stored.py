@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from api.erasures import Redactions, lists_in
-from api.names import ERASED, names_file
+from api.names import DUE, ERASED, names_file
 from api.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.keeping import Book
@@ -269,6 +269,13 @@ class Stored:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
+
+    def is_rewriting_due(self) -> bool:
+        """Return whether an erasure may have left copies in the files of the names."""
+        with self._named() as connection:
+            if connection is None or not inspect(connection).has_table(DUE.name):
+                return False
+            return connection.execute(select(DUE.c.erasure).limit(1)).first() is not None
 
     @contextmanager
     def _named(self) -> Iterator[Connection | None]:
