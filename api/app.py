@@ -21,6 +21,7 @@ from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
 from api.docs import problem_pages, reference, rulesets
 from api.http.asked import strictly
+from api.http.connections import Connections
 from api.http.cors import cors_of
 from api.http.headers import Req, secured
 from api.http.problems import HANDLERS, Sent, Told, as_sent
@@ -145,6 +146,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         addresses,
         acts_per_minute=settings.acts_per_minute,
         reads_per_minute=settings.reads_per_minute,
+        address_times=settings.address_times,
         loopback=settings.limit_loopback,
     )
     quotas = Quotas(
@@ -239,6 +241,9 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         before_request=before,
         state=State(
             {
+                "connections": Connections(
+                    addresses.of, settings.address_connections, loopback=settings.limit_loopback
+                ),
                 "count": metrics.answered,
                 "cors": cors,
                 "damaged": metrics.found_damaged,

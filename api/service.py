@@ -315,10 +315,11 @@ class Service:
         """The match as it is stored, which another process may have come to."""
         return match_of(await self._stored(match))
 
-    def good(self, held: str, club: UUID | None = None) -> None:
-        """Note that the caller has shown a good token or key: it has limits of its own, and calls in threads count as
-        the club's from now on. ``held``: its SHA-256. ``club``: whose key it is, or whose match's token."""
-        self.limits.good(held)
+    def good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+        """Note that the caller has shown a good token or key: it has limits of its own, or a key those of its club,
+        and calls in threads count as the club's from now on. ``held``: its SHA-256. ``club``: whose key it is, or
+        whose match's token."""
+        self.limits.good(held, club if is_key else None)
         if club is not None:
             answering_for(f"club {club}")
 

@@ -38,6 +38,8 @@ class Settings(Value, forbid_unknown_fields=True):
     trusted_proxies: str = "127.0.0.0/8,::1/128"
     acts_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 600
     reads_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 1200
+    address_times: Annotated[int, Meta(ge=1, le=1_000_000)] = 5
+    address_connections: Annotated[int, Meta(ge=1, le=10_000)] = 256
     limit_loopback: bool = False
     anybody_opens: bool = True
     anybody_founds: bool = True

@@ -37,7 +37,7 @@ class Clubs(Protocol):
     async def newest_club(self, club: Club) -> Club:
         """As it is stored, which another process may have come to."""
 
-    def good(self, held: str, club: UUID | None = None) -> None:
+    def good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
         """Note that what was shown is good. ``held``: its SHA-256. ``club``: whose key it is."""
 
 
@@ -235,7 +235,7 @@ async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
-    clubs.good(held, club.id)
+    clubs.good(held, club.id, is_key=True)
     return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 

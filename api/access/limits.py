@@ -1,4 +1,7 @@
-"""How much may be asked in a minute: by key, else by token of a match, else by address (GCRA, in memory).
+"""How much may be asked in a minute: by club, else by token of a match, else by address (GCRA, in memory).
+
+All keys of a club share what one may, and all keys and tokens of one address some times that, so that many of them
+gain nothing.
 
 A key or token counts for itself once it has been found good, and until then for its address. So whoever guesses
 finds no fresh allowance, however many he tries; and as a wrong one costs its address ten, it has soon used up its own
@@ -9,9 +12,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from api.access.addresses import Address, Addresses
 from api.access.tokens import HELD, hash_of
+from api.http.connections import HEALTH
 from api.http.headers import Headers
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 
@@ -30,9 +35,6 @@ WRONG_COST = 10
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 COUNTED = "counted"
 """Where a request keeps how it was counted."""
-UNLIMITED = "/health/"
-"""Whoever looks after the service may ask as often as it likes, from whatever address: else it would be taken for
-dead when its network asks too much."""
 
 
 class Pace:
@@ -81,8 +83,9 @@ class Pace:
 class Policy:
     """What a kind of request may."""
 
-    def __init__(self, name: str, pace: Pace) -> None:
-        self.name, self.pace = name, pace
+    def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
+        """``of_address``: what all keys and tokens of one address may together."""
+        self.name, self.pace, self.of_address = name, pace, of_address
         self._told = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
 
@@ -100,6 +103,8 @@ class Counted(NamedTuple):
     left: int
     wait: int
     """In nanoseconds."""
+    most: int
+    """In a minute."""
 
 
 def seconds_in(nanoseconds: int) -> int:
@@ -116,18 +121,25 @@ class Limits:
         *,
         acts_per_minute: int,
         reads_per_minute: int,
+        address_times: int,
         loopback: bool,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: whether they hold on this machine too. 0 a minute: as many as one likes."""
+        """``address_times``: how many times as much as one key all keys and tokens of one address may. ``loopback``:
+        whether they hold on this machine too. 0 a minute: as many as one likes."""
         self._addresses, self._loopback = addresses, loopback
         named = {"act": acts_per_minute, "read": reads_per_minute}
-        policies = {name: Policy(name, Pace(most, WINDOW_SECONDS, clock)) for name, most in named.items() if most}
+        policies = {
+            name: Policy(name, Pace(most, WINDOW_SECONDS, clock), Pace(most * address_times, WINDOW_SECONDS, clock))
+            for name, most in named.items()
+            if most
+        }
         self._acts, self._reads = policies.get("act"), policies.get("read")
-        self._good: OrderedDict[str, None] = OrderedDict()
+        self._good: OrderedDict[str, str] = OrderedDict()
+        """By the SHA-256 of what is good, as whose it counts."""
 
-    def good(self, held: str) -> None:
-        """A key or token, by its SHA-256, has been found good: it counts for itself from now on.
+    def good(self, held: str, club: UUID | None = None) -> None:
+        """A key or token, by its SHA-256, has been found good: it counts for its club from now on, or for itself.
 
         Of too many the one is forgotten that was shown least lately: it counts for its address once more, and what
         it has used it has used.
@@ -135,7 +147,7 @@ class Limits:
         if held in self._good:
             self._good.move_to_end(held)
             return
-        self._good[held] = None
+        self._good[held] = held if club is None else str(club)
         if len(self._good) > KEPT_MAX:
             self._good.popitem(last=False)
 
@@ -147,7 +159,11 @@ class Limits:
         wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
         policy = counted.policy
         headers = {"Retry-After": str(wait)}
-        return Problem("slow_down", headers=headers, policy=policy.name, per_minute=policy.pace.most)
+        return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
+
+    def counts_as(self, held: str) -> str:
+        """Return as whose a key or token counts that has been found good, given by its SHA-256."""
+        return self._good.get(held, held)
 
     def told(self, scope: Any, problem: str | None = None) -> Headers:
         """What the answer to a request that was counted says of it; a ``problem`` may cost more."""
@@ -162,14 +178,22 @@ class Limits:
 
     def _counted(self, scope: Any) -> Counted | None:
         policy = self._acts if scope["method"] in WRITES else self._reads
-        if policy is None or scope["path"].startswith(UNLIMITED):
+        if policy is None or scope["path"].startswith(HEALTH):
             return None
         address = self._addresses.of(scope)
         if address.here and not self._loopback:
             return None
         held = scope["state"][HELD] = _held(scope["headers"])
-        who = held if held in self._good else address.whose
-        return Counted(policy, who, address, *policy.pace.take(who))
+        good = self._good.get(held)
+        if good is None:
+            return Counted(policy, address.whose, address, *policy.pace.take(address.whose), policy.pace.most)
+        left, wait = policy.pace.take(good)
+        most = policy.pace.most
+        if left >= 0:
+            of_address = policy.of_address.take(address.whose)
+            if of_address[0] < left:
+                (left, wait), most = of_address, policy.of_address.most
+        return Counted(policy, good, address, left, wait, most)
 
 
 def _held(headers: Headers) -> str:

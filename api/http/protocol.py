@@ -12,6 +12,7 @@ import re
 import resource
 import sys
 import termios
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -23,6 +24,7 @@ from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallab
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from api.http.connections import HEALTH, Connections
 from api.http.cors import Cors
 from api.http.headers import Headers
 from api.http.logged import logged
@@ -55,6 +57,8 @@ PIPELINE_MAX = 64
 """Requests of one connection that wait for the one before them."""
 CONNECTIONS_MAX = 10_000
 """At a time, or as many as the process may have files open, but for :data:`FILES_KEPT`."""
+RESERVED = 32
+"""Of them, for who asks for the health of the service, once, with its whole request at hand."""
 FILES_KEPT = 64
 """For the store, the books and the log."""
 
@@ -83,6 +87,11 @@ def connections_max() -> int:
 class ServingState(ServerState):
     """What the connections of a server share."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.reserved: OrderedDict[Protocol, None] = OrderedDict()
+        """Those that only health is told to, the oldest first."""
+
     stopping = False
     """Whether the server stops: it answers what was received, and nothing else."""
 
@@ -108,6 +117,11 @@ class Protocol(HttpToolsProtocol):
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._slowed: Slowed = app.state.get("slowed") or Slowed()
+        self._connections: Connections | None = app.state.get("connections")
+        self._whose: str | None = None
+        """As whose this connection counts."""
+        self._during: str | None = None
+        """As whose it counts during a request, where a proxy brings it."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
@@ -126,10 +140,20 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """It begins: something has to come, or it is closed."""
         super().connection_made(transport)
-        if len(self.connections) > connections_max():
+        most = connections_max()
+        whose = None if self._connections is None else self._connections.at_once(self.client)
+        if whose is not None and self._connections is not None:
+            if not self._connections.take(whose):
+                self._refuse(self._too_many())
+                self.transport.close()  # it may not wait for what the caller still sends
+                return
+            self._whose = whose
+        if len(self.connections) > most and not self._makes_room():
             self._refuse(Problem("busy", headers=RETRY_AFTER))
-        else:
-            self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
+            return
+        if len(self.connections) > most - RESERVED:
+            self._state.reserved[self] = None
+        self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
         if self._state.stopping:
             self.shutdown()
 
@@ -138,12 +162,52 @@ class Protocol(HttpToolsProtocol):
         self._stop_clock()
         self._unset_keepalive_if_required()
         self._slowed.forget(self)
+        self._state.reserved.pop(self, None)
+        self._request_ended()
+        if self._whose is not None and self._connections is not None:
+            self._connections.leave(self._whose)
+            self._whose = None
         super().connection_lost(exc)
         if (running := self._running) is not None and not running.response_complete:  # uvicorn tells the last one
             running.disconnected = True
             running.message_event.set()
         if self._look_at_writing is not None:
             self._look_at_writing.cancel()
+
+    def _too_many(self) -> Problem:
+        assert self._connections is not None
+        return Problem("quota_reached", what="connections", most=self._connections.most)
+
+    def _makes_room(self) -> bool:
+        """Whether one of the reserved connections could be ended that brings nothing."""
+        for other in self._state.reserved:
+            if not other._under_way:
+                other._stop_clock()
+                other.transport.abort()
+                del self._state.reserved[other]
+                return True
+        return False
+
+    def _request_ended(self) -> None:
+        if self._during is not None and self._connections is not None:
+            self._connections.leave(self._during)
+            self._during = None
+
+    def _may_ask(self, scope: Any) -> Problem | None:
+        """Return why this connection may not bring a request, ``None`` if it may. Health is told in any case."""
+        if self in self._state.reserved:
+            self.cycle.keep_alive = False
+        if scope["path"].startswith(HEALTH):
+            return None
+        if self in self._state.reserved:
+            return Problem("busy", headers=RETRY_AFTER)
+        whose = None if self._connections is None else self._connections.by_request(scope)
+        if whose is None or whose == self._whose or self._connections is None:
+            return None
+        if not self._connections.take(whose):
+            return self._too_many()
+        self._during = whose
+        return None
 
     def data_received(self, data: bytes) -> None:
         """Reads what came, in pieces."""
@@ -260,6 +324,11 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         scope: Any = cycle.scope
+        if (problem := self._may_ask(scope)) is not None:
+            cycle.keep_alive = False
+            sent = as_sent(problem, scope["path"], scope["headers"], self._cors, last=False)
+            self.loop.call_soon(self._answer, cycle, *sent)
+            return
         answer = None if self._refuses is None else self._refuses(scope)
         if answer is None:
             super()._start_asgi_task(cycle, partial(_answered, cycle, app, self._cors))
@@ -283,6 +352,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """An answer has been given: the next in line is begun, or what was refused is said."""
+        self._request_ended()
         super().on_response_complete()
         if self._in_message:
             self._unset_keepalive_if_required()  # another has begun to come, which has a clock of its own

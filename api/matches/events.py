@@ -236,7 +236,7 @@ async def stream_events(
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    ended = service.quotas.stream(request, caller.shown)
+    ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
     pieces = all_with_texts(request.scope, _stream(request, match, caller, start), EVENT_STREAM)
     return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
