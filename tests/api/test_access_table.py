@@ -39,7 +39,6 @@ rule      rule rule  yes      rule   looks   yes        rule  looks scope scope 
 reissue   rule rule  yes      rule   looks   yes        rule  looks scope yes   scope scope  looks    token   who
 read_file yes  party yes      party  party   yes        yes   party party party party party  party    token   who
 bundle    yes  yes   yes      match  match   yes        yes   match match match yes   match  match    token   match
-whole     rule rule  yes      match  match   yes        rule  match match match yes   match  match    token   match
 list      yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
 list_mine yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     who
 anybody   yes  yes   yes      yes    yes     yes        yes   yes   yes   yes   yes   yes    yes      yes     yes
@@ -182,7 +181,6 @@ CALLS = {
     "get_settlement": Call("look", "{match}/settlement"),
     "get_event_proof": Call("look", "{match}/events/1/proof"),
     "get_bundle": Call("bundle", "{match}/bundle"),
-    "get_bundle, a deal": Call("whole", "{match}/bundle?deal=1"),
     "issue_ticket": post("ask", "{match}/tickets"),
     "list_legal_acts": Call("know", "{match}/legal-acts?seat=0"),
     "send_act": post("act", "{match}/acts", BID),
@@ -243,7 +241,7 @@ DONE = {200, 201, 204, 409, 422}
 NONE = ("no-such-pot", "not-for-money", "no-such-payment", "no-such-closing", "no-such-invitation")
 HAS_NONE = {f"/problems/{one}" for one in NONE}
 NOT_YET = {"get_pot": 404, "appeal_ruling": 409, "send_acts": 200, "rule_on_case": 200}
-NOT_YET |= {"get_deal": 409, "get_bundle, a deal": 409, "issue_token": 409}
+NOT_YET |= {"get_deal": 409, "issue_token": 409}
 """How the others are answered where a deal is under way and a case waits; a batch, and a preview, make nothing.
 To the seats of a club's match people are invited."""
 

@@ -1,5 +1,5 @@
 """A million random deals of each ruleset, with all that must hold in them: ``make soak``. And 40,000 pairs of worlds
-which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 bundles with one thing wrong,
+which differ only in what a seat has not seen (:mod:`tests.interference`); and 10,000 forged bundles
 of matches and of the closings of a club, each of which ``openapi/verify.py`` has to find (:mod:`tests.log.proving`);
 and 2,000 edits of a club's rows, each of which an audit has to find (:mod:`tests.api.audited`); and 1,000 forged
 shuffles, none of which ``openapi/shuffle.py`` may take for fair (:mod:`tests.shuffles`).

@@ -11,7 +11,8 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.log.bundle import RULED, SCORES
+from api.log import bundle as bundle_call
+from api.log.bundled import RULED
 from api.service import Service
 from referee.asked import Correct
 from referee.log.notes import checkpoint_in
@@ -20,7 +21,7 @@ from referee.store.command import Command
 from referee.store.log import LOG_ID
 from tests.api.conftest import client_of
 from tests.api.table import HANDS, Table
-from tests.log.proving import KEY, checked, played, sign
+from tests.log.proving import KEY, ORIGIN, checked, played, sign
 
 Client = TestClient[Litestar]
 
@@ -89,9 +90,9 @@ class TestProof:
     def test_it_is_that_of_the_bundle(self, client: Client):
         table = played(client, 1)
         note = sign(client)
-        bundle = table.get("/bundle?deal=1", "official").json()
+        bundle = table.get("/bundle", "official").json()
         for row in bundle["rows"]:
-            answer = table.get(f"/events/{row['version']}/proof", 1)
+            answer = table.get(f"/events/{row['version']}/proof", "official")
             lines = ["c2sp.org/tlog-proof@v1", f"index {row['index']}", *row["proof"], "", note]
             assert answer.text == "\n".join(lines)
 
@@ -118,36 +119,41 @@ class TestProof:
 
 
 class TestBundle:
-    def test_parties_get_what_the_match_came_to(self, client: Client, tmp_path: Path):
+    def test_all_rows_from_which_nothing_is_hidden(self, client: Client, tmp_path: Path):
         table = played(client, 2)
         sign(client)
         for who in (0, "official"):
             answer = table.get("/bundle", who)
-            assert topics_in(answer.json())[:3] == ["match/opened", "deal/scored", "deal/scored"]
-            assert set(topics_in(answer.json())) <= SCORES
+            bundle = answer.json()
+            (one,) = bundle["aggregates"]
+            last = len(bundle["rows"])
+            assert bundle["about"] == {"kind": "match", "id": table.id, "closing": None}
+            assert (one["id"], one["ranges"]) == (table.id, [{"first": 1, "last": last}])
+            assert one["statement"].startswith(f"{ORIGIN}\nlast row\n{table.id}\n{last}\n")
+            assert [row["version"] for row in bundle["rows"]] == list(range(1, last + 1))
+            assert topics_in(bundle).count("deal/scored") == 2
             assert checked(tmp_path, answer.content).code == 0
         assert problem(table.get("/bundle")) == (403, "for-the-match")
 
-    def test_all_rows_of_a_deal_are_for_officials_when_it_is_over(self, client: Client, tmp_path: Path):
+    def test_of_a_deal_under_way_it_says_only_how_many_rows_there_are(self, client: Client, tmp_path: Path):
         table = played(client, 1)
         table.done("deal", table.get().json()["dealer"])
         sign(client)
-        assert problem(table.get("/bundle?deal=1", 0)) == (403, "for-officials")
-        assert problem(table.get("/bundle?deal=1")) == (403, "for-the-match")
-        assert problem(table.get("/bundle?deal=2", "official")) == (409, "deal-not-finished")
-        assert problem(table.get("/bundle?deal=3", "official")) == (404, "no-such-deal")
-        rows = table.get("/bundle?deal=1", "official").json()["rows"]
-        assert [row["version"] for row in rows] == list(range(1, len(rows) + 1))
-        assert rows[-1]["topic"] == "deal/scored"
+        answer = table.get("/bundle", "official")
+        last = answer.json()["rows"][-1]
+        assert last["topic"] == "deal/scored"
+        more = table.version() - last["version"]
+        code, lines = checked(tmp_path, answer.content)
+        told = f"NOT SHOWN: {table.id} is complete up to row {last['version']}; {more} later rows are in the log"
+        assert (code, lines[-1]) == (3, told)
 
-    def test_a_later_deal_comes_with_the_opening(self, client: Client, tmp_path: Path):
-        table = played(client, 2)
+    def test_one_with_too_many_rows(self, client: Client, monkeypatch: pytest.MonkeyPatch):
+        table = played(client, 1)
         sign(client)
-        answer = table.get("/bundle?deal=2", "official")
-        rows = answer.json()["rows"]
-        assert [rows[0]["topic"], rows[-1]["topic"]] == ["match/opened", "deal/scored"]
-        assert [row["version"] for row in rows[1:]] == list(range(rows[1]["version"], rows[-1]["version"] + 1))
-        assert checked(tmp_path, answer.content).code == 0
+        monkeypatch.setattr(bundle_call, "ROWS_MOST", 3)
+        answer = table.get("/bundle", 0)
+        assert problem(answer) == (409, "bundle-too-large")
+        assert answer.json()["facts"] == {"count": table.version(), "most": 3}
 
     @pytest.mark.parametrize("dealing", ["house", "table"])
     def test_nobody_gets_a_row_of_a_deal_under_way(self, client: Client, dealing: str):
@@ -173,20 +179,24 @@ class TestBundle:
             table.done("entropy", seat, hex="0" * 32)
         table.finish_deal()
         sign(client)
-        rows = table.get("/bundle?deal=1", "official").json()["rows"]
+        rows = table.get("/bundle", "official").json()["rows"]
         committed = [row for row in rows if row["topic"] == "shuffle/committed"]
         assert len(committed) == 1, "that of the next deal is not there"
         assert b'"seed"' in b64decode(committed[0]["state"])
 
-    def test_a_correction_is_for_officials(self, client: Client):
+    def test_a_correction_is_for_officials(self, client: Client, tmp_path: Path):
         """What they asked for stands in its row."""
         table = played(client, 1, adjudication={})
         correct = Correct(why=Why(rule="B11", reason="as agreed"), strike=(1,))
         service: Service = client.app.state.service
         service.desk.submit(Command(id=UUID(table.id), actor="official", request=correct)).result(30)
         sign(client)
-        assert topics_in(table.get("/bundle", "official").json())[-1] in RULED
-        assert topics_in(table.get("/bundle", 0).json()) == ["match/opened", "deal/scored"]
+        official, party = (table.get("/bundle", who) for who in ("official", 0))
+        assert topics_in(official.json())[-1] in RULED
+        assert checked(tmp_path, official.content).code == 0
+        assert topics_in(party.json()) == topics_in(official.json())[:-1]
+        code, lines = checked(tmp_path, party.content)
+        assert (code, lines[-1].endswith("; 1 later rows are in the log")) == (3, True)
 
     def test_its_size_may_not_be_one_that_is_to_come(self, client: Client):
         table = Table(client)

@@ -48,15 +48,24 @@ def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Au
     for closing in (1, 2):
         answer = books.club.get(f"/bundle?closing={closing}", "audit")
         code, lines = checked(tmp_path, answer.content)
-        assert (code, lines[-1]) == (0, f"adds up: {3 - closing} settlements, 4 entries")
+        assert (code, lines[-1]) == (0, "entries: 4 add up and are what the rows say and what was closed")
 
 
-def test_it_has_the_rows_that_the_entries_come_of_and_no_others(books: Audited) -> None:
+MONEY = ("match/", "money/", "books/", "protocol/")
+
+
+def test_it_has_all_rows_from_closing_to_closing_and_the_ends_of_the_matches(books: Audited) -> None:
     first, second = (books.club.get(f"/bundle?closing={closing}", "audit") for closing in (1, 2))
-    matches = ["match/opened", *["stakes/agreed"] * 3, "match/won"]
-    assert topics_in(first) == ["money/posted", *matches, *matches, "money/posted", "books/closed"]
+    told = [[topic for topic in topics_in(one) if topic.startswith(MONEY)] for one in (first, second)]
+    matches = ["match/opened", "match/won"]
+    assert told[0] == ["money/posted", *matches, *matches, "money/posted", "books/closed"]
     struck = [*matches, "books/closed", "protocol/corrected"]
-    assert topics_in(second) == [*struck, *matches, "money/posted", "money/posted", "books/closed"]
+    assert told[1] == [*struck, *matches, "money/posted", "money/posted", "books/closed"]
+    for closing, answer in ((1, first), (2, second)):
+        bundle = answer.json()
+        assert bundle["about"] == {"kind": "closing", "id": books.club.id, "closing": closing}
+        (of_club,) = [one["ranges"] for one in bundle["aggregates"] if one["id"] == books.club.id]
+        assert len(of_club) == 1, "all rows of the club from the closing before, or from the first"
     for after, answer in ((0, first), (4, second)):
         journal = books.club.get(f"/journal?after={after}&limit=4").json()["entries"]
         told = answer.json()["entries"]
@@ -104,7 +113,7 @@ def test_one_that_is_too_large(books: Audited, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(club_bundle, "ENTRIES_MOST", 3)
     answer = books.club.get("/bundle?closing=1", "audit")
     assert problem(answer) == (409, "bundle-too-large")
-    assert answer.json()["facts"] == {"closing": 1, "entries": 4, "most": 3}
+    assert answer.json()["facts"] == {"count": 4, "most": 3}
 
 
 def test_a_closing_is_signed_without_waiting_for_its_time(client: Client, books: Audited) -> None:
@@ -145,8 +154,8 @@ def test_statements_name_the_checkpoint(client: Client, books: Audited) -> None:
     assert f"{size} rows, root {root}" in page
 
 
-def test_an_entry_that_the_treasurer_takes_back_is_no_more_told_to_the_parties(client: Client) -> None:
-    """That stands in a row of the club, which is not for them; of the match they are told what it came to."""
+def test_a_party_gets_no_entries_of_the_club(client: Client) -> None:
+    """They rest on rows of the club; of the match a party gets what it came to."""
     books = audited(client)
     club, match = books.club, books.matches[1]
     club.issue("second", "treasury", member=3)
@@ -154,18 +163,19 @@ def test_an_entry_that_the_treasurer_takes_back_is_no_more_told_to_the_parties(c
     club.done("confirm", "second", proposal=number)
     sign(client)
     bundle = match.get(client, "/bundle", match.tokens[0]).json()
-    assert (len(bundle["settlements"]), bundle["entries"]) == (1, None)
+    assert (len(bundle["settlements"]), bundle["entries"]) == (1, [])
 
 
-def test_a_correction_is_for_auditors_and_the_parties_are_told_no_sum(
+def test_a_correction_is_for_auditors_and_the_parties_learn_that_there_is_a_later_row(
     client: Client, books: Audited, tmp_path: Path
 ) -> None:
     match = books.matches[0]
     party, auditor = (match.get(client, "/bundle", one) for one in (match.tokens[0], books.club.keys["audit"]))
-    assert (party.json()["settlements"], party.json()["entries"]) == (None, None)
     assert topics_in(auditor)[-1] == "protocol/corrected"
-    assert [one["kind"] for one in auditor.json()["entries"]] == ["match", "reverse"]
+    assert (len(party.json()["settlements"]), auditor.json()["settlements"]) == (1, [])
     assert checked(tmp_path, auditor.content).code == 0
+    code, lines = checked(tmp_path, party.content)
+    assert (code, lines[-1].endswith("; 1 later rows are in the log")) == (3, True), lines
 
 
 def changed(answer: httpx.Response, edit: Any) -> bytes:
@@ -210,13 +220,13 @@ def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
     """Its rows are signed as well, and its matches came to what is said; but nothing of that was closed."""
     other = audited(client)
     sign(client)
-    for kind in ("match/", "money/"):
-        own, bundle = (
-            msgspec.json.decode(one.club.get("/bundle?closing=1", "audit").content) for one in (books, other)
-        )
-        rows = [*(row for row in own["rows"] if row["topic"].startswith(kind)), *bundle["rows"]]
-        told = {"rows": sorted(rows, key=lambda row: row["index"]), "count": len(rows)}
-        if kind == "match/":
-            told["settlements"] = own["settlements"] + bundle["settlements"]
-        code, lines = checked(tmp_path, msgspec.json.encode(bundle | told))
-        assert (code, lines[-1]) == (1, "NOT PROVED: there are rows of others")
+    own, bundle = (msgspec.json.decode(one.club.get("/bundle?closing=1", "audit").content) for one in (books, other))
+    match = next(one for one in own["aggregates"] if one["id"] != books.club.id)
+    rows = [row for row in own["rows"] if row["id"] == match["id"]]
+    bundle["rows"] = sorted([*rows, *bundle["rows"]], key=lambda row: int(row["index"]))
+    order = list(dict.fromkeys(row["id"] for row in bundle["rows"]))
+    bundle["aggregates"] = sorted([match, *bundle["aggregates"]], key=lambda one: order.index(one["id"]))
+    bundle["settlements"] = [*own["settlements"][:1], *bundle["settlements"]]
+    match["statement"] = None
+    code, lines = checked(tmp_path, msgspec.json.encode(bundle))
+    assert (code, lines[-1]) == (1, f"NOT PROVED: '{match['id']}' is no match of the club")
