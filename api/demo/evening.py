@@ -132,7 +132,7 @@ class Evening:
             print(f"  {line}".rstrip())
         print("\nAnybody checks the bundle of the closing, with openapi/verify.py and openssl alone\n")
         code, said = _verify(bundle, " ".join(keys))
-        expect("what a checker finds in the bundle", (code, said[-1].partition(":")[0]), (0, "adds up"))
+        expect("what a checker finds in the bundle", (code, said[-1].partition(":")[0]), (0, "entries"))
         print("\n".join(f"  {line}" for line in (said[0], "…", *said[-3:])))
         code, said = _verify(bundle_changed(bundle), " ".join(keys))
         expect("what a checker finds in a bundle that was tampered with", code, 1)

@@ -4,8 +4,8 @@ Of a settlement and of an entry stands there only what its rows prove; the rest 
 the journal.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -20,9 +20,9 @@ from projections.follow.page import topics
 from projections.journal import JournalEntry
 from referee import told
 from referee.clubs.facts import EntryKind, Postings
-from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
+from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.facts import LogSigned, LogSize, Note
-from referee.log.notes import base64
+from referee.log.notes import LastRow, SigningKey, base64, checkpoint_in, signed
 from referee.log.tree import Tree
 from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.seating import StakesAgreed, StakesDeclined
@@ -35,13 +35,14 @@ from referee.value import EventNumber, Value
 
 OPENED = topics(MatchOpened)
 ENDS = topics(MatchWon, MatchClosed, MatchAbandoned)
-SCORES = OPENED | ENDS | topics(DealScored)
-"""What a match came to, and by what rules."""
 RULED = topics(ProtocolCorrected, ActTakenBack)
 """What may change that afterwards. What was asked for stands in the row, and is for officials and auditors."""
 
 AGREED = topics(StakesAgreed, StakesDeclined)
 """What decides whether a club's books count the match."""
+
+ROWS_MOST = 10_000
+"""In one bundle: some ten megabytes."""
 
 Stored = Annotated[
     str,
@@ -97,16 +98,45 @@ class BundleSettlement(Value):
 class BundleEntry(Value):
     """An entry of the club's books. Its postings add up to 0."""
 
-    number: told.EntryNumber | None
-    """In the club's books; null in the bundle of a match, of which no row says it."""
-    date: Day | None
-    """On the club's clock; null likewise."""
+    number: told.EntryNumber
+    """In the club's books."""
+    date: Day
+    """On the club's clock."""
     kind: EntryKind
     currency: told.Currency
     cause: Cause
     """The event that made it, whose row is in the bundle."""
     postings: Postings
     """By account."""
+
+
+class BundleAbout(Value):
+    """What a bundle is about."""
+
+    kind: Literal["match", "closing"]
+    """What a match came to, or what a closing of a club's books rests on."""
+    id: told.MatchId
+    """The match, or the club."""
+    closing: told.Count | None
+    """The number of the closing; null for a match."""
+
+
+class BundleRange(Value):
+    """Rows without a gap, by the numbers of their events."""
+
+    first: EventNumber
+    last: EventNumber
+
+
+class BundleAggregate(Value):
+    """Which rows of a match or club a bundle has."""
+
+    id: told.MatchId
+    ranges: told.Many[BundleRange]
+    """All its rows in the bundle: all that there are in each range, in order."""
+    statement: Note | None
+    """A signed note: origin, `last row`, id, number of the last row that the log had of it, leaf hash of that row in
+    base64, and size of the log. A later row below that size contradicts it. Null: the service has no key."""
 
 
 Extended = Annotated[
@@ -125,18 +155,26 @@ Entries = told.Many[BundleEntry]
 class Bundle(Value):
     """Rows of a match or a club, each proved to be in the log that the checkpoint signs, and what they come to."""
 
+    about: BundleAbout
     checkpoint: Note
     """A signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None
-    """For who named the size of a checkpoint that he keeps in `from`."""
-    count: told.Tally
-    """Of the rows."""
+    """For who named the size of a checkpoint that they keep in `from`."""
+    aggregates: told.Many[BundleAggregate]
+    """Whose rows there are, and how far."""
     rows: told.Many[BundleRow]
     """In the order of the log."""
-    settlements: Settlements | None
-    """What the matches came to that are over and for money; null: what it rests on is not in the rows."""
-    entries: Entries | None
-    """What was entered in the club's books; null: what it rests on is not in the rows."""
+    settlements: Settlements
+    """What the matches came to that are over and for money, by these rows."""
+    entries: Entries
+    """What was entered in the club's books since the closing before; none for a match."""
+
+
+class Last(NamedTuple):
+    """The last row that the log had of a match or club, when it had so many rows."""
+
+    row: Placed
+    size: int
 
 
 def extended_by(signed: LogSigned, size: int | None) -> None:
@@ -146,26 +184,47 @@ def extended_by(signed: LogSigned, size: int | None) -> None:
 
 
 def bundle_of(
-    signed: LogSigned,
+    about: BundleAbout,
+    signed_last: LogSigned,
     tree: Tree,
     extended: int | None,
     rows: Sequence[Placed],
-    settlements: Settlements | None,
-    entries: Entries | None,
+    last: Mapping[str, Last],
+    keys: Sequence[SigningKey],
+    settlements: Settlements,
+    entries: Entries,
 ) -> Bundle:
-    """A bundle; ``extended``: the size of the older checkpoint that is to be shown to be a part of the log."""
+    """Return a bundle of these rows, which are in the order of the log.
+
+    ``extended``: the size of the older checkpoint that is to be shown to be a part of the log. ``last``: by id the
+    last row of each match and club, which ``keys`` sign; no keys: nothing is signed.
+    """
     consistency = None
     if extended is not None:
         consistency = BundleConsistency(from_=extended, proof=texts(tree.consistency(extended)))
+    numbers: dict[str, list[int]] = {}
+    for _, (_, whose, number, _, _) in rows:
+        numbers.setdefault(written(whose), []).append(number)
+    origin = checkpoint_in(signed_last.note).origin
     return Bundle(
-        checkpoint=signed.note,
+        about=about,
+        checkpoint=signed_last.note,
         consistency=consistency,
-        count=len(rows),
+        aggregates=tuple(
+            [
+                BundleAggregate(
+                    id=whose,
+                    ranges=tuple(ranges_of(found)),
+                    statement=_statement(origin, whose, last[whose], tree, keys) if keys else None,
+                )
+                for whose, found in numbers.items()
+            ]
+        ),
         rows=tuple(
             [
                 BundleRow(
                     index=leaf,
-                    id=str(UUID(str(whose))),
+                    id=written(whose),
                     version=number,
                     topic=topic,
                     state=base64(state),
@@ -179,20 +238,36 @@ def bundle_of(
     )
 
 
+def written(aggregate_id: object) -> str:
+    """Return the id of a match or club as it is shown, from how it stands in a row."""
+    return str(UUID(str(aggregate_id)))
+
+
+def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
+    """Return the ranges without a gap that these numbers make."""
+    found: list[BundleRange] = []
+    for number in sorted(numbers):
+        first = found.pop().first if found and found[-1].last == number - 1 else number
+        found.append(BundleRange(first=first, last=number))
+    return found
+
+
+def _statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[SigningKey]) -> str:
+    number, leaf = last.row.row[2], tree.leaf(last.row.leaf)
+    return signed(LastRow(origin=origin, aggregate=whose, number=number, leaf=leaf, size=last.size), keys)
+
+
 def recorded_in(placed: Placed) -> Recorded:
     """The event of a row."""
     return from_row(StoredEvent(*placed.row[1:]))
 
 
 def decided(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the rows that say what a match came to, in order: its ends, the rulings that came after one or made one,
-    and who agreed to the stakes."""
+    """The rows that say what a match came to, in order: its ends, and the rulings that came after one or made one."""
     over = False
     for one in found:
         topic = one.row[3]
-        if topic in AGREED:
-            yield one
-        elif topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
+        if topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
             over = True
             yield one
 
@@ -217,11 +292,11 @@ def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -
     return found
 
 
-def entry_told(entry: JournalEntry, *, of_club: bool) -> BundleEntry:
-    """An entry as a bundle has it."""
+def entry_told(entry: JournalEntry) -> BundleEntry:
+    """Return an entry as a bundle has it."""
     return BundleEntry(
-        number=entry.number if of_club else None,
-        date=entry.date.isoformat() if of_club else None,
+        number=entry.number,
+        date=entry.date.isoformat(),
         kind=msgspec.convert(entry.kind, EntryKind),
         currency=entry.currency,
         cause=entry.cause,

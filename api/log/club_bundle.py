@@ -1,6 +1,6 @@
 """What a closing of a club's books rests on, with the proof of each row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 from uuid import UUID
 
@@ -18,23 +18,32 @@ from api.log.bundled import (
     AGREED,
     ENDS,
     OPENED,
+    ROWS_MOST,
     RULED,
     Bundle,
+    BundleAbout,
     BundleSettlement,
     Extended,
+    Last,
     bundle_of,
     decided,
     entry_told,
     extended_by,
     recorded_in,
     settlement_by,
+    written,
 )
 from api.log.proving import Placed, answer, in_tree, last_signed, rows_of
 from api.money.asking import ask_the_books
 from api.service import Service, service_of
+from projections.follow.page import topics
 from projections.ledger.tables import Closing
-from referee.events import MatchOpened
+from referee.events import MatchOpened, TokenEnded, TokenMade
 from referee.log.tree import Tree
+from referee.proceedings.seating import InvitationRedeemed, Invited
+
+FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
+"""What the rows of a match are that say nothing of a deal or a ruling."""
 
 ENTRIES_MOST = 2000
 """Of one closing in one bundle: some megabytes, made in some seconds."""
@@ -44,16 +53,15 @@ ENTRIES_MOST = 2000
     "/clubs/{club:uuid}/bundle",
     operation_id="get_club_bundle",
     summary="What a closing rests on, with its proof",
-    description="What the entries of a closing come of, row by row as it is stored, each with the proof that it is "
-    "in the signed log: what the treasurer posted, and of each match the opening, the end and the rulings that "
-    "changed it; the closing, and the closing before. `settlements` has what the matches came to, and `entries` all "
-    "that was entered since the closing before. The rows of a match say who agreed to its stakes, too. So who has "
-    "nothing but this and `openapi/verify.py` makes the "
-    "closing's digest again, and finds each entry in a row. No row of a deal is in it, and no name: those are told "
-    "by a match's own bundle and by the members.\n\n"
+    description="Rows as they are stored, each with the proof that it is in the signed log: all rows of the club "
+    "from the closing before, or from the first, to this closing; and of each match that was entered since then all "
+    "rows from the opening to the last agreement to its stakes, and from its end to the closing. For the club and "
+    "for each match there is a signed statement of its last row when the books were closed. `settlements` has what "
+    "the matches came to, and `entries` all that was entered since the closing before. So `openapi/verify.py` makes "
+    "the closing's digest again from nothing but this, and finds each entry in a row. No name is in it.\n\n"
     "With `audit` or `treasury`; with `treasury` alone 403 `scope-missing` where the closing rests on a private "
-    "match, or on a correction of a protocol. A checkpoint is signed as soon as the books are closed; until then 409 "
-    "`not-signed-yet`. Beyond 2000 entries 409 `bundle-too-large`.",
+    "match, or on what officials decided after a match. A checkpoint is signed as soon as the books are closed; "
+    "until then 409 `not-signed-yet`. Beyond 2000 entries or 10000 rows 409 `bundle-too-large`.",
     tags=["Proof"],
     security=KEY,
     operation_class=described(gives=Bundle, errors=(400, 401, 403, 404, 409, 503)),
@@ -79,19 +87,30 @@ async def get_club_bundle(
     *before, this = await ask_the_books(service, caller.club, read, fresh=False)
     count = this.through - (before[0].through if before else 0)
     if count > ENTRIES_MOST:
-        raise Problem("bundle_too_large", closing=closing, entries=count, most=ENTRIES_MOST)
+        raise Problem("bundle_too_large", count=count, most=ENTRIES_MOST)
     signed = await last_signed(service)
     extended_by(signed, from_)
 
     def made(connection: Connection, tree: Tree) -> bytes:
         rests = Resting(service, connection, caller, before, this)
-        if not any(one.row[2] == this.event and one.leaf < tree.size for one in rests.on):
+        if not rests.on or rests.on[-1].leaf >= tree.size:
             raise Problem("not_signed_yet", event=this.event, size=signed.size)
         matches = sorted(rests.on_matches())
         rows = sorted([*rests.on, *(one for match in matches for one in match.rows)])
-        settlements = tuple([match.settled for match in matches if match.settled is not None])
-        entries = tuple([entry_told(entry, of_club=True) for entry in rests.entries])
-        return encode(bundle_of(signed, tree, from_, rows, settlements, entries))
+        if len(rows) > ROWS_MOST:
+            raise Problem("bundle_too_large", count=len(rows), most=ROWS_MOST)
+        bundle = bundle_of(
+            BundleAbout(kind="closing", id=str(caller.club.id), closing=closing),
+            signed,
+            tree,
+            from_,
+            rows,
+            {written(found[-1].row[1]): Last(found[-1], rests.size) for found in rests.last_of(matches)},
+            service.signer.keys if service.signer else (),
+            tuple([match.settled for match in matches if match.settled is not None]),
+            tuple([entry_told(entry) for entry in rests.entries]),
+        )
+        return encode(bundle)
 
     return await answer(request, await in_tree(service, signed, made, takes_long=True), PRIVATE)
 
@@ -100,8 +119,9 @@ class Decided(NamedTuple):
     """A match that a closing rests on."""
 
     leaf: int
-    """Of the row that first said what it came to: they are told in this order."""
+    """Of the row that first said what it came to: the matches are in this order."""
     rows: list[Placed]
+    """All from its opening to the last agreement to its stakes, and from that one to the closing."""
     settled: BundleSettlement | None
 
 
@@ -116,25 +136,34 @@ class Resting:
         self.entries = tuple(service.books.ledger.read(connection, club, after=after, to=this.through))
         """Since the closing before."""
         self._last: dict[UUID, int] = {}
-        """By match or club the last event that made one of them."""
-        own = {one.event for one in (*before, this)}
+        """By match the last event that made one of them."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
-            if UUID(whose) == club:
-                own.add(int(number))
-            else:
+            if UUID(whose) != club:
                 self._last[UUID(whose)] = int(number)
-        self.on = [one for number in sorted(own) for one in rows_of(service, connection, club, number, number)]
-        """The rows of the club: the last is that of the closing."""
+        self.on = rows_of(service, connection, club, before[0].event if before else 1, this.event)
+        """All rows of the club from the closing before, or from the first, to this closing."""
+        self.size = self.on[-1].leaf + 1 if self.on else 0
+        """Rows that the log had when the books were closed."""
+
+    def last_of(self, matches: Iterable[Decided]) -> Iterator[list[Placed]]:
+        """Yield the rows of the club, and those of each match."""
+        yield self.on
+        for match in matches:
+            yield match.rows
 
     def on_matches(self) -> Iterator[Decided]:
-        """Of each match the rows that decide, and what it came to by them."""
+        """Yield each match with what it came to by its rows."""
         for match_id, last in self._last.items():
-            found = rows_of(self._service, self._connection, match_id, 1, last, OPENED | ENDS | RULED | AGREED)
-            opened, deciding = recorded_in(found[0]).event, list(decided(found[1:]))
+            kinds = OPENED | ENDS | RULED | AGREED
+            found = rows_of(self._service, self._connection, match_id, 1, last, kinds)
+            opened, ended = recorded_in(found[0]).event, next(decided(found[1:])).row[2]
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
-            if opened.visibility == "private" or any(one.row[3] in RULED for one in deciding):
+            agreed = max((one.row[2] for one in found if one.row[3] in AGREED), default=1)
+            rows = rows_of(self._service, self._connection, match_id, 1, agreed)
+            rest = rows_of(self._service, self._connection, match_id, max(ended, agreed + 1), last + ROWS_MOST)
+            rows += [one for one in rest if one.leaf < self.size]
+            if opened.visibility == "private" or any(one.row[3] not in FOR_TREASURERS for one in rows):
                 must_audit(self._caller)
-            settled = settlement_by(match_id, opened, deciding)
-            first = next(one for one in deciding if one.row[3] not in AGREED)
-            yield Decided(first.leaf, [found[0], *deciding], settled)
+            first = next(one.leaf for one in rows if one.row[2] == ended)
+            yield Decided(first, rows, settlement_by(match_id, opened, decided(rows)))

@@ -1,6 +1,6 @@
 """The tables of the ledger, and what can be read there."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -240,17 +240,6 @@ class Tables:
         entries = self.entries.c
         query = select(entries.reversed_by).where(entries.club == club, entries.number == number)
         return found[0], connection.scalar(query)
-
-    def made_by(
-        self, connection: Connection, club: UUID, evening: int | None, causes: Collection[str]
-    ) -> tuple[tuple[JournalEntry, int | None], ...]:
-        """The entries that these events made, which are all of one evening, by number, each with that which takes it
-        back."""
-        entries = self.entries.c
-        query = select(entries.number).where(entries.club == club, entries.evening == evening)
-        numbers = connection.scalars(query.where(entries.cause.in_(causes)).order_by(entries.number)).all()
-        found = (self.entry(connection, club, number) for number in numbers)
-        return tuple([one for one in found if one is not None])
 
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False

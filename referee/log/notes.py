@@ -52,6 +52,22 @@ class Checkpoint(Value):
         return f"{self.origin}\n{self.size}\n{base64(self.root)}\n"
 
 
+class LastRow(Value):
+    """What is signed of a match or a club: that this was its last row in the log when that had ``size`` rows. A later
+    row of it whose leaf lies below ``size`` contradicts this."""
+
+    origin: str
+    aggregate: str
+    number: int
+    leaf: Hash
+    size: int
+
+    @property
+    def text(self) -> str:
+        """The six lines that are signed. The second keeps them from being a checkpoint."""
+        return f"{self.origin}\nlast row\n{self.aggregate}\n{self.number}\n{base64(self.leaf)}\n{self.size}\n"
+
+
 def checkpoint_in(note: str) -> Checkpoint:
     """What a signed note says; the signatures are not looked at. Raises ``ValueError`` where it is no checkpoint."""
     lines = note.partition("\n\n")[0].split("\n")
@@ -94,9 +110,9 @@ class SigningKey:
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
-def signed(checkpoint: Checkpoint, keys: Sequence[SigningKey]) -> str:
-    """The note that all these keys have signed."""
-    return checkpoint.text + "\n" + "".join([key.line(checkpoint.text) for key in keys])
+def signed(said: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
+    """Return the note that all these keys have signed."""
+    return said.text + "\n" + "".join([key.line(said.text) for key in keys])
 
 
 def key_of(text: str, origin: str) -> SigningKey:

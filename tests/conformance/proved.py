@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from eventsourcing.persistence import StoredEvent
 
-from api.log.bundled import bundle_of, entry_told
+from api.log.bundled import BundleAbout, Last, bundle_of, entry_told
 from api.log.log import ConsistencyProof, LogShown
 from api.log.proving import Placed, texts
 from projections.closings import digest
@@ -52,8 +52,11 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
         Placed(index, (index, str(row.originator_id), row.originator_version, row.topic, row.state))
         for index, row in rows.items()
     ]
-    bundle = bundle_of(said, tree, BEFORE, placed[:2], (), ())
-    of_club = bundle_of(said, tree, BEFORE, placed[2:], (), (entry_told(entry, of_club=True),))
+    about = BundleAbout(kind="match", id=placed[0].row[1], closing=None)
+    last = {one.row[1]: Last(one, tree.size) for one in placed}
+    bundle = bundle_of(about, said, tree, BEFORE, placed[:2], last, (KEY,), (), ())
+    closing = BundleAbout(kind="closing", id=str(CLUB), closing=1)
+    of_club = bundle_of(closing, said, tree, BEFORE, placed[2:], last, (KEY,), (), (entry_told(entry),))
     shown = LogShown(origin=KEY.name, vkeys=(KEY.vkey,), signed=tree.size)
     consistency = ConsistencyProof(from_=BEFORE, to=tree.size, proof=older)
     json, plain = "application/json", "text/plain"

@@ -157,8 +157,6 @@ def _provoke(client: Recording, method: str, path: str, status: int, going: Watc
         }.get(call, content)
     if call == "bundle" and status == 403:
         token = ""
-    if call == "bundle" and status == 409:
-        url, token = f"{path}?deal={_shown(client, going)['deal']}", going.tokens["official"]
     if call == "proof" and status == 409:
         url = f"{going.path}/events/{_shown(client, going)['version']}/proof"
     if call == "file" and status == 403:

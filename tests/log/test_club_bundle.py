@@ -51,7 +51,7 @@ def test_a_stranger_makes_the_digest_again_from_nothing_but_the_bundle(books: Au
         assert (code, lines[-1]) == (0, "entries: 4 add up and are what the rows say and what was closed")
 
 
-MONEY = ("match/", "money/", "books/", "protocol/")
+MONEY = ("match/opened", "match/won", "money/", "books/", "protocol/")
 
 
 def test_it_has_all_rows_from_closing_to_closing_and_the_ends_of_the_matches(books: Audited) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -22,16 +23,18 @@ from api.log.proving import Placed
 from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
-from referee.clubs.facts import BooksClosed, MoneyPosted, Posting
+from referee.clubs.facts import BooksClosed, EntryKind, MoneyPosted, Posting
 from referee.events import MatchAbandoned, MatchWon, Payment, Stakes
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, signed
 from referee.log.tree import Tree, rolled_up
 from referee.proceedings.corrections import Ended, ProtocolCorrected, Why
+from referee.proceedings.seating import StakesAgreed, StakesDeclined
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Event, Recorded
 from referee.store.rows import FIRST, row_hash, to_row
-from tests.log.proving import KEY, ORIGIN, checked
+from tests.agreed import AGREED
+from tests.log.proving import KEY, ORIGIN, Checked, checked
 from tests.played import opening
 
 MATCH, CLUB = UUID(int=1), UUID(int=2)
@@ -103,15 +106,15 @@ TRUE: dict[str, tuple[Event, ...]] = {
     "the payee pays": (won((100, -100, 0), (Payment(payer=0, payee=1, points=-1, rule="B74"),)),),
     "abandoned": (MatchAbandoned(deal=1),),
     "opened again": (won(), corrected()),
-    "corrected": (won(), corrected(Ended(by="duel", rule="B74", event=2, seat=0, settlement=(100, -100, 0)))),
-    "taken back": (won(), ActTakenBack(case=1, first=2, last=2, seat=0)),
-    "taken back and won again": (won(), ActTakenBack(case=1, first=2, last=2, seat=0), won()),
+    "corrected": (won(), corrected(Ended(by="duel", rule="B74", event=3, seat=0, settlement=(100, -100, 0)))),
+    "taken back": (won(), ActTakenBack(case=1, first=3, last=3, seat=0)),
+    "taken back and won again": (won(), ActTakenBack(case=1, first=3, last=3, seat=0), won()),
 }
 
 
 @pytest.mark.parametrize("what", TRUE)
 def test_what_a_match_came_to_is_read_from_its_rows(what: str, tmp_path: Path) -> None:
-    rows = rows_of(OPENED, *TRUE[what])
+    rows = rows_of(OPENED, AGREED, *TRUE[what])
     settled = settled_by(rows)
     code, lines = checked(tmp_path, bundled(OF_MATCH, rows, settled))
     assert code == 0, lines
@@ -143,31 +146,95 @@ def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: P
     assert (code, lines[-1]) == (1, f"NOT PROVED: the payments of {MATCH} are not its settlement")
 
 
-@pytest.mark.parametrize(("club", "says"), [(CLUB, None), (UUID(int=3), f"'{MATCH}' is no match of the club")])
-def test_a_match_of_another_club_is_no_part_of_a_closing(tmp_path: Path, club: UUID, says: str | None) -> None:
-    """Though the service has signed it, with entries and a digest that agree."""
-    match = rows_of(msgspec.structs.replace(OPENED, club=club), won())
-    entry = JournalEntry(
-        number=1,
-        date=AT.date(),
-        kind="match",
-        currency="SEK",
-        cause=f"{MATCH}/2",
-        postings=tuple(Posting(account=f"member:{4 + seat}", amount=-sum_) for seat, sum_ in enumerate(AMOUNTS)),
-        evening=None,
-        reverses=None,
-        by="official",
-    )
-    closed = BooksClosed(closing=1, through=1, digest=digest(NO_DIGEST, [entry]), trial=(), label="2026")
-    (row,) = rows_of(closed, of=CLUB)
-    rows = [*match, Placed(2, (3, *row.row[1:]))]
+Said = tuple[EntryKind, int, tuple[int, ...]]
+"""Of an entry its kind, the event that made it, and what is written on the accounts of the members, by seat."""
+FIRST_ENTRY: Said = ("match", 3, (100, -400, 300))
+BACK = (-100, 400, -300)
+
+
+def closed(events: tuple[Event, ...], *said: Said) -> Checked:
+    """What verify.py says of a closing with a match and these entries, which the service has signed."""
+    match = rows_of(*events)
+    entries = [
+        JournalEntry(
+            number=number,
+            date=AT.date(),
+            kind=kind,
+            currency="SEK",
+            cause=f"{MATCH}/{event}",
+            postings=tuple(
+                Posting(account=f"member:{4 + seat}", amount=amount) for seat, amount in enumerate(amounts) if amount
+            ),
+            evening=None,
+            reverses=None,
+            by="official",
+        )
+        for number, (kind, event, amounts) in enumerate(said, 1)
+    ]
+    told = digest(NO_DIGEST, entries)
+    (row,) = rows_of(BooksClosed(closing=1, through=len(said), digest=told, trial=(), label="2026"), of=CLUB)
+    rows = [*match, Placed(len(match), (len(match) + 1, *row.row[1:]))]
     about = BundleAbout(kind="closing", id=str(CLUB), closing=1)
-    code, lines = checked(tmp_path, bundled(about, rows, settled_by(match), [entry_told(entry)]))
-    assert (code, lines[-1]) == (
-        (0, "entries: 1 add up and are what the rows say and what was closed")
-        if says is None
-        else (1, f"NOT PROVED: {says}")
-    )
+    with TemporaryDirectory() as place:
+        bundle = bundled(about, rows, settled_by(match), map(entry_told, entries))
+        return checked(Path(place), bundle)
+
+
+LIMITED = msgspec.structs.replace(OPENED, stake_limit=399)
+OTHER = Ended(by="duel", rule="B74", event=3, seat=0, settlement=(100, -100, 0))
+COUNTED: dict[str, tuple[tuple[Event, ...], tuple[Said, ...]]] = {
+    "won": ((OPENED, AGREED, won()), (FIRST_ENTRY,)),
+    "they agree later": ((OPENED, won(), AGREED), (FIRST_ENTRY,)),
+    "opened again": ((OPENED, AGREED, won(), corrected()), (FIRST_ENTRY, ("reverse", 4, BACK))),
+    "corrected": (
+        (OPENED, AGREED, won(), corrected(OTHER)),
+        (FIRST_ENTRY, ("reverse", 4, BACK), ("match", 4, (-100, 100, 0))),
+    ),
+    "taken back and won again": (
+        (OPENED, AGREED, won(), ActTakenBack(case=1, first=3, last=3, seat=0), won()),
+        (FIRST_ENTRY, ("reverse", 4, BACK), ("match", 5, (100, -400, 300))),
+    ),
+    "above the limit once corrected": (
+        (
+            LIMITED,
+            AGREED,
+            won((100, -100, 0), ()),
+            corrected(Ended(by="duel", rule="B74", event=3, seat=0, settlement=AMOUNTS)),
+        ),
+        (("match", 3, (-100, 100, 0)), ("reverse", 4, (100, -100, 0))),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", COUNTED)
+def test_what_the_books_count_of_a_match_is_read_from_its_rows(what: str) -> None:
+    events, entries = COUNTED[what]
+    code, lines = closed(events, *entries)
+    assert (code, lines[-1]) == (0, f"entries: {len(entries)} add up and are what the rows say and what was closed")
+
+
+UNCOUNTED: dict[str, tuple[Event, ...]] = {
+    "nobody has agreed": (OPENED, won()),
+    "one has not agreed": (OPENED, StakesAgreed(seats=(0, 2), how="secretary"), won()),
+    "they agree to what was corrected": (OPENED, won(), corrected(), AGREED),
+    "declined": (OPENED, StakesDeclined(seat=1), won()),
+    "above the limit": (LIMITED, AGREED, won()),
+    "the entry is another's": (msgspec.structs.replace(OPENED, members=(4, 6, 5)), AGREED, won()),
+}
+
+
+@pytest.mark.parametrize("what", UNCOUNTED)
+def test_what_the_books_do_not_count_is_in_no_closing(what: str) -> None:
+    events = UNCOUNTED[what]
+    ended = next(number for number, one in enumerate(events, 1) if isinstance(one, MatchWon))
+    code, lines = closed(events, ("match", ended, FIRST_ENTRY[2]))
+    assert (code, lines[-1]) == (1, "NOT PROVED: no row says entry 1")
+
+
+def test_a_match_of_another_club_is_no_part_of_a_closing() -> None:
+    """Though the service has signed it, with entries and a digest that agree."""
+    code, lines = closed((msgspec.structs.replace(OPENED, club=UUID(int=3)), AGREED, won()), FIRST_ENTRY)
+    assert (code, lines[-1]) == (1, f"NOT PROVED: '{MATCH}' is no match of the club")
 
 
 @pytest.mark.parametrize(
