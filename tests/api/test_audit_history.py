@@ -122,6 +122,30 @@ def test_payments_of_two_persons_who_invited_one_another(club: ClubTable) -> Non
     ]
 
 
+def test_a_key_that_a_program_gave_comes_from_the_member_who_made_the_program(club: ClubTable) -> None:
+    club.issue("bot", "keys", "self")
+    key = {"scopes": ["keys", "self"], "app": "bot of the bot", "expires_at": in_days(9)}
+    club.keys["bot of the bot"] = club.done("issue_key", "bot", **key)["key"]["secret"]
+    invited = club.done("issue_key", "bot of the bot", member=4, scopes=["self"], expires_at=in_days(9))
+    code = invited["invitation"]["code"]
+    club.keys["dag"] = club.redeemed(code)["key"]["secret"]
+    number = club.done("pay", payer=1, payee=4, amount=500)["proposal"]
+    club.done("confirm", "dag", proposal=number)
+    (found,) = audit(club)["related"]
+    assert (found["how"], person(found["inviter"])) == ("one_invited_the_other", ANNA)
+
+
+def test_a_member_who_confirmed_a_key_and_saw_its_code_gave_it_too(club: ClubTable) -> None:
+    club.issue("berit", "keys", "treasury", "self", member=2)
+    number = club.done("issue_key", "berit", member=4, scopes=["treasury", "self"], expires_at=in_days(9))["proposal"]
+    code = club.done("confirm", proposal=number)["invitation"]["code"]
+    club.keys["dag"] = club.redeemed(code)["key"]["secret"]
+    number = club.done("pay", payer=1, payee=4, amount=500)["proposal"]
+    club.done("confirm", "dag", proposal=number)
+    found = [(one["how"], person(one["inviter"])) for one in audit(club)["related"] if one["act"] == "pay"]
+    assert found == [("one_invited_the_other", ANNA)]
+
+
 def test_what_a_program_proposed_names_it_and_who_confirmed_it(club: ClubTable) -> None:
     club.issue("till", "treasury")
     club.done("opening", account="cash", amount=500)
