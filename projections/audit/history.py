@@ -148,6 +148,8 @@ class History:
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
         """By member the persons who gave them keys, each by member number, or by actor if it is no member."""
+        self._behind: dict[Actor, dict[int | Actor, Person]] = {}
+        """By the key of a program the persons who gave it, likewise."""
         self._acts: dict[int, ProposalMade] = {}
         """Proposals, by number."""
         self._sender: Actor | None = None
@@ -177,11 +179,11 @@ class History:
                 self.closings.append(BooksClosing(**done, closing=closing, through=through, label=label))
             case KeyIssued(key=key, member=member, app=app):
                 self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=app)
-                self._gave(recorded, member)
+                self._gave(recorded, f"key:{key}", member)
                 self.keys[key] = [KeyChange(**self._done(recorded), what="issued")]
             case KeyInvited(key=key, member=member):
                 self._persons[key] = Person(actor=f"key:{key}", member=member, name=self._name(member), app=None)
-                self._gave(recorded, member)
+                self._gave(recorded, f"key:{key}", member)
                 self.keys[key] = [KeyChange(**done, what="invited")]
             case KeyRedeemed(key=key):
                 self.keys.setdefault(key, []).append(KeyChange(**done, what="redeemed"))
@@ -223,11 +225,29 @@ class History:
 
     # Persons who may be one
 
-    def _gave(self, recorded: Recorded, member: int | None) -> None:
-        """Note who gave a member a key."""
-        giver = self.person(self._sender or recorded.actor)
-        if member is not None and giver.member != member:
-            self._invited.setdefault(member, {})[giver.member or giver.actor] = giver
+    def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
+        """Note who gave a member or a program this key: the sender of the act, and the member who confirmed it.
+
+        The confirmer is shown the code of an invitation.
+        """
+        givers = self._persons_behind(recorded.actor)
+        if self._sender is not None:
+            givers |= self._persons_behind(self._sender)
+        if member is None:
+            self._behind[key] = givers
+        else:
+            others = {giver: person for giver, person in givers.items() if giver != member}
+            self._invited.setdefault(member, {}).update(others)
+
+    def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
+        """Return the members who act by this key: its own, or for a program those who gave the program its key.
+
+        The operator, who is no member, stands for itself.
+        """
+        person = self.person(actor)
+        if person.member is not None:
+            return {person.member: person}
+        return dict(self._behind.get(actor, {actor: person}))
 
     def _confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
         if proposal is None:

@@ -60,6 +60,12 @@ def key_by(club: Club, actor: Actor) -> Key | None:
     return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
 
 
+def is_program(club: Club, actor: Actor) -> bool:
+    """Return whether the caller acts by a key that no member holds. The operator has no key."""
+    key = key_by(club, actor)
+    return key is not None and key.member is None
+
+
 def member_by(club: Club, actor: Actor) -> int | None:
     """The member whose key that is."""
     key = key_by(club, actor)

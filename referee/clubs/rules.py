@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 from referee.clubs import asked, facts, keys, money, proposals
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
-from referee.clubs.lookup import evening_of, member_here, member_of, not_erased
+from referee.clubs.lookup import evening_of, is_program, member_here, member_of, not_erased
 from referee.clubs.proposal_events import ProposalConfirmed
 from referee.clubs.standing import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
@@ -65,14 +65,17 @@ RULES = ClubRules()
 
 
 def _decided(club: Club, request: asked.ClubRequest, moment: Moment) -> Events:
-    """Return the events of an act, or its proposal if it takes a second person."""
+    """Return the events of an act, or its proposal if it takes a second person.
+
+    A program stands for no person: what takes two waits for a member even in a club of one.
+    """
     events = DECIDE[type(request)](club, request, moment)
     money.must_be_planned(club, request)
     if money.takes_two(club, request, moment):
         return (proposals.made(club, request, events, moment),)
     if not proposals.takes_two(club, request, moment.actor):
         return events
-    if proposals.has_two(club, moment.at):
+    if proposals.has_two(club, moment.at) or is_program(club, moment.actor):
         return (proposals.made(club, request, events, moment),)
     return tuple(replace(event, alone=True) for event in events)
 

@@ -87,7 +87,8 @@ def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> 
         refused = own.act("set_payee", who, member=2, swish=SWISH)
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/scope-missing")
     assert own.act("set_payee", "berit", swish=SWISH).status_code == 403, "the club's are not hers"
-    own.done("set_payee", "keys", member=2, swish="1231234567")
+    waits = own.done("set_payee", "keys", member=2, swish="1231234567")["proposal"]
+    own.done("confirm", proposal=waits)
     assert numbers(own) == ("1231234567", None)
 
 
