@@ -78,6 +78,19 @@ def test_a_bot_without_its_token_gives_up(bot: dict[str, Any], dealer: httpx.Cli
         next(bot["states"](dealer))
 
 
+CLIENTS = GUIDES.parents[1] / "tests" / "clients"
+
+
+@pytest.mark.parametrize(
+    "place", [*sorted(GUIDES.iterdir()), *sorted(CLIENTS.glob("*/play.*"))], ids=lambda place: place.name
+)
+def test_no_key_of_an_act_can_be_guessed(place: Path) -> None:
+    """Guides and clients are imitated. Who guesses a key, and has the rest, knows the row by its leaf."""
+    text = place.read_text("utf-8")
+    guessed = re.findall(r""""Idempotency-Key": "[^"]+"|act-\$?\{""", text)
+    assert not guessed
+
+
 @pytest.mark.parametrize("name", ["bot.py", "bot.ts"])
 def test_a_bot_has_sixty_lines_at_most(name: str) -> None:
     assert len((GUIDES / name).read_text("utf-8").splitlines()) <= 60
