@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 
 import {
   BooksApi,
@@ -115,7 +116,7 @@ class Table {
       assert(refused instanceof ResponseError);
       assert.equal(ProblemFromJSON(await refused.response.json()).status, 403);
     }
-    const sent = { match, act, idempotencyKey: `act-${this.acts}`, ifMatch: `"${version}"` };
+    const sent = { match, act, idempotencyKey: randomUUID(), ifMatch: `"${version}"` };
     const done = await client.matches.sendAct(sent);
     assert(done.version > version);
     this.acts += 1;

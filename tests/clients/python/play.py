@@ -9,7 +9,7 @@ import random
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_type
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from knacka_client import AuthenticatedClient, Client
 from knacka_client.api.books import get_deal, get_pot, get_protocol
@@ -132,7 +132,7 @@ class Table:
             problem = send_act.sync(self.match, client=other, body=listed[0])
             assert isinstance(problem, Problem), problem
             assert problem.status == 403
-        act, key, as_read = self.random.choice(listed), f"act-{self.acts}", f'"{version}"'
+        act, key, as_read = self.random.choice(listed), uuid4().hex, f'"{version}"'
         done = send_act.sync(self.match, client=client, body=act, idempotency_key=key, if_match=as_read)
         assert not isinstance(done, Problem | None), done
         assert done.version > version

@@ -5,6 +5,7 @@
  */
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 
 import createClient, { type Client } from "openapi-fetch";
 
@@ -106,7 +107,7 @@ class Table {
     const other = this.seats.at(seat - 1);
     assert(client && other);
     const body = drawn(await this.listed(client, seat));
-    const header = { "Idempotency-Key": `act-${this.acts}`, "If-Match": `"${version}"` };
+    const header = { "Idempotency-Key": randomUUID(), "If-Match": `"${version}"` };
     const params = { path: this.path, header };
     if (!this.acts) {
       const { error } = await other.POST("/v1/matches/{match}/acts", { params, body });
