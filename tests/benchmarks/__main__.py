@@ -9,6 +9,7 @@ from tests.benchmarks import (
     http,
     limits,
     lists,
+    long_match,
     plans,
     playouts,
     proofs,
@@ -18,6 +19,20 @@ from tests.benchmarks import (
 )
 
 if __name__ == "__main__":
-    parts = (playouts, replay, plans, books, audits, proofs, statements, lists, clubs, http, limits, replicas)
+    parts = (
+        playouts,
+        replay,
+        plans,
+        books,
+        audits,
+        proofs,
+        statements,
+        lists,
+        clubs,
+        http,
+        limits,
+        long_match,
+        replicas,
+    )
     reached = [part.main() for part in parts]
     sys.exit(0 if all(reached) else 1)
