@@ -14,7 +14,7 @@ from api.cases.pages import case_policy
 from api.http.replies import HTML
 from referee.sentences import fields
 from tests.api.table import Table
-from tests.api.test_cases import ANNA, BERIT, CESAR, REVOKE, RULING, TWO, ask, attended, finish
+from tests.api.test_cases import ANNA, BERIT, CESAR, EXPOSED, REVOKE, RULING, TWO, ask, attended, finish
 from tests.api.test_docket import MINE, NILS
 from tests.api.test_problem_pages import closed
 from tests.api.test_problems import problem
@@ -171,7 +171,7 @@ class TestRules:
         stranger = attended(lone_client, TWO)
         ask(stranger, "", ANNA, REVOKE)
         ask(stranger, "/1/ruling", "official", RULING)
-        ask(tables[0], "", ANNA, REVOKE)
+        ask(tables[0], "", ANNA, EXPOSED)
         ask(tables[0], "/2/ruling", "Nils", RULING | {"rule": "B11"})
 
         def earlier(table: Table, who: int | str, number: int = 1) -> list[tuple[str, int, str]]:
@@ -189,7 +189,7 @@ class TestRules:
 
     def test_a_party_has_those_of_its_match_as_it_may_see_them(self, heard: Table) -> None:
         ask(heard, "/1/ruling", "official", RULING)
-        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "", ANNA, EXPOSED)
         ask(heard, "/2/ruling", "official", RULING | {"reason": "Once more"})
         (told,) = file(heard, 2, BERIT)["precedents"]
         assert (told["case"], told["reason"]) == (1, "")

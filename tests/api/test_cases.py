@@ -9,12 +9,14 @@ from litestar.testing import TestClient
 
 from tests.api.conftest import client_of
 from tests.api.table import Table
+from tests.api.test_problems import problem
 from tests.conformance.described import Description
 from tests.edited import said
 
 ANNA, BERIT, CESAR = range(3)
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
 REVOKE = {"seat": ANNA, "accused": BERIT, "offence": "revoke", "note": "She had a heart"}
+EXPOSED, LED = (REVOKE | {"offence": offence} for offence in ("exposed_card", "led_out_of_turn"))
 RULING: dict[str, Any] = {
     "verdict": "upheld",
     "standard": "balance_of_probabilities",
@@ -218,6 +220,43 @@ class TestACase:
         assert appealed["status"] == "appealed"
         upheld = ask(heard, "/1/ruling", "official", RULING)
         assert (upheld["verdict"], upheld["reason"], upheld["penalty"]) == ("upheld", None, 5)
+
+    @pytest.mark.rule("J1")
+    def test_a_knock_for_the_same_joins_the_case(self, heard: Table) -> None:
+        """The answer is that case, in which the knock is a statement."""
+        ask(heard, "", ANNA, REVOKE)
+        joined = ask(heard, "", CESAR, REVOKE | {"seat": CESAR, "note": "A small one"})
+        assert (joined["case"], joined["verdict"], joined["status"]) == (1, "pending", "pending")
+        (said,) = joined["statements"]
+        assert (said["seat"], said["agrees"], said["knocked"], said["text"]) == (CESAR, True, True, "A small one")
+        assert len(heard.get("/knocks").json()) == 1
+        problem(heard.post("/knocks/1/withdrawal", {"seat": ANNA}, ANNA), 409, "others-knocked")
+
+    @pytest.mark.rule("J1", "J3")
+    def test_what_is_decided_is_not_opened_again(self, heard: Table) -> None:
+        """The answer states nothing about the accused: it names the case that decides."""
+        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed", "standard": "undetermined"})
+        again = ask(heard, "", CESAR, REVOKE | {"seat": CESAR})
+        assert (again["reason"], again["of"], again["offence"]) == ("again", 1, None)
+        assert again["why"] == (
+            "Dismissed: case 1 decides already about what Cesar knocked for. "
+            "An error of Berit is punished at most once (J1)."
+        )
+
+    @pytest.mark.rule("J3")
+    def test_what_is_punished_is_said_in_the_preview_the_file_and_the_refusal(self, heard: Table) -> None:
+        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "/1/ruling", "official", RULING)
+        ask(heard, "", "official", {"accused": BERIT, "offence": "revoke"})
+        said = "This error is already punished in case 1. For another error, name the events that show it."
+        for query in ("", "?preview=true"):
+            refused = problem(heard.post(f"/knocks/2/ruling{query}", RULING, "official"), 409, "punished-already")
+            assert refused["detail"] == said
+        upheld = heard.get("/knocks/2/file", "official").json()["form"]["outcomes"][0]
+        assert upheld["refused"]["detail"] == said
+        agreed = heard.post("/knocks/2/statements", {"seat": BERIT, "agrees": True}, BERIT)
+        assert problem(agreed, 409, "punished-already")["facts"] == {"case": 1}
 
     def test_an_official_knocks(self, heard: Table) -> None:
         opened = ask(heard, "", "official:2", {"accused": BERIT, "offence": "exposed_card", "note": "Seen"})
@@ -484,8 +523,9 @@ def test_what_officials_did_can_be_proved(either_url: str) -> None:
     with client_of(either_url) as client:
         table = attended(client)
         ask(table, "", ANNA, REVOKE)
-        ask(table, "", ANNA, REVOKE)
+        ask(table, "", ANNA, EXPOSED)
         ask(table, "/2/withdrawal", ANNA, {"seat": ANNA})
+        ask(table, "", CESAR, REVOKE | {"seat": CESAR})
         ask(table, "/1/statements", BERIT, {"seat": BERIT, "agrees": True})
         ask(table, "/1/appeal", BERIT, {"seat": BERIT})
         ask(table, "/1/ruling", "official:2", RULING | {"verdict": "dismissed"})

@@ -12,7 +12,7 @@ from litestar.testing import TestClient
 from api.http.replies import PRIVATE
 from tests.api.conftest import client_of
 from tests.api.table import Table
-from tests.api.test_cases import ANNA, BERIT, REVOKE, RULING, TWO, ask, attended
+from tests.api.test_cases import ANNA, BERIT, EXPOSED, LED, REVOKE, RULING, TWO, ask, attended
 from tests.api.test_problems import problem
 
 Client = TestClient[Litestar]
@@ -38,8 +38,9 @@ class TestWhose:
         """On either store."""
         tables = [attended(lone_client, NILS) for _ in range(2)]
         others = attended(lone_client, TWO)
-        for table in (*tables, others, tables[0]):
+        for table in (*tables, others):
             ask(table, "", ANNA, REVOKE)
+        ask(tables[0], "", ANNA, EXPOSED)
         assert places(listed(lone_client)) == [(tables[0].id, 1), (tables[1].id, 1), (tables[0].id, 2)]
         for table, many in zip((*tables, others), (2, 1, 1), strict=True):
             told = listed(lone_client, table.tokens["official"])
@@ -80,9 +81,9 @@ class TestWhat:
             ("/1/appeal", BERIT, {"seat": BERIT}),
             ("/1/ruling", "Nils", RULING | {"verdict": "dismissed", "rule": "J4", "standard": "undetermined"}),
             ("", ANNA, {"seat": ANNA, "accused": BERIT, "offence": "exit_knock"}),
-            ("", ANNA, REVOKE),
+            ("", ANNA, EXPOSED),
             ("/3/withdrawal", ANNA, {"seat": ANNA}),
-            ("", ANNA, REVOKE),
+            ("", ANNA, EXPOSED),
             ("/4/statements", BERIT, {"seat": BERIT, "agrees": True}),
         )
         for call, who, body in steps:
@@ -112,14 +113,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, Tab
     """One case of each status but `final`, in this order: ruled, appealed, withdrawn, pending."""
     with client_of(f"sqlite:///{tmp_path_factory.mktemp('docket')}/knacka.db") as client:
         table = attended(client, NILS)
-        for _ in range(2):
-            ask(table, "", ANNA, REVOKE)
+        for knock in (REVOKE, EXPOSED):
+            ask(table, "", ANNA, knock)
         ask(table, "/1/ruling", "official", RULING)
         ask(table, "/2/ruling", "official", RULING | {"rule": "B11"})
         ask(table, "/2/appeal", BERIT, {"seat": BERIT})
-        ask(table, "", ANNA, REVOKE)
+        ask(table, "", ANNA, LED)
         ask(table, "/3/withdrawal", ANNA, {"seat": ANNA})
-        ask(table, "", ANNA, REVOKE)
+        ask(table, "", ANNA, LED)
         yield client, table
 
 

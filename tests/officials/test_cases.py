@@ -107,9 +107,9 @@ class TestWhatIsACase:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR)
         dealt.knock(DAG, CESAR)
-        (again,) = dealt.said
-        assert isinstance(again, KnockDismissed)
-        assert again.reason == "again"
+        (joined,) = dealt.said
+        assert isinstance(joined, CaseStated)
+        assert joined.knocked
 
     def test_and_stands_as_before_when_the_case_is_withdrawn(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
@@ -167,11 +167,11 @@ class TestWhatIsACase:
 class TestLimits:
     @pytest.mark.rule("J1")
     def test_three_cases_of_a_seat_wait_at_once(self, dealt: Hearing) -> None:
-        for _ in range(3):
-            dealt.knock(BERIT, CESAR, "revoke")
+        for offence in ("revoke", "exposed_card", "led_out_of_turn"):
+            dealt.knock(BERIT, CESAR, offence)
         refusal = dealt.refused(Knock(seat=BERIT, accused=DAG, offence="revoke"), "too_many_cases", "J1")
         assert refusal.facts == {"limit": 3}
-        dealt.knock(DAG, CESAR, "revoke")
+        dealt.knock(DAG, ANNA, "revoke")
         dealt.rule("dismissed", case=2)
         assert dealt.knock(BERIT, DAG, "revoke").case == 5
 
@@ -268,7 +268,7 @@ class TestHeld:
         hearing.knock(BERIT, CESAR, "revoke")
         refusal = hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
         assert refusal.facts == {"cases": (1,)}
-        hearing.knock(DAG, CESAR, "revoke")
+        hearing.knock(DAG, CESAR, "exposed_card")
         hearing.rule("dismissed", case=1)
         hearing.refused(Bid(seat=BERIT, bid=1), "held", "J5")
         assert hearing.match.legal(BERIT) == ()

@@ -272,7 +272,7 @@ class TestNumbersAndTokens:
         first, second = table.match.docket.cases
         assert (first.status, first.said, second.kind) == ("pending", ((2, False),), "misclick")
         assert table.match.state.to_speak[0] == 1
-        table.do(knock)
+        table.do(Knock(seat=0, accused=3, offence="exposed_card"))
         assert [case.case for case in table.match.docket.cases] == [1, 2, 3]
 
     def test_a_report_that_a_case_rests_on_stands(self) -> None:

@@ -131,7 +131,7 @@ class TestOfficials:
         hearing.rule("upheld", reason="seen by two")
         hearing.ask(Appeal(case=1, seat=1, text="by whom?"))
         hearing.knock(2, 1, "fold_question")
-        hearing.knock(2, 1, "revoke")
+        hearing.knock(2, 1, "exposed_card")
         hearing.ask(Withdrawal(case=3, seat=2))
         return hearing
 
