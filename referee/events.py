@@ -362,7 +362,7 @@ DismissalReason = Annotated[
     Meta(
         title="DismissalReason",
         description="Why a knock was wrong. `nothing`: nothing was done wrong. `late`: it was, but knocked for too "
-        "late. `again`: it was knocked for before. `enforced`: the referee refuses what the rules forbid.",
+        "late. `again`: another case decides about it. `enforced`: the referee refuses what the rules forbid.",
     ),
 ]
 
@@ -380,6 +380,8 @@ class KnockDismissed(Event):
     named: OffenceText | None = None
     offence: OffenceText | None = None
     rests_on: told.Events = ()
+    of: told.CaseNumber | None = None
+    """With ``again``: the number of the case that decides about the same incident."""
     note: told.Note = ""
     within_deal: bool = False
     """Ruled while the deal was under way: that there was something to be late for is not told before its end."""

@@ -21,16 +21,16 @@ DISMISSED_MAX = 20
 """So many knocks of a seat may be dismissed in a deal; then it may not knock in it any more. Where they cost nothing
 they could go on for ever, and each is an event of the match."""
 
-Status = Literal["open", "knocked", "voided"]
-"""``voided``: knocked for in a deal that was then voided."""
-
 
 class Standing(Value):
     """A breach, the event in which it happened and what became of it."""
 
     breach: Breach
     event: int
-    status: Status = "open"
+    case: int | None = None
+    """The number of the case that took it up; ``None``: it stands open."""
+    voided: bool = False
+    """It was taken up in a deal that was then voided."""
 
 
 class Penalty(Value):
@@ -99,15 +99,15 @@ class Ledger(Value):
             if standing.breach.offence == offence
             and seat == (standing.breach.seat if standing.breach.by is None else standing.breach.by)
             and standing.event > since
-            and standing.status != "voided"
+            and not standing.voided
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
-        """Without the last breach of the kind by this seat, if there is one."""
+        """Return the ledger without the last breach of the kind by this seat that no earlier event shows, if any."""
         found = [
             place
             for place, standing in enumerate(self.standings)
-            if (standing.breach.offence, standing.breach.seat) == (offence, accused)
+            if (standing.breach.offence, standing.breach.seat) == (offence, accused) and not standing.breach.shown_by
         ]
         left = tuple(standing for place, standing in enumerate(self.standings) if place not in found[-1:])
         return msgspec.structs.replace(self, standings=left)
@@ -119,26 +119,20 @@ class Ledger(Value):
         return msgspec.structs.replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """With this case the last: a breach that it rests on cannot be knocked for again (B-O5)."""
-        return msgspec.structs.replace(self.marked("open", "knocked", accused, offence, rests_on), cases=case)
+        """Return the ledger with this case as the last: the open breach in the last of these events is taken up."""
 
-    def marked(
-        self, was: Status, becomes: Status, accused: int | None, offence: str | None, rests_on: tuple[int, ...]
-    ) -> "Ledger":
-        """With the breach in the last of these events marked so, if there is one and it was marked otherwise."""
-        standings = self.standings
-        for place, standing in enumerate(standings):
-            if (
-                rests_on
-                and standing.status == was
-                and standing.breach.seat == accused
-                and standing.breach.offence == offence
-                and standing.event == rests_on[-1]
-            ):
-                marked = msgspec.structs.replace(standing, status=becomes)
-                standings = (*standings[:place], marked, *standings[place + 1 :])
-                return msgspec.structs.replace(self, standings=standings)
-        return self
+        def is_meant(standing: Standing) -> bool:
+            breach, events = standing.breach, rests_on[-1:]
+            return (breach.seat, breach.offence, (standing.event,)) == (accused, offence, events)
+
+        place = next((place for place, one in enumerate(self.standings) if one.case is None and is_meant(one)), None)
+        standings = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.standings)])
+        return replace(self, standings=standings, cases=case)
+
+    def let_go(self, case: int) -> "Ledger":
+        """Return the ledger after this case was withdrawn: a breach that it took up stands open."""
+        standings = tuple([replace(one, case=None) if one.case == case else one for one in self.standings])
+        return replace(self, standings=standings)
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
         """After a penalty, which stands on the ruling before it."""
@@ -149,7 +143,7 @@ class Ledger(Value):
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """When cards are dealt, with what was done wrong by it: a knock that names what was punished in the deal
         before does not mean that any more, and is for nothing (B-O32)."""
-        past = tuple(standing for standing in self.past if standing.status == "open")
+        past = tuple(standing for standing in self.past if standing.case is None)
         return msgspec.structs.replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
@@ -172,29 +166,28 @@ class Ledger(Value):
     def voided(self) -> "Ledger":
         """The deal counts for nothing; penalties already knocked stay, and what they were for (B-O38, B-O5)."""
         punished = tuple(
-            msgspec.structs.replace(standing, status="voided")
-            for standing in self.standings
-            if standing.status != "open"
+            msgspec.structs.replace(standing, voided=True) for standing in self.standings if standing.case is not None
         )
-        past = tuple(standing for standing in self.standings if standing.status == "open")
+        past = tuple(standing for standing in self.standings if standing.case is None)
         return msgspec.structs.replace(self, past=past, standings=punished)
 
     def known(self, matches: Callable[[Standing], bool], named: bool) -> tuple[Standing, ...]:
-        """What everybody knows of the breaches that a knock may mean, the latest last: those punished in this deal,
-        else those of the deal before, whose cards lie open: punished if the knock ``named`` them, else all others."""
-        punished = tuple(standing for standing in self.standings if standing.status != "open" and matches(standing))
-        if punished:
-            return punished
+        """What everybody knows of the breaches that a knock may mean, the latest last: those that a case took up in
+        this deal, else those of the deal before, whose cards lie open: taken up if the knock ``named`` them, else all
+        others."""
+        taken = tuple(standing for standing in self.standings if standing.case is not None and matches(standing))
+        if taken:
+            return taken
         past = tuple(filter(matches, self.past))
-        settled = tuple(standing for standing in past if standing.status != "open")
-        return settled if settled and named else tuple(standing for standing in past if standing.status == "open")
+        settled = tuple(standing for standing in past if standing.case is not None)
+        return settled if settled and named else tuple(standing for standing in past if standing.case is None)
 
     def open(self, tricks_done: int) -> tuple[Standing, ...]:
         """The breaches that can still be knocked for when so many tricks of the deal are complete."""
         return tuple(
             standing
             for standing in self.standings
-            if standing.status == "open"
+            if standing.case is None
             and (standing.breach.closes_after is None or tricks_done < standing.breach.closes_after)
         )
 
@@ -242,7 +235,7 @@ def adjudicate(
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     here = tuple(filter(matches, ledger.standings))
     known = ledger.known(matches, named=knock.offence is not None) or here  # what lapsed in this deal is hidden
-    again = any(standing.status != "open" for standing in known)
+    again = any(standing.case is not None for standing in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
     dismissed = KnockDismissed(
         case=case,
@@ -253,6 +246,7 @@ def adjudicate(
         named=knock.offence,
         offence=known[-1].breach.offence if known else None,
         rests_on=(known[-1].event,) if known else (),
+        of=known[-1].case if again else None,
         note=knock.note,
         within_deal=bool(known) and known[-1] in here,
     )
@@ -297,9 +291,9 @@ def taken_up(state: Any, case: int, accused: int | None, offence: str | None, re
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
-def let_go(state: Any, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> Any:
-    """The case is withdrawn: a breach that it rested on stands as before."""
-    return with_ledger(state, state.table.ledger.marked("knocked", "open", accused, offence, rests_on))
+def let_go(state: Any, case: int) -> Any:
+    """The case is withdrawn: a breach that it took up stands open."""
+    return with_ledger(state, state.table.ledger.let_go(case))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:

@@ -184,6 +184,8 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
         if event.payer != event.accused:
             facts["payer"] = name(event.payer)
         return sentence(TEXTS.rulings["upheld"].in_(language), facts)
+    if event.of is not None:
+        facts["of"] = str(event.of)
     if fine:
         facts["fine"] = _points(fine, language)
     return sentence(TEXTS.rulings[event.reason].in_(language), facts)

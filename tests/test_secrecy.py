@@ -117,7 +117,7 @@ fault/reported          all        seat accused fault
 fault/lifted            all        accused fault
 knock/upheld            all        case seat accused offence rule payer penalty rests_on named appeal_until note_kept
                         to_knocker note
-knock/dismissed         all        case seat accused rule named appeal_until note_kept
+knock/dismissed         all        case seat accused rule named of appeal_until note_kept
                         to_knocker note
                         unless_late reason offence rests_on within_deal
 penalty/imposed         all        seat points rule case
@@ -125,7 +125,7 @@ penalty/imposed         all        seat points rule case
 case/opened             all        case by kind deal offence accused payer events within_deal
                         to_writer  text
                         without_notes result
-case/stated             all        case seat agrees events within_deal
+case/stated             all        case seat agrees events within_deal knocked
                         to_writer  text
 case/withdrawn          all        case overtaken
 case/ruled              all        case instance verdict standard rule offence official payer penalty rests_on

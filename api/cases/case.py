@@ -65,6 +65,8 @@ class StatementMade(Value):
     """Those that it names."""
     text: told.Text
     """In its own words; empty: nothing, or not the caller's to know before the deal is over."""
+    knocked: bool
+    """Whether the seat knocked for what the case is about: its knock joined the case."""
 
 
 class RulingMade(Value):
@@ -118,7 +120,8 @@ class Case(Value):
 
     ``named`` is the offence that the knock named, ``offence`` the one that was found; ``rests_on`` the events that
     show it. When upheld, ``payer`` gets ``penalty`` points; in Rams he pays them into the pot. When dismissed,
-    ``reason`` says why, and ``fine`` is what the knocker gets for it. ``status`` tells whether that can still change.
+    ``reason`` says why (``again``: case ``of`` decides), and ``fine`` is what the knocker gets for it. ``status``
+    tells whether that can still change.
     """
 
     case: told.CaseNumber
@@ -134,6 +137,8 @@ class Case(Value):
     fine: told.WholePoints
     rests_on: told.Events
     reason: DismissalReason | None
+    of: told.CaseNumber | None
+    """With `again`: the number of the case that decides about the same error; null otherwise."""
     why: told.Sentence
     event: EventNumber
     version: Version
@@ -200,6 +205,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         fine=fine,
         rests_on=last.rests_on if last else first.events,
         reason=first.reason if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
+        of=first.of if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
         why=_why(match, entries, verdict, language, fine),
         event=entries[0].event,
         version=version,
@@ -233,6 +239,7 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
         fine=0,
         rests_on=fact.undone,
         reason=None,
+        of=None,
         why=sentences.case("taken_back", match.opened.players, (), language, by=fact.seat, rule=BACK_RULE),
         event=entry.event,
         version=version,
@@ -297,7 +304,13 @@ def _ruling_made(entry: Entry) -> RulingMade:
 def _statement_made(entry: Entry) -> StatementMade:
     fact = entry.fact
     return StatementMade(
-        event=entry.event, at=entry.at, seat=fact.seat, agrees=fact.agrees, events=fact.events, text=fact.text
+        event=entry.event,
+        at=entry.at,
+        seat=fact.seat,
+        agrees=fact.agrees,
+        events=fact.events,
+        text=fact.text,
+        knocked=fact.knocked,
     )
 
 

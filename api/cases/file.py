@@ -32,7 +32,8 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
     """403 unless the caller is an official or a party; a line of the protocol is everybody's who plays."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
-    if viewer not in (case.by, case.accused, case.payer):
+    knocked = [said.seat for said in case.statements if said.knocked]
+    if viewer not in (case.by, *knocked, case.accused, case.payer):
         raise Problem("for_parties", case=case.case)
 
 

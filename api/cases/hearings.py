@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import Req, header, language_of, tag_in, tag_of
@@ -20,7 +21,6 @@ from api.http.writes import expected_by, key_of, replayed
 from api.matches.shown import EventSeen, event_seen
 from api.service import Service, match_of, service_of
 from api.threads import in_long_thread
-from projections.cases import Entry
 from projections.protocols import Protocol
 from referee import rulebook, told
 from referee.asked import (
@@ -83,18 +83,6 @@ def _fields(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _entries(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
-    """What had happened in a case up to a version, by the book."""
-    book = service.books.cases
-    found = await service.books.ask_of(
-        book,
-        match.id,
-        version,
-        lambda connection, match_id: book.answer(connection, match_id, caller.viewer, case - 1, 1),
-    )
-    return tuple(entry for one in found for entry in one.entries if entry.event <= version)
-
-
 async def _heard(request: Req, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request) -> Reply:
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
@@ -102,7 +90,7 @@ async def _heard(request: Req, service: Service, match_id: UUID, case: int, call
     match = await service.named(request, match_of(outcome.aggregate))
     version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
-    entries = await _entries(service, match, case, version, caller)
+    entries = await entries_to(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
     headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(told_of)}
@@ -135,7 +123,7 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     "/matches/{match:uuid}/knocks/{case:int}/withdrawal",
     operation_id="withdraw_case",
     summary="Withdraw a case",
-    description="By who opened it, while it waits for its first ruling.",
+    description="By who opened it, while it waits for its first ruling and no knock of another seat has joined it.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
@@ -250,7 +238,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
         for number, event in enumerate(events, match.version + 1)
         if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
-    entries = await _entries(service, match, asked.case, match.version, caller)
+    entries = await entries_to(service, match, asked.case, match.version, caller)
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
     language, book = language_of(header(request, b"accept-language")), service.books.protocols
     sheet = await service.books.ask_of(

@@ -145,7 +145,7 @@ class _Page:
         case = self.case
         told = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self.asked()}{_quote(case.note)}")]
         for said in case.statements:
-            what = self.word("agrees" if said.agrees else "denies")
+            what = self.word("joined" if said.knocked else "agrees" if said.agrees else "denies")
             events = f" {self.word('events')}: {_numbers(said.events)}." if said.events else ""
             told.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
         for appeal in case.appeals:

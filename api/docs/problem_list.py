@@ -38,6 +38,7 @@ EXAMPLES: dict[str, Any] = {
     "at": "/tricks/4",
     "awaited": (0, 2),
     "card": "H7",
+    "case": 2,
     "cases": (3,),
     "cards": ("H7", "SA"),
     "count": 2,

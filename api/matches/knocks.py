@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.cases.entries import entries_to
 from api.http.asked import more
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -27,7 +28,7 @@ from referee.actors import is_official
 from referee.acts import Knock, Note, Offence, Result
 from referee.asked import NumberSent, OpenCase
 from referee.events import KnockDismissed, KnockUpheld
-from referee.proceedings.cases import CaseOpened
+from referee.proceedings.cases import CaseOpened, CaseStated
 from referee.store.clock import utc_now
 from referee.value import CaseKind, SeatSent, Value
 
@@ -125,7 +126,9 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
     "recorded. Where only the tally is kept any token of the match writes it down. Without `offence` the referee "
     "looks for the oldest that stands open.\n\n"
     "Where officials attend (`adjudication`), what the events cannot decide opens a case (J1): then `verdict` is "
-    "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. An "
+    "`pending`, it costs nothing (J6), and the seats make statements until who pays agrees or an official rules. A "
+    "further knock for the same error joins the case that waits: the answer is that case, in which the knock is a "
+    "statement (`knocked`). An "
     "official knocks with `accused` and `offence`, without `seat`. `entry` says that the line of a scored deal is "
     "wrong: `result` is what it came to, with all its knocks, in the form of the act `result` of any tally, and "
     "where that cannot be, `facts.at` in the problem is the place in it. When all others agree the line is corrected "
@@ -137,7 +140,7 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
         body=KnockSent,
         gives=Case,
         status=201,
-        says="The ruling, or the case that was opened.",
+        says="The ruling, or the case that was opened or joined.",
         headers=("ETag", "Location", "Link", "Content-Language", "Idempotency-Replayed"),
         takes=(IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE),
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
@@ -154,10 +157,14 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     outcome = await service.do(caller.command(match, asked, key=key, expected=expected))
     language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
     first = outcome.events[0].event
-    assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened), "a knock makes a case"
-    number = first.case
-    entries = entries_of(outcome.events, number, caller)
+    assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
+        "a knock makes a case or joins it"
+    )
     after = await service.named(request, match_of(outcome.aggregate))
+    if isinstance(first, CaseStated):
+        entries = await entries_to(service, after, first.case, version, caller)
+    else:
+        entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
     headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}

@@ -25,7 +25,7 @@ from referee.events import (
 )
 from referee.games import RULESETS
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
-from referee.proceedings.cases import CaseOpened
+from referee.proceedings.cases import CaseOpened, CaseStated
 from referee.proceedings.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
 from referee.proceedings.takeback import that_stands
 from referee.sight import Event, Recorded
@@ -177,7 +177,7 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
     ruling = events[0].event
     fine = next((one.event for one in events if isinstance(one.event, PenaltyImposed)), None)
     payer, points = (None, 0) if fine is None else (fine.seat, fine.points)
-    if isinstance(ruling, CaseOpened):
+    if isinstance(ruling, CaseOpened) or (isinstance(ruling, CaseStated) and ruling.knocked):
         return Ruling(verdict="pending", rule="J1")
     if isinstance(ruling, KnockUpheld):
         return Ruling(verdict="upheld", rule=ruling.rule, payer=ruling.payer, points=ruling.penalty)

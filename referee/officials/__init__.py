@@ -15,7 +15,7 @@ from referee.actors import Actor
 from referee.acts import Entropy, Knock, Report, Result, TakeBack
 from referee.asked import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.events import MatchOpened
-from referee.officials import cases, corrections, rulings, shuffle, takeback
+from referee.officials import cases, corrections, incidents, rulings, shuffle, takeback
 from referee.officials.standing import Attended, Docket, Standing
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.proceedings.corrections import ProtocolCorrected
@@ -66,7 +66,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 """Whose these events are."""
 PASS: tuple[Passing, ...] = (cases.held, shuffle.chance)
 TURN: Mapping[type, Turning] = {Report: cases.report, Result: cases.entered}
-NOTE: tuple[Noting, ...] = (cases.noted, shuffle.noted, takeback.noted)
+NOTE: tuple[Noting, ...] = (incidents.noted, cases.noted, shuffle.noted, takeback.noted)
 FOLLOW: tuple[Consequence, ...] = (takeback.overtaken, rulings.agreed, shuffle.commit)
 
 

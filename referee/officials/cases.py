@@ -11,8 +11,8 @@ from referee.acts import Abandon, Close, Knock, Report, Result, Void
 from referee.asked import Appeal, OpenCase, Statement, Withdrawal
 from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
-from referee.officials import remedies, takeback
-from referee.officials.rulings import appeal_until, check_events, terms_of
+from referee.officials import incidents, remedies, takeback
+from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
 from referee.officials.standing import Case, Docket, Standing, status_at
 from referee.proceedings.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
@@ -30,26 +30,56 @@ STATEMENTS_MAX = 20
 
 
 def knock(rules: Ruleset, standing: Standing, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: the game rules on what its events can decide; all else is opened as a case, which costs nothing (J6)."""
+    """J1: the game rules on what its events can decide; all else is opened as a case, which costs nothing (J6), or
+    joins the case that there is."""
     try:
-        events = rules.decide(standing.play, request, moment)
+        events, decided = _ruled_by_game(rules, standing, request, moment)
     except WrongPhase:
         payer = None if rules.knocks else _payer(rules, standing, request.offence, request.accused)
         if payer is None:
             raise
-        return _opened(standing, request, offence=request.offence, payer=payer)
+        return _alleged(rules, standing, request, request.offence, payer, moment)
     ruling = events[0]
     if isinstance(ruling, KnockUpheld):
-        reporter = dict(standing.docket.reports).get(ruling.rests_on[-1])
-        if reporter not in (None, ruling.payer):
+        reporters = {event: seat for event, seat, _ in standing.docket.reports}
+        if reporters.get(ruling.rests_on[-1]) not in (None, ruling.payer):
             return _opened(standing, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
     assert isinstance(ruling, KnockUpheld | KnockDismissed), "a knock is ruled on"
     if isinstance(ruling, KnockDismissed) and _looks_like_nothing(ruling):
         payer = _payer(rules, standing, ruling.named, request.accused)
         if payer is not None:
-            return _opened(standing, request, offence=ruling.named, payer=payer)
+            return _alleged(rules, standing, request, ruling.named, payer, moment)
+    if isinstance(ruling, KnockDismissed) and ruling.of is not None:
+        decided = decided or standing.docket.case(ruling.of)
+        if decided.is_open:
+            return _joined(standing, decided, request.seat, request.note)
+        ruling = replace(ruling, of=decided.case)
+        if decided.verdict != "upheld":
+            ruling = replace(ruling, offence=None, rests_on=())
     until = appeal_until(standing, moment.at)
     return replace(ruling, appeal_until=until, note_kept=standing.docket.under_way), *events[1:]
+
+
+def _ruled_by_game(
+    rules: Ruleset, standing: Standing, request: Knock, moment: Moment
+) -> tuple[tuple[Event, ...], Case | None]:
+    """Return what the game rules on a knock, and the case that decides about the first breach that it would punish.
+
+    A breach that a case decides about is punished in that case alone (B-O5).
+    """
+    play, first = standing.play, None
+    while True:
+        events = rules.decide(play, request, moment)
+        ruling = events[0]
+        if not isinstance(ruling, KnockUpheld):
+            return events, first
+        case = incidents.decided_in(standing.docket, incidents.of_breach(standing, ruling, moment.version))
+        if case is None:
+            return events, None
+        first = first or case
+        ledger = play.table.ledger
+        taken = ledger.taken_up(case.case, ruling.accused, ruling.offence, ruling.rests_on)
+        play = offences.with_ledger(play, replace(taken, cases=ledger.cases))
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
@@ -67,6 +97,48 @@ def _payer(rules: Ruleset, standing: Standing, offence: str | None, accused: int
         return remedies.price(rules, standing.play, offence, accused).payer
     except Refused:
         return None
+
+
+def _alleged(
+    rules: Ruleset, standing: Standing, request: Knock, offence: str | None, payer: int, moment: Moment
+) -> tuple[Event, ...]:
+    """J1: a knock that rests on no event opens a case, or joins the one that waits. It is dismissed if a case has
+    decided about the same trick."""
+    docket = standing.docket
+    incident = incidents.alleged(standing, offence, request.accused, payer, moment.version + 1)
+    case = incidents.decided_in(docket, incident)
+    if case is not None and case.is_open:
+        return _joined(standing, case, request.seat, request.note)
+    case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
+    if case is None:
+        return _opened(standing, request, offence=offence, payer=payer)
+    if not rules.knocks:
+        raise WrongPhase("decided_already", "J1", case=case.case)
+    again = KnockDismissed(
+        case=standing.play.table.ledger.next_case,
+        seat=request.seat,
+        accused=request.accused,
+        reason="again",
+        rule="J1",
+        named=offence,
+        of=case.case,
+        note=request.note,
+        appeal_until=appeal_until(standing, moment.at),
+        note_kept=docket.under_way,
+    )
+    return (again,)
+
+
+def _joined(standing: Standing, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
+    """J1: a knock for what a case is about says the same as the knock that opened it."""
+    _check_may_state(case, seat)
+    within = standing.docket.under_way
+    return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
+
+
+def _check_may_state(case: Case, seat: int) -> None:
+    if sum(who == seat for who, _ in case.said) >= STATEMENTS_MAX:
+        raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
 
 
 def _opened(
@@ -107,12 +179,25 @@ def opening(standing: Standing, *, by: Actor, kind: CaseKind, deal: int, **told:
 def report(
     rules: Ruleset, standing: Standing, request: Report, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: where a report alone would cost somebody, without a knock, it opens a case unless it is who pays."""
+    """J1: where a report alone costs points, without a knock, a report by another seat than the payer's opens a case.
+    A report of what a case is about joins it."""
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
         return events
-    breach = reported.breaches[0]
-    if breach.payer == request.seat:
+    breach, docket = reported.breaches[0], standing.docket
+    incident = incidents.alleged(standing, request.fault, request.accused, breach.payer, moment.version + 1)
+    case = incidents.decided_in(docket, incident)
+    if case is not None and case.is_open:
+        return _joined(standing, case, request.seat)
+    own = breach.payer == request.seat
+    case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
+    if case is not None and not (own and case.verdict == "dismissed"):
+        raise WrongPhase("decided_already", "J1", case=case.case)
+    if own:
+        table = standing.play.table  # a tally may tell of equal faults one after the other
+        on_record = incidents.is_on_record(docket, table.ledger, incidents.in_trick(docket, incident))
+        if on_record and not request.another and not table.tally:
+            raise AgainstTheRules("already_reported", breach.rule)
         return events
     deal = phases.deal_of(standing.play)
     told = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
@@ -124,6 +209,12 @@ def entered(
 ) -> tuple[Event, ...]:
     """J7: what a score sheet says of a knock stands until a party appeals, as any ruling of the referee does."""
     until = appeal_until(standing, moment.at)
+    for one in events:
+        if isinstance(one, KnockUpheld):
+            seats, now = (one.accused, one.payer), moment.version + 1
+            incident = incidents.alleged(standing, one.offence, *seats, now)
+            if (case := incidents.punished_in(standing.docket, incident)) is not None:
+                raise WrongPhase("punished_already", "J3", case=case)
     return tuple(
         [replace(one, appeal_until=until) if isinstance(one, KnockUpheld | KnockDismissed) else one for one in events]
     )
@@ -156,6 +247,12 @@ def open_case(rules: Ruleset, standing: Standing, request: OpenCase, moment: Mom
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
     payer = remedies.price(rules, remedies.as_played(rules, standing, deal, moment), offence, accused).payer
+    incident = replace(incidents.alleged(standing, offence, accused, payer, moment.version + 1), deal=deal)
+    if deal <= docket.scored:
+        incident = replace(incident, span=(0, incident.span[1]))
+    case = incidents.decided_in(docket, incident)
+    if case is not None and case.is_open:
+        raise WrongPhase("case_waits", "J1", case=case.case)
     told = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
     return opening(standing, by=by, kind="offence", deal=deal, **told)
 
@@ -169,9 +266,10 @@ def state(rules: Ruleset, standing: Standing, request: Statement, moment: Moment
     _check_seat(standing, request.seat)
     if not case.is_open:
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
-    if sum(seat == request.seat for seat, _ in case.said) >= STATEMENTS_MAX:
-        raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
+    _check_may_state(case, request.seat)
     check_events(request.events, moment)
+    if request.agrees and request.seat == case.payer:
+        check_agreement(rules, standing, case, moment)
     stated = CaseStated(
         case=case.case,
         seat=request.seat,
@@ -184,12 +282,14 @@ def state(rules: Ruleset, standing: Standing, request: Statement, moment: Moment
 
 
 def withdraw(rules: Ruleset, standing: Standing, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
-    """J1: who opened a case may withdraw it until it is ruled on."""
+    """J1: who opened a case may withdraw it until it is ruled on, unless the knock of another seat joined it."""
     case = standing.docket.case(request.case)
     if moment.actor != case.by:
         raise NotYours("not_the_opener", "J1")
     if case.status != "pending":
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
+    if any(seat != case.by for seat in case.joined):
+        raise WrongPhase("others_knocked", "J1")
     return (CaseWithdrawn(case=case.case),)
 
 
@@ -246,7 +346,8 @@ def held(rules: Ruleset, standing: Standing, request: Any, moment: Moment) -> Mo
 
 def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -> Standing:
     """The match with one case more, whose number the game knows, too."""
-    play = standing.play
+    play, docket = standing.play, standing.docket
+    span = incidents.span_of(docket, event.events, number)
     case = Case(
         case=event.case,
         by=event.by,
@@ -257,10 +358,11 @@ def opened(rules: Ruleset, standing: Standing, event: CaseOpened, number: int) -
         accused=event.accused,
         payer=event.payer,
         events=event.events,
+        span=span if event.deal > docket.scored else (0, number),
         result=event.result,
     )
     play = offences.taken_up(play, event.case, event.accused, event.offence, event.events)
-    return replace(standing, play=play, docket=standing.docket.with_case(case))
+    return replace(standing, play=play, docket=docket.with_case(case))
 
 
 def _changed(standing: Standing, number: int, **changes: Any) -> Standing:
@@ -270,14 +372,16 @@ def _changed(standing: Standing, number: int, **changes: Any) -> Standing:
 
 def stated(rules: Ruleset, standing: Standing, event: CaseStated, number: int) -> Standing:
     """The case after a statement."""
-    said = standing.docket.case(event.case).said
-    return _changed(standing, event.case, said=(*said, (event.seat, event.agrees)))
+    case = standing.docket.case(event.case)
+    said, joined = (*case.said, (event.seat, event.agrees)), case.joined
+    if event.knocked and event.seat not in joined:
+        joined = (*joined, event.seat)
+    return _changed(standing, event.case, said=said, joined=joined)
 
 
 def withdrawn(rules: Ruleset, standing: Standing, event: CaseWithdrawn, number: int) -> Standing:
     """The case is closed, and what it rested on stands as before."""
-    case = standing.docket.case(event.case)
-    play = offences.let_go(standing.play, case.accused, case.offence, case.events)
+    play = offences.let_go(standing.play, event.case)
     return _changed(replace(standing, play=play), event.case, status="withdrawn")
 
 
@@ -309,7 +413,8 @@ def _scored(standing: Standing, docket: Docket, event: DealScored, number: int) 
 
 def _reported(standing: Standing, docket: Docket, event: Reported, number: int) -> Docket:
     """What comes of a report stands in it, or in the event that follows on it."""
-    return replace(docket, reports=(*docket.reports, (number if event.breaches else number + 1, event.seat)))
+    report = (number if event.breaches else number + 1, event.seat, docket.led)
+    return replace(docket, reports=(*docket.reports, report))
 
 
 def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
@@ -317,6 +422,10 @@ def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismiss
     deal = phases.deal_of(standing.play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
+    of = event.of if isinstance(event, KnockDismissed) else None
+    events, span = event.rests_on, incidents.span_of(docket, event.rests_on, number)
+    if of is not None:
+        events, span = docket.case(of).events, docket.case(of).span
     case = Case(
         case=event.case,
         by=event.seat,
@@ -326,7 +435,9 @@ def _ruled(standing: Standing, docket: Docket, event: KnockUpheld | KnockDismiss
         offence=event.offence or event.named,
         accused=event.accused,
         payer=event.payer if isinstance(event, KnockUpheld) else None,
-        events=event.rests_on,
+        events=events,
+        span=span,
+        of=of,
         status="ruled",
         instance=1,
         verdict="upheld" if upheld else "dismissed",

@@ -405,7 +405,7 @@ def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
         (
             (one.event,)
             for one in ledger.standings
-            if one.status == "open" and (one.breach.seat, one.breach.offence) == (knock.accused, knock.offence)
+            if one.case is None and (one.breach.seat, one.breach.offence) == (knock.accused, knock.offence)
         ),
         (),
     )

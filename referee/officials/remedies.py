@@ -4,6 +4,7 @@ A deal that stands in the protocol is scored anew (J9), with the price of the of
 result told anew. What an earlier ruling on the case had corrected counts no more then: the last ruling counts.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.entering import entering
 from referee.events import DealScored, MatchOpened, PenaltyImposed, Reported
-from referee.officials import corrections
+from referee.officials import corrections, incidents
 from referee.officials.numbering import on_record
 from referee.officials.recast import Recast, as_json, as_tally, recast, script
 from referee.officials.standing import Case, Due, Standing
@@ -46,6 +47,38 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
     assert isinstance(due, Reported), "a price is imposed, or falls due with the score"
     breach = due.breaches[0]
     return Price(breach.payer, breach.points, breach.rule)
+
+
+def check_unpunished(rules: Ruleset, standing: Standing, case: Case, ruled: CaseRuled, moment: Moment) -> None:
+    """B-O5, J3: Raise WrongPhase if another case, or a fault on record, has punished what this ruling punishes."""
+    if ruled.verdict != "upheld" or ruled.offence is None:
+        return
+    if case.verdict == "upheld" and case.offence == ruled.offence:
+        return  # its own penalty is in force
+    incident, written = incidents.of_ruling(standing.docket, case, ruled), case.deal <= standing.docket.scored
+    stands = _in_force(rules, case, ruled, moment) if written else None
+    punished = incidents.punished_in(standing.docket, incident, case.case, stands)
+    if punished is not None:
+        raise WrongPhase("punished_already", "J3", case=punished)
+    if rules.knocks:
+        return
+    ledger = as_played(rules, standing, case.deal, moment, case.corrected).table.ledger
+    if incidents.is_on_record(standing.docket, ledger, incident):
+        raise WrongPhase("punished_already", "J3")
+
+
+def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
+    """Return whether the penalty of another case counts in the line of this one's deal: a result that was told later
+    stands in place of what was knocked in the deal."""
+
+    def stands(other: Case) -> bool:
+        if other.corrected is not None or other.entered is None:
+            return True
+        anew, deal = recast(rules, moment.history, replaces=case.corrected), case.deal
+        replaced = deal in anew.whole or ruled.remedy.result is not None
+        return not (replaced and other.entered.event > anew.begun.get(deal, 0))
+
+    return stands
 
 
 def in_its_deal(standing: Standing, case: Case) -> bool:

@@ -124,8 +124,13 @@ def _is_agreed(standing: Standing, case: Case) -> bool:
     return all(case.agrees(seat) for seat in others)
 
 
-def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
-    ruled = CaseRuled(
+def check_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> None:
+    """B-O5, J2: Raise WrongPhase if what is agreed in this case is punished already."""
+    remedies.check_unpunished(rules, standing, case, _agreed_in(standing, case), moment)
+
+
+def _agreed_in(standing: Standing, case: Case) -> CaseRuled:
+    return CaseRuled(
         case=case.case,
         instance=case.instance + 1,
         verdict="upheld",
@@ -136,6 +141,10 @@ def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment
         within_deal=standing.docket.under_way,
         remedy=Remedy(result=case.result),
     )
+
+
+def _by_agreement(rules: Ruleset, standing: Standing, case: Case, moment: Moment) -> tuple[Event, ...]:
+    ruled = _agreed_in(standing, case)
     written = case.kind != "misclick" and case.deal <= standing.docket.scored
     if written:
         remedies.check_correctable(rules, standing, ruled, moment)  # which is soon known
@@ -154,6 +163,7 @@ def with_consequences(
     """A ruling with its price, and the events that put it into effect."""
     if case.kind == "misclick" and ruled.verdict == "upheld":  # from which there is no appeal: play goes on at once
         return ruled, *takeback.ruled(standing, case)
+    remedies.check_unpunished(rules, standing, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= standing.docket.scored
     ruled = replace(ruled, appeal_until=appeal_until(standing, moment.at) if case.instance == 0 else None)
     if remedy.void and not remedies.in_its_deal(standing, case):
@@ -209,9 +219,12 @@ def later(moment: Moment, events: tuple[Event, ...]) -> Moment:
 def evolve(rules: Ruleset, standing: Standing, event: CaseRuled, number: int) -> Standing:
     """The case after a ruling."""
     case = standing.docket.case(event.case)
-    upheld = event.verdict == "upheld"
+    upheld, span = event.verdict == "upheld", case.span
+    if upheld and event.rests_on and not case.events:  # and then it is about what these show, too
+        span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,
+        span=span,
         status="ruled",
         instance=event.instance,
         verdict=event.verdict,

@@ -16,6 +16,10 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 
+Span = tuple[int, int]
+"""The numbers of the first and the last event between which something happened."""
+
+
 class Due(Value):
     """What the line of a deal holds because of a case, as it was written."""
 
@@ -46,6 +50,12 @@ class Case(Value):
     """Who would pay, or pays."""
     events: tuple[int, ...] = ()
     """What it rests on."""
+    span: Span = (0, 0)
+    """When what it is about happened."""
+    of: int | None = None
+    """The number of the case that decides about the same incident, where the referee dismissed the knock for that."""
+    joined: tuple[int, ...] = ()
+    """The seats whose knocks joined it."""
     result: Result | None = None
     """What the deal should have come to."""
     said: tuple[tuple[int, bool], ...] = ()
@@ -94,7 +104,7 @@ class Case(Value):
     @property
     def parties(self) -> tuple[int, ...]:
         """The seats that it concerns, where it is about an offence: who knocked, who is accused, who pays."""
-        concerned = {seat for seat in (self.by, self.accused, self.payer) if isinstance(seat, int)}
+        concerned = {seat for seat in (self.by, *self.joined, self.accused, self.payer) if isinstance(seat, int)}
         return tuple(sorted(concerned))
 
     def went_against(self, seat: int) -> bool:
@@ -106,7 +116,7 @@ class Case(Value):
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # than was asked for
         if not upheld:
-            return seat == self.by or (self.kind != "offence" and said is not False)
+            return seat in (self.by, *self.joined) or (self.kind != "offence" and said is not False)
         if self.kind == "offence":
             return seat in (self.accused, self.payer) or (seat == self.by and more)
         return said is False or (seat not in self.gained and (seat != self.by or more))
@@ -173,8 +183,16 @@ class Docket(Value):
     """Who they are, and their time limits."""
     cases: tuple[Case, ...] = ()
     """In the order of their numbers."""
-    reports: tuple[tuple[int, int], ...] = ()
-    """Of the deal under way: the event of what was reported, and the seat that reported it."""
+    reports: tuple[tuple[int, int, int], ...] = ()
+    """Of the deal under way: the event of what was reported, the seat that reported it, and the event with which its
+    trick began."""
+    begun: int = 0
+    """The event after which the deal under way began."""
+    led: int = 0
+    """The event with which the trick under way began, or between two tricks the last one; up to the end of the first
+    trick, when the deal began."""
+    awaits_lead: bool | None = False
+    """Whether the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
     """Cards have been dealt, and lie not open yet."""
     scored: int = 0

@@ -98,6 +98,8 @@ class CaseStated(Event):
     """In its own words; left out: nothing, or not the caller's to know."""
     within_deal: bool = False
     """Said while a deal was under way: the text is told when that is over."""
+    knocked: bool = False
+    """Whether the seat knocked: its knock joined the case (J1)."""
 
 
 class CaseWithdrawn(Event):

@@ -259,6 +259,12 @@ class Watched(Placed, OverHttp):
         self.client.name = self.ruleset
 
 
+NOTES = {
+    "led_out_of_turn": "Berit led before me",
+    "revoke": "Berit had a heart",
+    "exposed_card": "We saw the ten of clubs",
+}
+"""What was said with the knock for an offence."""
 KORTOXEN = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in NAMES[:4]], "first_dealer": 3}
 
 
@@ -270,9 +276,9 @@ class Heard(Opened):
         opening = {"options": {"deal_ritual": False}, "dealing": "table", "enforcement": "penalise"}
         super().__init__(client, "with officials", {**KORTOXEN, **opening, "adjudication": officials})
         self.ask("acts", 3, {"act": "deal", "seat": 3, "counts": [6] * 4})
-        knock = {"seat": 0, "accused": 1, "offence": "led_out_of_turn", "note": "He led before me"}
-        for key in ("k1", "k2", "k3"):
-            self.ask("knocks", 0, knock, Idempotency_Key=key)
+        knock = {"seat": 0, "accused": 1}
+        for key, offence in (("k1", "led_out_of_turn"), ("k2", "revoke"), ("k3", "exposed_card")):
+            self.ask("knocks", 0, {**knock, "offence": offence, "note": NOTES[offence]}, Idempotency_Key=key)
         client.name = "the accused"
         self.ask("knocks/1/statements", 1, {"seat": 1, "agrees": False, "events": [2], "text": "It was my turn"})
         client.name = "example"

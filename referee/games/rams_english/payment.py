@@ -21,6 +21,7 @@ from referee.games.rams_english.states import (
     Taken,
     Undealt,
 )
+from referee.offences import Standing
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
 from referee.sight import Event
@@ -285,13 +286,24 @@ def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
 
 
 def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
-    """D68: the events that show each fault, by seat; in the order in which they came to light."""
+    """D68: the events that show each fault, by seat; in the order in which they came to light.
+
+    A fault that an official has found costs nothing again when the cards show it (J3).
+    """
     faults: dict[int, list[tuple[int, ...]]] = {}
-    for standing in table.ledger.standings:
-        if standing.breach.points:
+    standings = table.ledger.standings
+    for standing in standings:
+        if standing.breach.points and not any(was_found(standing, other) for other in standings):
             shown = (*standing.breach.shown_by, standing.event)
             faults.setdefault(standing.breach.seat, []).append(shown)
     return faults
+
+
+def was_found(shown: Standing, found: Standing) -> bool:
+    """Return whether the cards show a fault that had been committed when an official found one of its kind."""
+    one, other = shown.breach, found.breach
+    alike = (one.seat, one.offence) == (other.seat, other.offence)
+    return alike and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
 
 
 # The end of the session

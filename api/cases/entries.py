@@ -1,0 +1,18 @@
+"""What has happened in a case, from the book."""
+
+from api.access.caller import Caller
+from api.service import Service
+from projections.cases import Entry
+from referee.store.match import Match
+
+
+async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
+    """Return what had happened in a case up to a version, as the caller may see it."""
+    book = service.books.cases
+    found = await service.books.ask_of(
+        book,
+        match.id,
+        version,
+        lambda connection, match_id: book.answer(connection, match_id, caller.viewer, case - 1, 1),
+    )
+    return tuple(entry for one in found for entry in one.entries if entry.event <= version)
