@@ -19,6 +19,7 @@ from referee.cards import shuffled
 from referee.events import Adjudication, PenaltyImposed
 from referee.games import RULESETS
 from referee.officials.recast import script
+from referee.phases import Over
 from referee.proceedings.corrections import Why
 from referee.refusals import Refused
 from tests.checked import MATCH, Played, checked, hashed
@@ -64,7 +65,7 @@ def record(ruleset: str, seed: object) -> Record:
             played.do(Void())
         elif not move(played, chance):
             break
-    if played.kinds()[-1] != "match/won":
+    if not isinstance(played.match.state, Over):
         played.do(Abandon())
     return Record(MATCH, tuple(map(json.loads, played.lines())))
 

@@ -333,11 +333,17 @@ def _rows_of_another(read: Any, other: Any, chance: Random) -> None:
 
 
 def _another_beside_it(read: Any, other: Any, chance: Random) -> None:
-    """All rows of another bundle, which are listed with all that is signed of them."""
-    known, listed = {row["index"] for row in read["rows"]}, {one["id"] for one in read["aggregates"]}
-    read["rows"] += [row for row in other["rows"] if row["index"] not in known]
+    """All rows of the matches and clubs of another bundle, which are listed with all that is signed of them. More
+    rows of one that is there already would be true."""
+    listed = {one["id"] for one in read["aggregates"]}
+    more = {one["id"]: one for one in other["aggregates"] if one["id"] not in listed}
+    if not more:
+        return
+    read["rows"] += [row for row in other["rows"] if row["id"] in more]
     read["rows"].sort(key=lambda row: int(row["index"]))
-    read["aggregates"] += [one for one in other["aggregates"] if one["id"] not in listed]
+    read["aggregates"] += more.values()
+    order = list(dict.fromkeys(row["id"] for row in read["rows"]))
+    read["aggregates"].sort(key=lambda one: order.index(one["id"]))
     for name in ("settlements", "entries"):
         read[name] = read[name] + [one for one in other[name] if one not in read[name]]
     mended(read)
