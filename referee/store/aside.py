@@ -1,6 +1,7 @@
 """Threads for decisions that rest on all that has happened in a match, so that neither the writer nor the event loop
 waits for them. A short match does not wait for a long one: there is a thread for each of the two kinds."""
 
+import gc
 import sys
 import threading
 from collections import Counter
@@ -21,19 +22,26 @@ WAITING_OF_ONE_MAX = 4
 SWITCH_SECONDS = 0.0002
 """How long a thread that waits for the interpreter lets another run on while something long is at work."""
 
+NOT_SOON = 1_000
+"""Collections of the middle generation before one of all objects. That one holds up every thread, the longer the more
+objects there are, and a history has hundreds of thousands."""
+
 T = TypeVar("T")
 _lock = threading.Lock()
 _at_work = 0
 _usual_seconds = sys.getswitchinterval()
+_usual_threshold = gc.get_threshold()
 
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Let other threads have the interpreter soon when they need it, as long as this block runs."""
+    """Let other threads have the interpreter soon when they need it, as long as this block runs. Meanwhile the
+    garbage collector seldom looks at all objects."""
     global _at_work
     with _lock:
         _at_work += 1
         sys.setswitchinterval(SWITCH_SECONDS)
+        gc.set_threshold(*_usual_threshold[:2], NOT_SOON)
     try:
         yield
     finally:
@@ -41,6 +49,7 @@ def giving_way() -> Iterator[None]:
             _at_work -= 1
             if not _at_work:
                 sys.setswitchinterval(_usual_seconds)
+                gc.set_threshold(*_usual_threshold)
 
 
 class Aside(Generic[T]):
