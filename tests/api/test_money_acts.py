@@ -1,5 +1,6 @@
 """Money acts over HTTP: what is bad is told so, and nothing is posted."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,7 +8,11 @@ import pytest
 from referee.clubs.asked import AMOUNT_MAX
 from referee.told import EXACT_MAX
 from referee.value import VERSION_MAX
+from tests.api.audited import Played
 from tests.api.club import ClubTable
+from tests.api.conftest import client_of
+from tests.api.test_stakes import Club
+from tests.caught_up import caught_up
 
 
 @pytest.fixture
@@ -274,3 +279,51 @@ class TestErasing:
         done = club.done("erase", member=3)
         event = done["events"][0]["event"]
         assert (event["member"], event["balances"], event["entry"]) == (3, [0], 2)
+
+
+class TestBooksThatAreBehind:
+    """What rests on the books waits until they have every event that was stored before. Here they stand still."""
+
+    @pytest.fixture
+    def behind(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClubTable]:
+        """A match that member 2 has won is not in the books yet; they have all events of the club."""
+        with client_of(sqlite_url) as client:
+            club = ClubTable(client)
+            for name in ("Berit", "Cesar"):
+                club.join(name)
+            club.issue("cesar", "treasury", member=3)
+            club.done("open_evening", on="2026-11-22", season="2026/27")
+            club.done("deposit", member=2, amount=300, via="cash")
+            match = Played(club)
+            caught_up(client.app.state.service.books)
+            client.app.state.service.books.follower.close()
+            monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
+            match.ends()
+            yield club
+
+    @pytest.mark.parametrize(
+        ("act", "fields"),
+        [
+            ("payout", {"member": 2, "amount": 300, "via": "cash"}),
+            ("close_books", {"label": "2026"}),
+            ("reverse", {"entry": 1}),
+        ],
+    )
+    def test_an_act_is_not_decided_on_old_balances(self, behind: ClubTable, act: str, fields: Any):
+        answer = behind.act(act, **fields)
+        assert (answer.status_code, answer.json()["type"]) == (503, "/problems/books-behind"), answer.text
+        assert int(answer.headers["retry-after"]) > 0
+
+    def test_nobody_is_erased_by_old_balances(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch):
+        """An official has declined for the member who left, so that no match waits any more."""
+        with client_of(sqlite_url) as client:
+            club = Club(client)
+            match = club.match()
+            match.ends()
+            club.done("leave", member=2)
+            caught_up(client.app.state.service.books)
+            client.app.state.service.books.follower.close()
+            monkeypatch.setattr("api.bookkeeping.WAIT_SECONDS", 0.01)
+            match.done("host", "agree_stakes", agree=False)
+            answer = club.act("erase", member=2)
+            assert (answer.status_code, answer.json()["type"]) == (503, "/problems/books-behind"), answer.text
