@@ -199,6 +199,13 @@ class Books:
         """Waits until a book has come to where the log ends now, or has not in good time."""
         await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, book)
 
+    async def must_catch_up(self, *books: Book) -> None:
+        """Wait until books have come to where the log ends now. Raises 503 if they do not in good time."""
+        head = await in_thread(self.head)
+        for book in books:
+            if not await self.follower.wait_to(head, WAIT_SECONDS, book):
+                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(book)))
+
     def _asked_of_all(self, book: Book, question: Callable[[Connection], T], head: int | None) -> tuple[T, int]:
         behind = self.follower.lag(self.head() if head is None else head, book)
         return self._asked(question), behind

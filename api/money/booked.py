@@ -32,7 +32,10 @@ BookedSent = asked.EraseSent | asked.PaySent | asked.ConfirmSent | BookedAct
 
 
 async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, Any]:
-    """Return what the books say now, by the fields that are decided on beside those that were sent."""
+    """Return what the books say now, by the fields that are decided on beside those that were sent.
+
+    Raises 503 if they do not have all that is stored.
+    """
     books = service.books
     if isinstance(sent, asked.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
@@ -41,8 +44,18 @@ async def booked(service: Service, club: Club, sent: BookedSent) -> dict[str, An
         return says_of(books.ledger, books.matches, connection, club, sent)
 
     if type(sent) is asked.EraseSent:
-        await books.catch_up(books.matches)
+        await books.must_catch_up(books.matches, books.ledger)
+    elif _rests_on_books(club, sent):
+        await books.must_catch_up(books.ledger)
     return await books.ask_of(books.ledger, club.id, club.version, read)
+
+
+def _rests_on_books(club: Club, sent: BookedSent) -> bool:
+    """Return whether an act is decided on entries of matches, too: they have to be there."""
+    if isinstance(sent, asked.ConfirmSent):
+        proposal = club.standing.proposals.get(sent.proposal)
+        return proposal is not None and isinstance(proposal.act, BookedAct)
+    return isinstance(sent, BookedAct)
 
 
 def as_before(sent: BookedSent, before: Any) -> Any | None:
