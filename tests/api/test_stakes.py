@@ -341,3 +341,57 @@ def test_nobody_is_erased_of_whom_a_match_waits(club: Club) -> None:
     problem(club.act("erase", member=2), 409, "matches-left")
     match.done("host", "agree_stakes", agree=False)
     club.done("erase", member=2)
+
+
+# Who may agree for whom
+
+TABLE = """
+                          anna     again    berit    host     tablet   board    scribe   official
+anna_agrees               done     done     yours    seats    seats    looks    seats    seats
+anna_declines             done     done     yours    seats    seats    looks    seats    seats
+all_agree                 official official official members  person   looks    official members
+all_agree_by_secretary    official official official done     person   looks    official members
+all_declined              official official official done     person   looks    official members
+invite_anna               done     done     official done     person   scope    official keys
+"""
+"""What is asked of a match for money, and how each holder is answered. ``again`` is Anna's second key. ``host`` is a
+member with `officiate` who does not play, ``tablet`` a program with it, ``board`` a program with `open`. ``scribe``
+and ``official`` hold the tokens of these roles."""
+HOLDERS, *LINES = (line.split() for line in TABLE.strip().splitlines())
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "anna_agrees": ("/acts", {"act": "agree_stakes", "seat": 0}),
+    "anna_declines": ("/acts", {"act": "agree_stakes", "seat": 0, "agree": False}),
+    "all_agree": ("/acts", {"act": "agree_stakes"}),
+    "all_agree_by_secretary": ("/acts", {"act": "agree_stakes"}),
+    "all_declined": ("/acts", {"act": "agree_stakes", "agree": False}),
+    "invite_anna": ("/invitations", {"seat": 0}),
+}
+ANSWERS = {
+    "yours": "not-your-seat",
+    "seats": "for-seats",
+    "looks": "scope-missing",
+    "official": "for-officials",
+    "members": "members-agree",
+    "person": "confirmed-by-members",
+    "scope": "scope-missing",
+    "keys": "invited-by-keys",
+}
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: line[0])
+def test_who_answers_for_whom(client: Any, line: list[str]) -> None:
+    what, *expected = line
+    club = Club(client)
+    club.issue("again", "play", "self", member=1)
+    club.done("set", stakes_need="secretary" if what == "all_agree_by_secretary" else "members", name="Korten")
+    found = []
+    for who in HOLDERS:
+        match = club.match(opening=None)
+        club.keys["scribe"] = match.post("/tokens", {"role": "scribe"}, "board").json()["token"]
+        path, body = ASKED[what]
+        answer = match.post(path, body, who)
+        found.append("done" if answer.status_code == 201 else answer.json()["type"].removeprefix("/problems/"))
+    codes = [ANSWERS.get(one, one) for one in expected]
+    if what == "invite_anna":
+        codes = [one.replace("confirmed-by-members", "invited-by-members") for one in codes]
+    assert dict(zip(HOLDERS, found, strict=True)) == dict(zip(HOLDERS, codes, strict=True))

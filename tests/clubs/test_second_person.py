@@ -1,5 +1,7 @@
 """What takes two persons: each act about money and keys, sent and confirmed by each kind of holder.
 
+Who agrees to the stakes of a match is in the table of ``tests/api/test_stakes.py``.
+
 :data:`TABLE` has a line for each act. Its columns:
 
 ``alone``    the act is sent in a club of which one member only holds `keys` or `audit`
@@ -14,14 +16,14 @@ An answer is ``done``, ``waits`` (a proposal), ``-`` (nothing waits) or a refusa
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from msgspec.structs import replace
 
 from referee.clubs import asked
 from referee.clubs.asked import EntryFound
-from referee.clubs.facts import Posting
+from referee.clubs.facts import Posting, SieAccounts
 from referee.refusals import Refused
 from referee.sight import Event
 from tests.clubs.test_clubs import LATER, Room, ref
@@ -38,7 +40,7 @@ class Persons(Room):
         super().__init__(currencies=("SEK", "EUR"))
         for digit in "bc":
             self.do(asked.Join(name=ref(digit)))
-        self.do(asked.Set(payout_limit=1000, keep_years=7))
+        self.do(asked.Set(payout_limit=1000, keep_years=7, stake_limit=1000))
         self.first = "key:k1"
         self.again = f"key:{self.key('treasury', 'audit', 'keys', 'play', member=ALONE, by='operator')}"
         self.play = self.key("play", member=MEMBER, by="operator")
@@ -109,6 +111,10 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
     "keep_years_more": lambda club: asked.Set(keep_years=10),
     "keep_years_fewer": lambda club: asked.Set(keep_years=0),
     "currencies": lambda club: asked.Set(currencies=("SEK", "EUR", "NOK")),
+    "stake_limit_lower": lambda club: asked.Set(stake_limit=999),
+    "stake_limit_higher": lambda club: asked.Set(stake_limit=1001),
+    "secretary_confirms": lambda club: asked.Set(stakes_need="secretary"),
+    "sie_accounts": lambda club: asked.Set(sie=SieAccounts(cash="1911")),
     "name_and_currencies": lambda club: asked.Set(name="Korten", currencies=("SEK", "EUR", "NOK")),
     "set_payee_own": lambda club: asked.SetPayee(member=ALONE, swish=ref("8")),
     "set_payee_other": lambda club: asked.SetPayee(member=MEMBER, swish=ref("8")),
@@ -153,6 +159,10 @@ payout_limit_higher     done    waits   done    second  waits    member    waits
 keep_years_more         done    done    -       -       done     -         -
 keep_years_fewer        done    waits   done    second  waits    member    waits
 currencies              done    waits   done    second  waits    member    waits
+stake_limit_lower       done    done    -       -       done     -         -
+stake_limit_higher      done    waits   done    second  waits    member    waits
+secretary_confirms      done    waits   done    second  waits    member    waits
+sie_accounts            done    done    -       -       done     -         -
 name_and_currencies     done    waits   done    second  waits    member    waits
 set_payee_own           done    done    -       -       waits    -         done
 set_payee_other         done    waits   done    second  waits    member    waits
@@ -189,6 +199,20 @@ EXPECTED = {
 
 def test_every_act_has_its_line():
     assert EXPECTED.keys() == ACTS.keys()
+
+
+def test_every_act_about_money_keys_and_settings_is_in_the_table():
+    club = Persons(two=False)
+    tried = {type(act(club)) for act in ACTS.values()}
+    assert {*get_args(asked.MoneyRequest), *get_args(asked.CompletedAct), asked.Set, asked.SetPayee} <= tried
+    assert {asked.IssueKey, asked.Invite, asked.RotateKey, asked.RevokeKey} <= tried
+    settings = {name for act in ACTS.values() if isinstance(act(club), asked.Set) for name in changed(act(club))}
+    assert settings == set(asked.Set.__struct_fields__) - {"timezone"}
+
+
+def changed(act: asked.Set) -> list[str]:
+    """The settings that an act changes."""
+    return [name for name in act.__struct_fields__ if getattr(act, name) is not None]
 
 
 @pytest.mark.parametrize("name", ACTS)
