@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from referee.events import MatchOpened
 from referee.proceedings.seating import StakesAgreed
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
@@ -12,17 +13,14 @@ AGREED = StakesAgreed(seats=(0, 1, 2), how="secretary")
 """All three seats have agreed."""
 
 
-def agreed_after(history: Sequence[Recorded], first: int, seats: int) -> list[Recorded]:
-    """Return the history of a match in which all seats agree after the event of this number. Later numbers are one
-    more."""
-    said = replace(
-        history[first - 1],
-        originator_version=first + 1,
-        act_id="agreed",
-        request=None,
-        event=StakesAgreed(seats=tuple(range(seats)), how="secretary"),
-    )
-    return [*history[:first], said, *map(_later, history[first:])]
+def agreed_by_all(history: Sequence[Recorded]) -> list[Recorded]:
+    """Return the history of a match in which all seats agree to the stakes just after the opening. Later numbers are
+    one more."""
+    opened = history[0].event
+    assert isinstance(opened, MatchOpened), "a history begins with its opening"
+    agreed = StakesAgreed(seats=tuple(range(len(opened.players))), how="secretary")
+    said = replace(history[0], originator_version=2, act_id="agreed", request=None, event=agreed)
+    return [history[0], said, *map(_later, history[1:])]
 
 
 def _later(recorded: Recorded) -> Recorded:

@@ -26,6 +26,7 @@ from referee.events import MatchOpened, Stakes
 from referee.sight import Recorded
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import construct
+from tests.agreed import agreed_by_all
 from tests.benchmarks.books import AT_ONCE, EVENTS, ROUNDS, UNDER_WAY, Kept, decode, fill
 from tests.benchmarks.clubs import club_id, rows_of
 from tests.benchmarks.measure import floor, table
@@ -62,7 +63,7 @@ def club(names: tuple[str, ...]) -> Iterator[Kept]:
 def matches(many: int) -> Iterator[Kept]:
     """So many rows of matches of the club, under way at the same time."""
     chance = random.Random(1)
-    played = [history_of({**kind, "stakes": SEK}, seed) for kind in KINDS for seed in range(3)]
+    played = [agreed_by_all(history_of({**kind, "stakes": SEK}, seed)) for kind in KINDS for seed in range(3)]
 
     def match() -> Iterator[Kept]:
         match_id, prev = UUID(int=chance.getrandbits(128), version=4), FIRST

@@ -25,6 +25,7 @@ from referee.events import MatchOpened, MatchWon, Stakes
 from referee.sight import Recorded
 from referee.store.rows import from_row, to_row
 from referee.store.store import construct
+from tests.agreed import agreed_by_all
 from tests.benchmarks.measure import floor, table
 from tests.projections.every_game import KINDS, history_of
 from tests.stores import empty_database, running_postgres
@@ -51,11 +52,10 @@ Kept = tuple[UUID, int, str, bytes]
 def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
     """So many rows, of matches under way at the same time; ``club``: all of them for money of this club."""
     chance = random.Random(1)
-    played = [
-        [to_row(one if club is None else for_money(one, club)) for one in history_of(kind, seed)]
-        for kind in KINDS
-        for seed in range(2)
-    ]
+    histories = [history_of(kind, seed) for kind in KINDS for seed in range(2)]
+    if club is not None:
+        histories = [[for_money(one, club) for one in agreed_by_all(history)] for history in histories]
+    played = [list(map(to_row, history)) for history in histories]
 
     def match() -> Iterator[Kept]:
         match_id = UUID(int=chance.getrandbits(128), version=4)

@@ -23,6 +23,7 @@ from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, M
 from referee.events import MatchWon, Stakes
 from referee.sight import Event
 from referee.store.clock import utc_now
+from tests.agreed import AGREED
 from tests.api.clubs import YEAR, hashed, ref
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.clubs import rows_of
@@ -63,7 +64,7 @@ def club_of(matches: int) -> tuple[UUID, Iterator[Kept]]:
     key = KeyIssued(key="k1", scopes=SCOPES, hash=founded.hash, expires_at=founded.expires_at, member=1)
     evening = EveningOpened(evening=1, on=NOW.date(), season="2026/27")
     opened = opening(players=3, stakes=Stakes(currency="SEK", unit=100))
-    match: list[Event] = [replace(opened, club=club, evening=1, members=(1, 2, 3)), WON]
+    match: list[Event] = [replace(opened, club=club, evening=1, members=(1, 2, 3)), AGREED, WON]
 
     def rows() -> Iterator[Kept]:
         yield from rows_of(club, [founded, *joined, key, evening])

@@ -17,7 +17,7 @@ from referee.proceedings.corrections import ProtocolCorrected
 from referee.proceedings.seating import StakesAgreed
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Recorded
-from tests.agreed import agreed_after
+from tests.agreed import agreed_by_all
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_settling_playouts import for_money
@@ -106,4 +106,4 @@ def test_where_the_act_that_won_is_taken_back_nothing_stands() -> None:
     back = replace(
         last, originator_version=number + 1, event=ActTakenBack(case=1, first=first, last=number), act_id="back"
     )
-    assert entered(agreed_after([*history, back], 1, 4)) == {"stands": 1, "taken back": 1, "open again": 1}
+    assert entered(agreed_by_all([*history, back])) == {"stands": 1, "taken back": 1, "open again": 1}
