@@ -20,7 +20,9 @@ from api.log.kept import Kept, file_for
 from api.log.signer import Signer
 from api.ops.doctor import ills
 from api.ops.verify import verify
+from projections.follow.engine import writer
 from projections.follow.follow import engine_for, rebuild
+from projections.follow.keeping import take
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, checkpoint_in, signed
@@ -118,6 +120,23 @@ class TestWhenItSigns:
             log.play()
             assert [log.look() for _ in range(3)] == [True, False, False]
         assert len(signatures(store_url)) == 2
+
+    def test_a_row_before_a_signature_that_the_tree_does_not_have_yet_is_signed(
+        self, sqlite_url: str, tmp_path: Path
+    ) -> None:
+        """The row was stored while the signature under way was made."""
+        with parts(sqlite_url, tmp_path / "note", seconds=0) as log:
+            log.play()
+            assert log.look()
+            match = log.play()
+            log.books.follower.close()
+            list(play_out(log.desk, match, 1))
+            assert log.signer.sign_now(), "the rows before that one"
+            at = log.books.follower.positions()[log.books.tree.name]
+            page = reader(log.referee)(at, log.books.head() - at - 1)
+            with writer(log.books.engine).begin() as connection:
+                take(connection, log.books.tree, log.books.tree.key, at, page, False)
+            assert log.signer.sign_now()
 
     def test_a_row_beside_the_signature_is_signed_with_what_comes_next(self, sqlite_url: str, tmp_path: Path) -> None:
         """A row that was stored between the look and the signature is behind it in no case: the size tells."""
