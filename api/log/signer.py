@@ -152,12 +152,12 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=book.tree(connection, size).root())
 
     def _own(self, version: int, size: int) -> int:
-        """How many of the rows after the first ``size`` say that the log was signed, or is going to be; the last one
-        always does."""
+        """Return how many rows of the tree after the first ``size`` say that the log was signed. A row that the tree
+        does not have yet is none of them."""
         tree, rows = self._books.tree, self._books.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._books.engine.connect() as connection:
             places = [tree.index(connection, row[0]) for row in rows]
-        return sum(place is None or place >= size for place in places)
+        return sum(place is not None and place >= size for place in places)
 
     def _tell(self, trouble: Reason) -> None:
         if self.trouble != trouble:
