@@ -15,6 +15,7 @@ from api.log import club_bundle
 from api.service import Service
 from referee.log.notes import checkpoint_in
 from tests.api.conftest import client_of
+from tests.api.test_stakes import Club
 from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
 
 Client = TestClient[Litestar]
@@ -230,3 +231,31 @@ def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
     match["statement"] = None
     code, lines = checked(tmp_path, msgspec.json.encode(bundle))
     assert (code, lines[-1]) == (1, f"NOT PROVED: '{match['id']}' is no match of the club")
+
+
+def test_what_was_agreed_to_late_is_proved_with_the_closing_that_has_it(tmp_path: Path) -> None:
+    """Of three matches that are over one counts in each closing, and one waits still."""
+    url = f"sqlite:///{tmp_path}/knacka.db"
+    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+        club = Club(client)
+        matches = [club.match() for _ in range(3)]
+        for match in matches:
+            match.ends()
+        for closing, match in enumerate(matches[:2], 1):
+            match.agrees(0, 1, 2)
+            club.done("close_books", label=f"closing {closing}")
+            sign(client)
+        for closing in (1, 2):
+            answer = club.get(f"/bundle?closing={closing}")
+            told = [
+                topic for topic in topics_in(answer) if topic.startswith(("match/opened", "match/won", "stakes/"))
+            ]
+            assert told == ["match/opened", "match/won", *["stakes/agreed"] * 3]
+            assert [one["kind"] for one in answer.json()["entries"]] == ["match"]
+            code, lines = checked(tmp_path, answer.content)
+            assert code == 0, lines
+        for match in matches:
+            answer = client.get(f"{match.path}/bundle", headers=club.bearer("anna"))
+            assert len(answer.json()["settlements"]) == 1
+            code, lines = checked(tmp_path, answer.content)
+            assert code == 0, lines
