@@ -25,7 +25,7 @@ FIELDS = {  # by topic: the fields that an event must have, and those that it ma
     "match/opened": (
         "ruleset edition options players dealing enforcement points tokens official",
         "pot taken_over first_dealer stakes adjudication officials shuffle entropy_seconds club evening table members"
-        " visibility stakes_need",
+        " visibility stakes_need stake_limit",
     ),
     "shuffle/committed": ("commitment seed", "until"),
     "shuffle/entropy-given": ("seat hex", ""),

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
+
+from msgspec.structs import replace
 
 from api.money.auditing import how_settled
 from projections.audit.findings import CHECKS, Findings
@@ -11,6 +14,7 @@ from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.games import RULESETS
 from referee.phases import Over
 from referee.proceedings.corrections import ProtocolCorrected, as_they_count
+from referee.proceedings.seating import StakesAgreed
 from referee.settling import Settlement, settlement
 from referee.sight import Recorded
 from referee.store.aggregate import fold
@@ -95,12 +99,14 @@ def settlement_told(history: Sequence[Recorded]) -> tuple[int, ...] | None:
 
 
 def _check_audit(history: Sequence[Recorded], amounts: Sequence[int]) -> None:
-    """An audit comes to the same, and finds nothing."""
+    """Check that an audit of a club gets the same result and finds nothing, once all have agreed to the stakes."""
     findings, opened = Findings(), history[0].event
     assert isinstance(opened, MatchOpened)
     how = how_settled(opened)
     assert how is not None, "it is for money"
-    of_money = [one for one in history if type(one.event) in OF_MONEY]
+    begins = replace(history[0], event=replace(opened, club=opened.club or UUID(int=7), stake_limit=None))
+    agreed = replace(history[0], event=StakesAgreed(seats=tuple(range(len(opened.players))), how="seat"))
+    of_money = [begins, agreed, *(one for one in history[1:] if type(one.event) in OF_MONEY)]
     last = [one.amounts for one in owed_by_lines(of_money, how, findings)]
     assert findings.counts == dict.fromkeys(CHECKS, 0), findings.told
     assert (last[-1] if last else ()) == (tuple(amounts) if any(amounts) else ())

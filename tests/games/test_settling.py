@@ -64,6 +64,8 @@ class TestLosersPayForWhatTheyHaveLeft:
             basis="source",
             pot=0,
             sum=0,
+            counted=None,
+            waiting_for=(),
             seats=(
                 SeatSettled(
                     seat=P1,
@@ -467,7 +469,8 @@ def test_the_members_of_a_club_are_named_by_their_numbers():
 def test_its_json_has_the_names_that_clients_rely_on():
     t = p2_goes_home((9, 1, 8, 8), stakes=ORE)
     told = msgspec.to_builtins(of(t))
-    assert list(told) == ["status", "currency", "unit", "basis", "pot", "sum", "seats", "payments"]
+    names = ["status", "currency", "unit", "basis", "pot", "sum", "counted", "waiting_for", "seats", "payments"]
+    assert list(told) == names
     assert set(told["seats"][0]) == {"seat", "member", "amount", "lines"} == set(SeatSettled.__struct_fields__)
     assert set(told["seats"][0]["lines"][0]) == {"deal", "rule", "points", "amount", "events"}
     assert told["payments"][0] == {"from": 0, "to": 1, "points": 8, "amount": 16, "rule": "B74"}
