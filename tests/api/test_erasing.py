@@ -121,7 +121,7 @@ def test_a_rename_affects_later_texts_only(club: Evening) -> None:
     club.done("rename", member=BO, name="e")
     match.ends("det e sent")
     club.erased(BO)
-    assert match.texts() == ["█ har e i namnet, inte Bengt", "█, som hette █, visade ett kort", "det █ sent"]
+    assert match.texts() == ["█ har e i namnet, inte Bengt", "█, som hette █, visade ett kort", "det e sent"]
 
 
 def test_a_match_of_another_club_is_left_alone(club: Evening) -> None:

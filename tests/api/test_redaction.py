@@ -17,7 +17,7 @@ def redacted(text: str, *names: str, numbers: tuple[str, ...] = ()) -> str:
     ("text", "after"),
     [
         ("Bo lade det på bordet", "█ lade det på bordet"),
-        ("BO bo bO", "█ █ █"),
+        ("BO bo bO", "█ bo bO"),
         ("(Bo), “Bo” och 'Bo'; Bo/Bo, Bo—Bo: _Bo_.", "(█), “█” och '█'; █/█, █—█: _█_."),
         ("Bos kort, Bo's kort, Bo’s kort", "█s kort, █'s kort, █’s kort"),
         ("Bosse, Bobo, Ambo, bordet, Bo2, 2Bo", "Bosse, Bobo, Ambo, bordet, Bo2, 2Bo"),
@@ -34,11 +34,15 @@ def test_a_name_is_a_word_of_its_own(text: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "after"),
     [
-        ("Straße", "STRASSE, strasse, Strassen", "█, █, Strassen"),
-        ("Ångström", "a\u030angstro\u0308m ÅNGSTRÖM Angstrom", "█ █ Angstrom"),
+        ("Straße", "STRASSE, Strasse, strasse, Strassen", "█, █, strasse, Strassen"),
+        ("Ångström", "A\u030angstro\u0308m ÅNGSTRÖM ångström Angstrom", "█ █ ångström Angstrom"),
         ("Anna Ek", "anna\u2003 EK, Anna  Eks kort, Anna Ekström, Anna", "█, █s kort, Anna Ekström, Anna"),
         ("  Anna   Ek ", "Anna Ek", "█"),
-        ("Anna-Karin", "Anna-Karin, anna\u2011karin, Anna Karin, Anna", "█, █, Anna Karin, Anna"),
+        (
+            "Anna-Karin",
+            "Anna-Karin, Anna\u2011karin, ANNA-KARIN, anna-karin, Anna Karin",
+            "█, █, █, anna-karin, Anna Karin",
+        ),
         ("Zoë!", "Zoë! Zoë", "█ Zoë"),
         ("<& 'Co\"", "ask <& 'Co\", please", "ask █, please"),
         ("😀", "It was 😀!", "It was █!"),
@@ -51,13 +55,29 @@ def test_a_name_is_known_in_any_form(name: str, text: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "after"),
     [
-        ("e", "Bo e sen; E såg det; es", "Bo █ sen; E såg det; es"),
+        ("e", "Bo e sen; E såg det; Es", "Bo e sen; █ såg det; Es"),
         ("A", "A took a card, as A said", "█ took a card, as █ said"),
-        ("å", "å Å a\u030a", "█ Å █"),
+        ("å", "å Å a\u030a", "å █ a\u030a"),
         ("7", "trick 7, 17, 7s", "trick █, 17, 7s"),
     ],
 )
-def test_a_name_of_one_letter_counts_as_it_is_written(name: str, text: str, after: str) -> None:
+def test_a_name_of_one_letter_has_no_genitive(name: str, text: str, after: str) -> None:
+    assert redacted(text, name) == after
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "after"),
+    [
+        ("Hans", "Hans tog hans kort, HANS kort, Hans' kort", "█ tog hans kort, █ kort, █' kort"),
+        ("Per", "Per: so many points per deal", "█: so many points per deal"),
+        ("Max", "MAX plays max 5, and Max's hand", "█ plays max 5, and █'s hand"),
+        ("färg", "ingen färg, Färg sa, FÄRGS kort", "ingen färg, █ sa, █S kort"),
+        ("färg ek", "färg, färg ek, FÄRG EK", "färg, █, █"),
+        ("ﬁa", "Fia ﬁa FIA", "█ ﬁa █"),
+    ],
+)
+def test_a_name_of_one_word_begins_with_a_capital(name: str, text: str, after: str) -> None:
+    """Many names are words as well, and a member may take any word as a name."""
     assert redacted(text, name) == after
 
 
@@ -94,8 +114,9 @@ def test_a_text_never_gets_longer_and_nothing_else_in_it_changes(text: str, name
 
 
 @given(WORDS)
-def test_a_name_that_stands_alone_is_replaced_in_every_form(name: str) -> None:
+def test_a_name_in_capitals_that_stands_alone_is_replaced_in_every_form(name: str) -> None:
     name = name.strip()
     assume(sum(map(str.isalnum, name)) > 1 and name.strip("\u00ad ")[0] not in "\u0301\u030a")
-    for text in (name, normalize("NFC", name), normalize("NFD", name), normalize("NFKD", name), name.swapcase()):
+    capitals = name.upper()
+    for text in (capitals, *(normalize(form, capitals) for form in ("NFC", "NFD", "NFKD"))):
         assert Redactor([name]).redact(f"({text})")[1] == 1
