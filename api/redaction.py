@@ -1,8 +1,9 @@
 """Replace the names and numbers of a person in a text by a placeholder.
 
-A name counts as whole words: in any letter case and any Unicode form, with any blanks between its words, and in the
-genitive ("Annas", "Anna's"). Within another word or a double name ("bordet", "Bo-Erik") it is not the name. A name of
-a single letter counts only in the letter case in which it is recorded: "A" may be a name, "a" is an article.
+A name counts as whole words: in any Unicode form, with any blanks between its words, and in the genitive ("Annas",
+"Anna's"). Within another word or a double name ("bordet", "Bo-Erik") it is not the name. A name of several words
+counts in any letter case. A name of one word counts only with a capital first letter: "Hans" may be a name, "hans" is
+a pronoun. A name of a single letter has no genitive: "As" is a word.
 """
 
 import re
@@ -83,22 +84,23 @@ class _Folded:
 
 
 class _Needle(NamedTuple):
-    """A name to look for, folded. ``exact``: how a name of one letter is written; empty for longer names."""
+    """A name to look for, folded."""
 
     folded: str
-    exact: str
+    one_word: bool
+    one_letter: bool
 
     def is_at(self, text: _Folded, start: int) -> bool:
         """Return whether the name stands at a place of a text, as words of its own."""
         end = start + len(self.folded)
         if not text.text.startswith(self.folded, start) or end not in text.ends:
             return False
-        if self.exact and _shown(text.written[slice(*text.span(start, end))]) != self.exact:
+        if self.one_word and _shown(text.written[slice(*text.span(start, end))])[0].islower():
             return False
         before, after = text.text[max(0, start - 2) : start][::-1], text.text[end : end + 4]
         if _is_word(self.folded[0]) and _touches(before):
             return False
-        return not _is_word(self.folded[-1]) or not _touches(after) or (not self.exact and _is_genitive(after))
+        return not _is_word(self.folded[-1]) or not _touches(after) or (not self.one_letter and _is_genitive(after))
 
 
 def folded(text: str) -> str:
@@ -108,7 +110,7 @@ def folded(text: str) -> str:
 
 def _needle(name: str) -> _Needle:
     folded = _Folded(name.strip())
-    return _Needle(folded.text, _shown(name.strip()) if len(folded.starts) == 1 else "")
+    return _Needle(folded.text, " " not in folded.text, len(folded.starts) == 1)
 
 
 def _perhaps(needle: _Needle) -> str:
