@@ -39,6 +39,12 @@ class TestTexts:
             assert text.en != text.sv
             assert fields(text.en) == fields(text.sv)
 
+    def test_swedish_has_one_word_for_one_thing(self) -> None:
+        """The plural of ``token`` is ``token``, and a scope is a ``behörighet``."""
+        told = [*TEXTS.values(), *PAGES.problems.values(), *PAGES.refusals.values(), *PAGES.words.values()]
+        texts = [text.sv for text in told]
+        assert [text for text in texts if re.search(r"\b[Tt]okens\b|\brätten `", text)] == []
+
     def test_the_example_has_the_facts_that_the_text_shows(self) -> None:
         for code, language in product(TEXTS, LANGUAGES):
             assert fields(TEXTS[code].en) <= {*PAGES.problems[code].facts, "reason"}
