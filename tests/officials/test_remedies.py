@@ -291,14 +291,25 @@ class TestTheEnd:
         hearing.ask(Appeal(case=1, seat=hurt))
 
     @pytest.mark.rule("J7")
-    def test_a_dismissed_line_is_appealed_by_a_seat_that_did_not_deny_it(self) -> None:
+    def test_a_dismissed_line_is_appealed_by_a_seat_that_asked_for_another(self) -> None:
+        """A silent seat may have gained by the dismissal: its appeal would use up the only one."""
         sheets = SHEETS["rodskagg-kortoxen"]
         hearing = entered("rodskagg-kortoxen", sheets.wrong)
         wrong(hearing, sheets.right)
         hearing.says(CESAR, False)
+        hearing.says(DAG, True)
         hearing.rule("dismissed", rule="J4")
-        hearing.refused(Appeal(case=1, seat=CESAR), "not_against_you", "J7")
+        for seat in (ANNA, CESAR):
+            hearing.refused(Appeal(case=1, seat=seat), "not_against_you", "J7")
         hearing.ask(Appeal(case=1, seat=DAG))
+
+    @pytest.mark.rule("J7")
+    def test_a_seat_that_gained_by_a_line_has_no_appeal_though_it_denied_it(self) -> None:
+        hearing = entered("rodskagg-kortoxen", {**X1, "tricks": [2, 0, 2, 2, 1, 1]}, points=(12, 12, 4, 12))
+        wrong(hearing, {**X1, "exits": [[DAG, 6]]})
+        hearing.says(DAG, False)
+        hearing.rule("upheld", rule="J9")
+        hearing.refused(Appeal(case=1, seat=DAG), "not_against_you", "J7")
 
     @pytest.mark.rule("J8")
     def test_in_time_or_beyond_doubt(self) -> None:
