@@ -110,16 +110,17 @@ class Case(Value):
     def went_against(self, seat: int) -> bool:
         """J7: Return whether the last ruling went against a seat.
 
-        A knock is upheld against the accused and the payer, and dismissed against the player who knocked. A ruling on
-        a line or a misclick goes against every seat that neither got what it said nor gained.
+        A knock is upheld against the accused and the payer, and dismissed against the player who knocked. A claim
+        about a line or a misclick is dismissed against the seats that made or supported it. It is upheld against
+        every seat that did not gain, but for the one that asked for exactly this.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # than was asked for
         if not upheld:
-            return seat in (self.by, *self.joined) or (self.kind != "offence" and said is not False)
+            return seat in (self.by, *self.joined) or (self.kind != "offence" and said is True)
         if self.kind == "offence":
             return seat in (self.accused, self.payer) or (seat == self.by and more)
-        return said is False or (seat not in self.gained and (seat != self.by or more))
+        return seat not in self.gained and (said is False or seat != self.by or more)
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:

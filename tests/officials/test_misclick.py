@@ -91,12 +91,13 @@ def test_dismissed_it_may_be_appealed_while_the_act_is_the_last(table: Attending
 
 
 @pytest.mark.rule("J7")
-def test_a_seat_that_wanted_the_act_to_stand_has_no_appeal(table: Attending) -> None:
+def test_a_seat_that_did_not_want_the_act_back_has_no_appeal(table: Attending) -> None:
     table.do(misclick())
     agree(table, 3, agrees=False)
     table.do(ruling("dismissed"))
-    table.refused(Appeal(case=1, seat=3), "not_against_you", "J7")
-    table.do(Appeal(case=1, seat=0))
+    for seat in (0, 3):
+        table.refused(Appeal(case=1, seat=seat), "not_against_you", "J7")
+    table.do(Appeal(case=1, seat=1))
 
 
 class TestOvertaken:
