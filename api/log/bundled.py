@@ -125,7 +125,9 @@ class BundleRange(Value):
     """Rows without a gap, by the numbers of their events."""
 
     first: EventNumber
+    """The number of the first row."""
     last: EventNumber
+    """The number of the last row."""
 
 
 class BundleAggregate(Value):
@@ -156,6 +158,7 @@ class Bundle(Value):
     """Rows of a match or a club, each proved to be in the log that the checkpoint signs, and what they come to."""
 
     about: BundleAbout
+    """What the bundle proves: a match, a deal, a case or a closing, and the rows that it has for that."""
     checkpoint: Note
     """A signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None

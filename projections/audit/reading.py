@@ -147,6 +147,7 @@ class ResultLeftOut(Value):
     event: EventNumber
     """The event that says the result."""
     why: LeftOut
+    """Which limit the result exceeds."""
 
 
 class AcrossClosings(NamedTuple):

@@ -23,6 +23,7 @@ class StakesAnswered(Value):
     event: EventNumber
     """The number of the event in the match."""
     at: Time
+    """When it was said."""
     how: Literal["secretary", "invitation", "declined"]
     """Whether `by` confirmed for the members (`secretary`), invited the member, or declined for all."""
     by: Person
