@@ -123,6 +123,25 @@ def test_if_match_is_stale_then(desk: Desk, referee: Watched) -> None:
     assert (stale.value.version, acting.read) == (version + acting.events, 1)
 
 
+def test_the_store_is_not_closed_while_a_decision_reads_it(store_url: str) -> None:
+    """A connection that another thread closes ends the whole process."""
+    reading, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    with Watched(env=settings_for(store_url)) as referee:
+        desk = Desk(referee)
+        match_id = scored(desk, 1)
+        referee.read = lambda: (reading.set(), go_on.wait(30), ended.set())
+        answer = asked(desk, match_id)
+        assert reading.wait(30)
+        closing = threading.Thread(target=desk.close)
+        closing.start()
+        assert isinstance(answer.exception(30), Busy), "nothing of it is stored"
+        assert closing.is_alive()
+        go_on.set()
+        closing.join(30)
+        assert ended.is_set()
+        assert not [thread for thread in threading.enumerate() if thread.name == "aside" and thread.is_alive()]
+
+
 def test_a_match_does_not_take_all_places(desk: Desk, referee: Watched) -> None:
     match_id = scored(desk, 1)
     reading, go_on = threading.Event(), threading.Event()
