@@ -58,7 +58,10 @@ class Aside(Generic[T]):
     def __init__(self, decide: Callable[[T], None]) -> None:
         """``decide`` is called on one of the threads, and raises nothing."""
         self._decide = decide
-        self._queues: dict[bool, SimpleQueue[tuple[UUID, T]]] = {}
+        self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
+        """``None`` ends the thread."""
+        self._threads: list[threading.Thread] = []
+        self._closed = False
         self._waiting: Counter[tuple[bool, UUID | None]] = Counter()
         """By kind, in all and of each match."""
         self._guard = threading.Lock()
@@ -69,17 +72,30 @@ class Aside(Generic[T]):
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:
+            if self._closed:
+                raise Busy
             if self._waiting[counted[0]] >= WAITING_MAX or self._waiting[counted[1]] >= WAITING_OF_ONE_MAX:
                 raise Busy
             self._waiting.update(counted)
             if is_long not in self._queues:
                 self._queues[is_long] = SimpleQueue()
-                threading.Thread(target=self._run, args=(is_long,), name="aside", daemon=True).start()
+                thread = threading.Thread(target=self._run, args=(is_long,), name="aside", daemon=True)
+                self._threads.append(thread)
+                thread.start()
         self._queues[is_long].put((aggregate_id, job))
 
+    def close(self) -> None:
+        """End the threads when they have decided what they are at. The jobs that wait are left."""
+        with self._guard:
+            self._closed = True
+            for queue in self._queues.values():
+                queue.put(None)
+        for thread in self._threads:
+            thread.join()
+
     def _run(self, is_long: bool) -> None:
-        while True:
-            aggregate_id, job = self._queues[is_long].get()
+        while (found := self._queues[is_long].get()) is not None and not self._closed:
+            aggregate_id, job = found
             with giving_way():
                 self._decide(job)
             with self._guard:

@@ -69,6 +69,8 @@ ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 ASIDE_ATTEMPTS = 3
 """How often a request is decided aside, on all that has happened, because somebody has acted meanwhile."""
+READ_AT_ONCE = 2_000
+"""Events that a decision aside reads before it looks whether the desk closes."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
 MADE_MAX = 4096
@@ -259,6 +261,7 @@ class Desk:
         self._writer.join()
         for future in list(self._aside_now):
             self._give_up(future)
+        self._aside.close()
 
     # The writer's thread
 
@@ -495,7 +498,7 @@ class Desk:
         try:
             aggregate = self.get(command.id)
             at = checked(self._clock)
-            history = History(partial(self.referee.history, command.id, to=aggregate.version))
+            history = History(partial(self._read_whole, command.id, aggregate.version))
             moment = Moment(aggregate.version, at, self._seed(), command.actor, history, command.id)
             try:
                 events, standing = aggregate.procedure.take(aggregate.standing, command.request, moment)
@@ -510,6 +513,17 @@ class Desk:
                 self._give_up(job.future)
             elif self._aside_now.pop(job.future, job) is None:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
+
+    def _read_whole(self, aggregate_id: UUID, to: int) -> list[Recorded]:
+        """Return all events of an aggregate up to one. Raise :class:`~referee.store.command.Busy` if the desk closes
+        meanwhile."""
+        history: list[Recorded] = []
+        while len(history) < to:
+            if self._closed:
+                raise Busy
+            after = len(history)
+            history += self.referee.history(aggregate_id, after=after, to=min(to, after + READ_AT_ONCE))
+        return history
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
         """Answer what is decided aside with an error, unless it has been answered."""

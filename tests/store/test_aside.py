@@ -157,17 +157,3 @@ def test_a_match_does_not_take_all_places(desk: Desk, referee: Watched) -> None:
         referee.read = lambda: None
         go_on.set()
     assert any(answer.exception(30) is None for answer in answers)
-
-
-def test_closing_gives_up_what_is_decided_aside(referee: Watched) -> None:
-    desk = Desk(referee)
-    match_id = scored(desk, 1)
-    reading, go_on = threading.Event(), threading.Event()
-    referee.read = lambda: (reading.set(), go_on.wait(30))
-    try:
-        correction = asked(desk, match_id)
-        assert reading.wait(30)
-        desk.close()
-        assert isinstance(correction.exception(1), Busy)
-    finally:
-        go_on.set()
