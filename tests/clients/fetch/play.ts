@@ -44,6 +44,12 @@ export const wrong: OpenMatch = {
   options: { dealRitual: false },
 };
 
+/** Returns a token that this opening gives: only a club's match for money gives its seats none. */
+function tokenOf(token: string | null | undefined): string {
+  if (!token) throw new Error("the opening gave no token");
+  return token;
+}
+
 /** Somebody at the table, or who looks on without a token. */
 class Caller {
   readonly books: BooksApi;
@@ -86,7 +92,7 @@ class Table {
   static async open(address: string, opening: OpenMatch): Promise<Table> {
     const spectator = new Caller(address);
     const made = await spectator.matches.openMatch({ openMatch: opening });
-    const seats = made.seats.map((seat) => new Caller(address, seat.token));
+    const seats = made.seats.map((seat) => new Caller(address, tokenOf(seat.token)));
     if (made.officialToken === null) throw new Error("the official has brought no token");
     return new Table(opening, made.id, seats, new Caller(address, made.officialToken), spectator);
   }

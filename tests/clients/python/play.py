@@ -105,7 +105,9 @@ class Table:
         assert not isinstance(made, Problem | None), made
         assert made.official_token is not None, "the official has brought none"
         self.match: UUID = made.id
-        self.seats = [AuthenticatedClient(address, token=seat.token) for seat in made.seats]
+        tokens = [seat.token for seat in made.seats if seat.token is not None]
+        assert len(tokens) == len(made.seats), "only a club's match for money gives its seats no tokens"
+        self.seats = [AuthenticatedClient(address, token=token) for token in tokens]
         self.official = AuthenticatedClient(address, token=made.official_token)
         self.random = random.Random(opening.ruleset)
         self.acts = 0

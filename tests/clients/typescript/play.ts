@@ -43,6 +43,12 @@ function given<T>({ data, error }: { data?: T; error?: unknown }): Exclude<T, st
   return data as Exclude<T, string>;
 }
 
+/** Returns a token that this opening gives: only a club's match for money gives its seats none. */
+function tokenOf(token: string | null | undefined): string {
+  if (!token) throw new Error("the opening gave no token");
+  return token;
+}
+
 function clientOf(address: string, token?: string): Knacka {
   return createClient<paths>({ baseUrl: address, headers: token ? { Authorization: `Bearer ${token}` } : {} });
 }
@@ -73,7 +79,7 @@ class Table {
   static async open(address: string, opening: Schemas["OpenMatch"]): Promise<Table> {
     const spectator = clientOf(address);
     const made = given(await spectator.POST("/v1/matches", { body: opening }));
-    const seats = made.seats.map((seat) => clientOf(address, seat.token));
+    const seats = made.seats.map((seat) => clientOf(address, tokenOf(seat.token)));
     if (made.official_token === null) throw new Error("the official has brought no token");
     return new Table(opening, made.id, seats, clientOf(address, made.official_token), spectator);
   }
