@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Route
 from api.http.replies import HTML
 from tests.api.serving import Process
 from tests.api.table import Table
-from tests.api.test_cases import ANNA, BERIT, REVOKE, RULING, TWO, ask
+from tests.api.test_cases import ANNA, BERIT, EXPOSED, REVOKE, RULING, TWO, ask
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_reference import AXE, VIOLATIONS
 
@@ -20,8 +20,8 @@ def case(http: httpx.Client) -> Table:
     names = [{"name": f"{name}{'x' * 60}"} for name in ("Anna", "Berit", "Cesar")]
     table = Table(http, adjudication=TWO, players=names)
     table.done("deal", 0, counts=[6, 6, 6])
-    for number in (1, 2):
-        ask(table, "", ANNA, REVOKE | {"note": LONG})
+    for number, knock in enumerate((REVOKE, EXPOSED), 1):
+        ask(table, "", ANNA, knock | {"note": LONG})
         said = {"seat": BERIT, "agrees": False, "events": [2], "text": LONG}
         ask(table, f"/{number}/statements", BERIT, said)
         ask(table, f"/{number}/ruling", "official", RULING | {"reason": LONG})
