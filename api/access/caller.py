@@ -96,8 +96,11 @@ class Caller(Value):
         raise Problem("only_looks_on")
 
     def must_be_theirs(self, match: Match, asked: Request) -> None:
-        """403 unless this is his to ask. A scribe does what seats do; what they say they say themselves. The old
-        secret of a rotated key admits nobody and agrees to no stakes."""
+        """Raise 403 unless the caller may ask this.
+
+        A scribe may do what seats do, but makes no statements for them. The old secret of a rotated key cannot make
+        invitations or agree to stakes.
+        """
         if isinstance(asked, AgreeStakes | Invite) and self.key is not None and self.key.key.hash != self.key.held:
             raise why_not_taken(self.key)
         if isinstance(asked, Invite):

@@ -136,7 +136,7 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._good: OrderedDict[str, str] = OrderedDict()
-        """By the SHA-256 of what is good, as whose it counts."""
+        """By the SHA-256 of a good key or token, the name under which its requests are counted."""
 
     def good(self, held: str, club: UUID | None = None) -> None:
         """A key or token, by its SHA-256, has been found good: it counts for its club from now on, or for itself.

@@ -1,4 +1,4 @@
-"""What has happened in a case, from the book."""
+"""The entries of a case as a caller may see them."""
 
 from api.access.caller import Caller
 from api.service import Service

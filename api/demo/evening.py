@@ -36,7 +36,7 @@ class Evening:
         for member, swish in enumerate(NUMBERS, 1):
             self.done("set_payee", member=member, swish=swish)
         self.keys = [self.key, *map(self._key_of, range(2, len(PLAYERS) + 1))]
-        """Of the members, by seat."""
+        """The members' keys, by seat."""
         self.number: int = self.done("open_evening", on=date.today().isoformat(), season=SEASON)["evening"]
 
     def _key_of(self, member: int) -> str:

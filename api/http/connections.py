@@ -1,28 +1,28 @@
-"""How many connections each address has. On the loop."""
+"""Count the connections of each address. Call it on the event loop."""
 
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
 HEALTH = "/health/"
-"""Whoever looks after the service may ask for its health as often as it likes, from any address: else it would be
-taken for dead when its network asks too much."""
+"""Requests for the health of the service are not limited. If they were, a monitor would take the service for dead
+when other clients of its address use up the limit."""
 
 
 class Address(Protocol):
-    """From where a request comes."""
+    """The address that a request comes from."""
 
     @property
     def whose(self) -> str:
-        """What is counted under one name."""
+        """Return the name under which the requests of this address are counted together."""
 
     @property
     def here(self) -> bool:
-        """Whether it is this machine, and not by way of a proxy."""
+        """Return whether the request was made on this machine, without a proxy."""
 
     @property
     def proxy(self) -> bool:
-        """Whether it is believed to say for whom it asks."""
+        """Return whether this is a trusted proxy, which names the address of its client."""
 
 
 class Connections:
@@ -36,25 +36,25 @@ class Connections:
         self._open: Counter[str] = Counter()
 
     def at_once(self, client: Any) -> str | None:
-        """Return as whose a connection counts from its beginning to its end; ``None``: as nobody's."""
+        """Return the address that a connection counts for while it is open; ``None``: it does not count."""
         peer = self._address_of({"client": client, "headers": []})
         counts = self._loopback if peer.here else not peer.proxy
         return peer.whose if counts else None
 
     def by_request(self, scope: Any) -> str | None:
-        """Return as whose a connection counts during a request; ``None``: as nobody's."""
+        """Return the address that a connection counts for during a request; ``None``: it does not count."""
         address = self._address_of(scope)
         return None if address.here or address.proxy else address.whose
 
     def take(self, whose: str) -> bool:
-        """Count a connection, if there may be one more."""
+        """Count a connection. Return False if the address has as many as it may have."""
         if self._open[whose] >= self.most:
             return False
         self._open[whose] += 1
         return True
 
     def leave(self, whose: str) -> None:
-        """Count a connection no more."""
+        """Stop counting a connection."""
         self._open[whose] -= 1
         if not self._open[whose]:
             del self._open[whose]

@@ -58,7 +58,7 @@ PIPELINE_MAX = 64
 CONNECTIONS_MAX = 10_000
 """At a time, or as many as the process may have files open, but for :data:`FILES_KEPT`."""
 RESERVED = 32
-"""Of them, for who asks for the health of the service, once, with its whole request at hand."""
+"""Connections kept for the health of the service. Each brings one request, which it must send at once."""
 FILES_KEPT = 64
 """For the store, the books and the log."""
 
@@ -90,7 +90,7 @@ class ServingState(ServerState):
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """Those that only health is told to, the oldest first."""
+        """The connections that may ask only for health, the oldest first."""
 
     stopping = False
     """Whether the server stops: it answers what was received, and nothing else."""
@@ -119,9 +119,9 @@ class Protocol(HttpToolsProtocol):
         self._slowed: Slowed = app.state.get("slowed") or Slowed()
         self._connections: Connections | None = app.state.get("connections")
         self._whose: str | None = None
-        """As whose this connection counts."""
+        """The address that this connection counts for while it is open."""
         self._during: str | None = None
-        """As whose it counts during a request, where a proxy brings it."""
+        """The address that it counts for during a request that a proxy brings."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
