@@ -4,35 +4,9 @@ import datetime
 
 from api.money.statements import Statement, StatementLine
 from projections.pots import Pot, PotEntry, PotLine
-from projections.protocols import Line, Protocol
+from tests.projections.test_protocols import SHEET
 
-PROTOCOL = Protocol(
-    match="m",
-    version=60,
-    ruleset="rodskagg-kortoxen",
-    players=("Anna", "Bo", "Cilla"),
-    opening=(12, 12, 12),
-    taken_over=False,
-    points=(8, 10, 17),
-    lines=(
-        Line(
-            deal=1,
-            dealer=2,
-            kind="number",
-            declarer=0,
-            contract=3,
-            tricks=(4, 2, 0),
-            answers=(None, "in", "fold"),
-            penalties=(0, 0, 5),
-            before=(12, 12, 12),
-            change=(-4, -2, 5),
-            points=(8, 10, 17),
-            eliminated=(),
-            entries=(),
-            event=60,
-        ),
-    ),
-)
+PROTOCOL = SHEET
 POT = Pot(
     match="m",
     version=60,
