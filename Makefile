@@ -35,7 +35,7 @@ check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_imports.py
+	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
 
 # To hold an example against its schema Spectral puts what they refer to in place of all references and compiles that,

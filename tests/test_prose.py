@@ -1,0 +1,46 @@
+"""All prose of the project is plain English: no phrase of ``tests/support/prose.toml`` is in it."""
+
+from fnmatch import fnmatch
+
+import pytest
+
+from tests.support.prose import Text, findings, pending, texts
+
+ALL = tuple(texts(["."]))
+
+
+def is_pending(file: str) -> bool:
+    return any(fnmatch(file, pattern) for pattern in pending())
+
+
+def test_no_text_has_a_phrase_of_the_list():
+    found = [one for text in ALL if not is_pending(text.file) for one in findings(text)]
+    assert found == [], "\n".join(f"{one.file}:{one.line}: {one.phrase!r}: write {one.instead}" for one in found)
+
+
+@pytest.mark.parametrize("pattern", pending())
+def test_a_file_that_is_rewritten_is_not_pending(pattern: str):
+    assert any(fnmatch(text.file, pattern) and any(findings(text)) for text in ALL)
+
+
+@pytest.mark.parametrize(
+    ("words", "phrases"),
+    [
+        ("What the seat sees of it.", ["What"]),
+        ("A7, A8: of the dealer's hand.", ["of "]),
+        ("Return the rows, told by the store.", ["told"]),
+        ("Return what is asked of the store.", ["what is asked"]),
+        ("Return the member, whoever asks.", ["whoever"]),
+        ("Return the row if it exists, else None.", []),
+        ("A12: Return the player who leads.", []),
+        ("Raise NotFound if there is no match ``what``.", []),
+    ],
+)
+def test_a_phrase_is_found(words: str, phrases: list[str]):
+    assert [one.phrase for one in findings(Text("a.py", 1, words, is_docstring=True))] == phrases
+
+
+def test_the_rules_have_prose_of_all_kinds():
+    endings = {text.file.rpartition(".")[2] for text in ALL}
+    assert endings == {"py", "toml", "md"}
+    assert any(not text.is_docstring for text in ALL if text.file.endswith(".py"))
