@@ -176,6 +176,10 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             open_parts.callback(hub.close)
             tried = Attempts(referee.tried, metrics.attempts)
             open_parts.push_async_callback(asyncio.to_thread, tried.close)
+            signer: Signer | None = None
+            if signing:
+                checkpoint_file = Kept(file_for(settings.database_url, settings.log_file))
+                signer = Signer(kept, desk, signing, checkpoint_file, seconds=settings.log_seconds)
             app.state.service = service = Service(
                 referee,
                 desk,
@@ -186,6 +190,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 metrics,
                 limits,
                 quotas,
+                signer,
                 wait_seconds,
                 settings.operator_key_sha256,
                 settings.anybody_founds,
@@ -197,9 +202,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
             rewriter = Rewriter(names)
             open_parts.push_async_callback(asyncio.to_thread, rewriter.close)
             rewriter.start()
-            if signing:
-                kept_note = Kept(file_for(settings.database_url, settings.log_file))
-                service.signer = signer = Signer(kept, desk, signing, kept_note, seconds=settings.log_seconds)
+            if signer is not None:
                 open_parts.push_async_callback(asyncio.to_thread, signer.close)
                 signer.start()
             if settings.metrics_port:
@@ -232,7 +235,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         if code in WRONG:
             refused_tokens.tell(addresses.of(scope).text)
         if (tried := tried_in(scope)) is not None:
-            scope["litestar_app"].state.service.refused(tried, problem)
+            scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 
     app = App(
         [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, problem_pages.CALLS],

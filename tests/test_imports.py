@@ -159,12 +159,12 @@ BESIDE_ACCESS = {
         "api.access.tokens.new_token",
     },
     "api/matches/tokens.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
+    "api/runtime/refused_attempts.py": {"api.access.attempts.Tried"},
     "api/runtime/service.py": {
         "api.access.limits.COUNTED",
         "api.access.limits.Limits",
         "api.access.quotas.Quotas",
         "api.access.tickets.Tickets",
-        "api.access.attempts.Tried",
     },
     "api/settings.py": {"api.access.addresses.networks_of"},
 }

@@ -107,8 +107,8 @@ async def list_attempts(
     service.access.credential(request)
     found, caller = await service.access.sees(request, match)
     caller.must_be_official(found)
-    await service.attempts_settled()
-    rows = await in_thread(service.attempts.rows, match, after=after, limit=limit + 1)
+    await service.refused_attempts.settled()
+    rows = await in_thread(service.refused_attempts.rows, match, after=after, limit=limit + 1)
     seen = [attempt_seen(row) for row in rows[:limit]]
     following = seen[-1].number if len(rows) > limit else None
     body = encode(AttemptPage(attempts=tuple(seen), next=following))

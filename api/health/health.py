@@ -52,11 +52,11 @@ async def health_live(request: Req) -> Reply:
 async def health_ready(request: Req) -> Reply:
     """Can it take requests."""
     anybody(request)
-    service = service_of(request)
-    lag, troubles = None, service.troubles
+    health = service_of(request).health
+    lag, troubles = None, health.troubles
     try:
         async with asyncio.timeout(STORE_SECONDS):
-            lag = await in_probe_thread(service.lag)
+            lag = await in_probe_thread(health.lag)
     except Exception:
         troubles.insert(0, {"code": "store_silent"})
     if troubles:

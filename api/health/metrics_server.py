@@ -25,7 +25,9 @@ BODY_MAX = 1024
 async def metrics(request: Req) -> Reply:
     """Counters."""
     service = service_of(request)
-    return Reply(exposition(service.metrics, await in_probe_thread(service.gauges)).encode(), media_type=MEDIA_TYPE)
+    return Reply(
+        exposition(service.metrics, await in_probe_thread(service.health.gauges)).encode(), media_type=MEDIA_TYPE
+    )
 
 
 async def _begun(message: Message, _: Scope) -> None:

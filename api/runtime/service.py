@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from uuid import UUID
@@ -10,20 +9,21 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from api.access.access import Access
-from api.access.attempts import Tried
 from api.access.caller import Caller
 from api.access.clubs import ClubAccess
 from api.access.limits import Limits
 from api.access.quotas import Quotas
 from api.access.tickets import Tickets
 from api.http.headers import NAMED, Req, letters
-from api.http.problems import STORE_FAILURES, Problem, Reason, Told
+from api.http.problems import STORE_FAILURES, Problem
 from api.http.threads import answering_for, in_thread
 from api.personal_data.erasures import Erasures, Redactions
 from api.personal_data.names import Kind, Names
 from api.personal_data.texts import Texts, may_read, replaced, tell, written
-from api.runtime.metrics import Gauges, Metrics
+from api.runtime.health import Health
+from api.runtime.metrics import Metrics
 from api.runtime.projections import Books
+from api.runtime.refused_attempts import RefusedAttempts
 from api.runtime.signer import Signer
 from api.runtime.wakeups import Hub, set_within
 from projections.follow.page import Page
@@ -31,7 +31,7 @@ from referee.phases import Over
 from referee.refusals import Refused
 from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
-from referee.store.attempts import Attempt, Attempts
+from referee.store.attempts import Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
 from referee.store.command import (
@@ -58,20 +58,10 @@ ACT_SECONDS = 4.5
 """How long a request waits for the desk. It takes milliseconds if the store is well."""
 ASIDE_SECONDS = 25.0
 """How long a request waits that is decided on all that has happened in a match. Proxies give up after 30 or 60."""
-STUCK_SECONDS = 5.0
-"""When a writer that is still at it does not count as one that decides."""
-FAILED_SECONDS = 30.0
-"""So long after a failure we say that the store takes nothing: only who tries again finds out that it does."""
-KEPT = frozenset((403, 409, 412, 422))
-"""The statuses of what was tried and refused; others tell of the service, or of what nobody could read."""
 REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
 """What tells for certain that nothing was done."""
-SETTLE_SECONDS = 2.0
-"""How long who reads attempts waits for those of just now."""
 CLUBS_NAMED_MOST = 1000
 """Clubs whose names are at hand."""
-ASIDE_NAMED_MOST = 100
-"""Matches set aside that the metrics name; the log names all."""
 
 
 class Service:
@@ -88,16 +78,19 @@ class Service:
         metrics: Metrics,
         limits: Limits,
         quotas: Quotas,
+        signer: Signer | None,
         wait_seconds: float,
-        operator: str = "",
-        anybody_founds: bool = True,
+        operator: str,
+        anybody_founds: bool,
     ) -> None:
         """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
-        self.names, self.attempts, self.limits, self.quotas = names, attempts, limits, quotas
+        self.names, self.limits, self.quotas = names, limits, quotas
         self.erasures = Erasures(names)
-        self.signer: Signer | None = None
-        """Signs the log, where there is a key for it."""
+        self.signer = signer
+        """Signs the log; None if the operator has set no key."""
+        self.health = Health(referee, desk, hub, books, attempts, metrics, signer)
+        self.refused_attempts = RefusedAttempts(attempts, desk, metrics)
         self.tickets, self.wait_seconds = Tickets(books.engine), wait_seconds
         self.access = Access(self, self.tickets, in_thread)
         self.club_access = ClubAccess(self, operator, anybody_founds=anybody_founds)
@@ -353,29 +346,6 @@ class Service:
         await self.access.must_still(match, caller)  # whose token or key has ended meanwhile learns nothing more
         return await self.named(request, match)
 
-    def refused(self, tried: Tried, told: Told) -> None:
-        """Something that the holder of a token tried is being refused: it is kept for the officials (J12), when the
-        answer is out. On the loop."""
-        if told.status not in KEPT:
-            return
-        place = self.desk.place(tried.match)
-        if place is None:  # the match is not at hand any more, and nobody loads it for this
-            self.metrics.attempts["dropped"] += 1
-            return
-        try:
-            at = utc_now()
-        except ClockWrong:  # no time can be recorded for it
-            self.metrics.attempts["dropped"] += 1
-            return
-        attempt = Attempt(*tried, told.code, told.rule, at, *place)
-        asyncio.get_running_loop().call_soon(self.attempts.put, attempt)
-
-    async def attempts_settled(self) -> None:
-        """Waits briefly until what was tried here before is written."""
-        loop, settled = asyncio.get_running_loop(), asyncio.Event()
-        self.attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
-        await set_within(settled, SETTLE_SECONDS)
-
     def committed(self, recorded: Iterable[Recorded]) -> None:
         """What the desk calls on its own thread after a commit."""
         recorded = tuple(recorded)
@@ -388,62 +358,6 @@ class Service:
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.overtaken(aggregate_id, last[2])
         self.hub.wake(page.histories)
-
-    @property
-    def troubles(self) -> list[Reason]:
-        """Why requests had better go elsewhere, as far as this process knows; nothing when all is well."""
-        found: list[Reason] = []
-        try:
-            utc_now()
-        except ClockWrong as wrong:
-            found.append({"code": "clock_wrong", "clock": wrong.shown})
-        if self.hub.closed or not self.desk.alive:
-            found.append({"code": "desk_idle"})
-        elif self.desk.at_it > STUCK_SECONDS:
-            found.append({"code": "desk_waits", "seconds": round(self.desk.at_it)})
-        if (failed := self.desk.failed) is not None and failed[0] < FAILED_SECONDS:
-            found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
-        for name, fault in sorted(self.books.standing_still().items()):
-            seconds = round(time.monotonic() - fault.since)
-            reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
-            # What follows the kind of an error may tell of cards.
-            kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
-            found.append(reason | {"seconds": seconds} | kind)
-        if self.signer is not None and self.signer.trouble is not None:
-            found.append(self.signer.trouble)
-        return found
-
-    def lag(self) -> int:
-        """Events stored that the books have not taken in yet. Touches the database."""
-        return self.books.lag()
-
-    def _still_damaged(self) -> list[tuple[UUID, int]]:
-        """Return the ids and numbers of damaged rows that have not been repaired. Touches the database."""
-        known = self.metrics.damaged
-        for whose, number in list(known):
-            with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):
-                self.referee.history(whose, after=number - 1, to=number)
-                self.referee.load(whose)
-                known.remove((whose, number))
-        return list(known)
-
-    def gauges(self) -> Gauges:
-        """What is measured at this moment. Touches the database."""
-        aside, lag = self.books.set_aside(), {}
-        with suppress(*STORE_FAILURES):  # of a store that is away the rest tells more
-            lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
-        damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
-        named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
-        return {
-            "desk_waiting": ("Requests that wait for the desk.", self.desk.waiting),
-            "attempts_waiting": ("Refused attempts that wait to be written.", self.attempts.waiting),
-            "cached_matches": ("Matches in memory.", self.desk.at_hand),
-            **lag,
-            "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
-            "books_set_aside": ("Matches that books have set aside.", len(aside)),
-            "book_set_aside_at": ("The event at which a book has set a match aside.", named),
-            "books_standing_still": ("Books that cannot go on.", len(self.books.standing_still())),
-        }
 
 
 async def _gone(request: Req, told: asyncio.Event) -> None:

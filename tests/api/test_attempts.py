@@ -62,7 +62,7 @@ def test_neither_bodies_nor_tokens_are_kept(house: Table) -> None:
     house.post("/knocks", {"seat": 0, "accused": 0, "note": "Secretly written"}, 0, **{"Idempotency-Key": "my-key"})
     house.send("bid", 2, bid=5)
     assert len(attempts(house)) == 2
-    rows = house.client.app.state.service.attempts.rows(house.id, after=0, limit=10)
+    rows = house.client.app.state.service.refused_attempts.rows(house.id, after=0, limit=10)
     text = b"".join(row.state for row in rows).decode()
     for secret in ("Secretly", "my-key", '"bid":5', *house.tokens.values()):
         assert secret not in text

@@ -67,12 +67,12 @@ def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client
             listed = own_client.get("/v1/matches?fresh=true").json()["matches"]
             assert [entry["version"] for entry in listed] == [number - 1, other.version()]
             assert {(str(aside.match), aside.event) for aside in books.set_aside()} == {(one.id, number)}
-            said = exposition(metrics, own_client.app.state.service.gauges())
+            said = exposition(metrics, own_client.app.state.service.health.gauges())
             assert f"knacka_books_set_aside {len(books.set_aside())}\n" in said
             assert f'knacka_book_set_aside_at{{book="protocols",match="{one.id}"}} {number}\n' in said
         books.rebuild(*books.by_name)
         assert one.get("/protocol").status_code == 200
-        assert "knacka_books_set_aside 0\n" in exposition(metrics, own_client.app.state.service.gauges())
+        assert "knacka_books_set_aside 0\n" in exposition(metrics, own_client.app.state.service.health.gauges())
 
 
 def test_a_list_answers_at_once_with_what_it_has(own_client: Client, store_url: str) -> None:

@@ -292,15 +292,15 @@ def test_operators_see_it_until_it_is_repaired(original: tuple[Path, Stored], co
     with service_over(editor.url) as client:
         stored, service = original[1].at(client), client.app.state.service
         series = f'knacka_damaged_rows{{id="{whose}",event="3"}} 1'
-        assert series not in exposition(service.metrics, service.gauges())
+        assert series not in exposition(service.metrics, service.health.gauges())
         assert stored.heard.get().status_code == 503
-        assert series in exposition(service.metrics, service.gauges())
+        assert series in exposition(service.metrics, service.health.gauges())
         (line,) = _doctor(editor.url)
         assert f"event 3 of match {whose} cannot be read" in line
         assert f"knacka verify {whose}" in line
         editor.run(f"UPDATE {{events}} SET state = ? {THIS}", state, whose, 3)
         assert stored.heard.get().status_code == 200
-        assert "knacka_damaged_rows{" not in exposition(service.metrics, service.gauges())
+        assert "knacka_damaged_rows{" not in exposition(service.metrics, service.health.gauges())
     assert _doctor(editor.url) == ["nothing wrong"]
 
 

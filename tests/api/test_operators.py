@@ -71,7 +71,7 @@ class TestHealth:
                 r"Lagret tog inte emot något för \d+ sekunder sedan: (no space left on device|malformed JSON)\.",
                 "store_refuses",
             )
-            monkeypatch.setattr("api.runtime.service.FAILED_SECONDS", -1)
+            monkeypatch.setattr("api.runtime.health.FAILED_SECONDS", -1)
             assert own_client.get("/health/ready").status_code == 200, "somebody has to try again"
             monkeypatch.undo()
         table.deal()
@@ -138,7 +138,7 @@ class TestHealth:
         self, own_client: Client, store_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         table, deal = Table(own_client), {"act": "deal", "seat": 0, "hands": HANDS}
-        monkeypatch.setattr("api.runtime.service.STUCK_SECONDS", 0.1)
+        monkeypatch.setattr("api.runtime.health.STUCK_SECONDS", 0.1)
         monkeypatch.setattr("api.runtime.service.ACT_SECONDS", 0.2)
         with held(store_url):
             answer = table.post("/acts", deal, 0, **{"Idempotency-Key": "k"})

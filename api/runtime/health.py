@@ -1,0 +1,96 @@
+"""The health of the process: why it should get no requests, how far the books are behind, and the gauges."""
+
+import time
+from contextlib import suppress
+from uuid import UUID
+
+from api.http.problems import STORE_FAILURES, Reason
+from api.runtime.metrics import Gauges, Metrics
+from api.runtime.projections import Books
+from api.runtime.signer import Signer
+from api.runtime.wakeups import Hub
+from referee.store.attempts import Attempts
+from referee.store.clock import ClockWrong, utc_now
+from referee.store.damaged import DamagedRow
+from referee.store.desk import Desk
+from referee.store.store import Referee, UnknownAggregate
+
+STUCK_SECONDS = 5.0
+"""Seconds after which a transaction of the desk that has not ended counts as stuck."""
+FAILED_SECONDS = 30.0
+"""Seconds for which a failed transaction counts as a trouble. Only a later act shows that the store works again."""
+ASIDE_NAMED_MOST = 100
+"""Matches set aside that the metrics name. The log names all."""
+
+
+class Health:
+    """Reports the troubles, the lag and the gauges of one process."""
+
+    def __init__(
+        self,
+        referee: Referee,
+        desk: Desk,
+        hub: Hub,
+        books: Books,
+        attempts: Attempts,
+        metrics: Metrics,
+        signer: Signer | None,
+    ) -> None:
+        self._referee, self._desk, self._hub, self._books = referee, desk, hub, books
+        self._attempts, self._metrics, self._signer = attempts, metrics, signer
+
+    @property
+    def troubles(self) -> list[Reason]:
+        """The reasons why this process should get no requests, as far as it knows. Empty if all is well."""
+        found: list[Reason] = []
+        try:
+            utc_now()
+        except ClockWrong as wrong:
+            found.append({"code": "clock_wrong", "clock": wrong.shown})
+        if self._hub.closed or not self._desk.alive:
+            found.append({"code": "desk_idle"})
+        elif self._desk.at_it > STUCK_SECONDS:
+            found.append({"code": "desk_waits", "seconds": round(self._desk.at_it)})
+        if (failed := self._desk.failed) is not None and failed[0] < FAILED_SECONDS:
+            found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
+        for name, fault in sorted(self._books.standing_still().items()):
+            seconds = round(time.monotonic() - fault.since)
+            reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
+            # The text after the kind of an error may name cards.
+            kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
+            found.append(reason | {"seconds": seconds} | kind)
+        if self._signer is not None and self._signer.trouble is not None:
+            found.append(self._signer.trouble)
+        return found
+
+    def lag(self) -> int:
+        """Return how many stored events the books have not read yet. Touches the database."""
+        return self._books.lag()
+
+    def gauges(self) -> Gauges:
+        """Return what is measured at this moment. Touches the database."""
+        aside, lag = self._books.set_aside(), {}
+        with suppress(*STORE_FAILURES):  # without the store the other gauges are still of use
+            lag = {"follower_lag_events": ("Events stored that the books have not taken in.", self.lag())}
+        damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
+        named = {f'{{book="{one.book}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
+        return {
+            "desk_waiting": ("Requests that wait for the desk.", self._desk.waiting),
+            "attempts_waiting": ("Refused attempts that wait to be written.", self._attempts.waiting),
+            "cached_matches": ("Matches in memory.", self._desk.at_hand),
+            **lag,
+            "damaged_rows": ("Rows that could not be read, and still cannot.", damaged),
+            "books_set_aside": ("Matches that books have set aside.", len(aside)),
+            "book_set_aside_at": ("The event at which a book has set a match aside.", named),
+            "books_standing_still": ("Books that cannot go on.", len(self._books.standing_still())),
+        }
+
+    def _still_damaged(self) -> list[tuple[UUID, int]]:
+        """Return the ids and numbers of damaged rows that have not been repaired. Touches the database."""
+        known = self._metrics.damaged
+        for whose, number in list(known):
+            with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):
+                self._referee.history(whose, after=number - 1, to=number)
+                self._referee.load(whose)
+                known.remove((whose, number))
+        return list(known)

@@ -1,0 +1,49 @@
+"""Attempts that were refused, which officials can read (J12): recording one, and waiting until all are stored."""
+
+import asyncio
+
+from api.access.attempts import Tried
+from api.http.problems import Told
+from api.runtime.metrics import Metrics
+from api.runtime.wakeups import set_within
+from referee.store.attempts import Attempt, Attempts
+from referee.store.clock import ClockWrong, utc_now
+from referee.store.desk import Desk
+
+KEPT = frozenset((403, 409, 412, 422))
+"""The statuses of refusals that are recorded. Others are about the service, or a body that cannot be read."""
+SETTLE_SECONDS = 2.0
+"""Seconds a read of attempts waits for those that were refused just before it."""
+
+
+class RefusedAttempts:
+    """Records refused attempts after their answers have been sent."""
+
+    def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
+        self._attempts, self._desk, self._metrics = attempts, desk, metrics
+        self.rows = attempts.rows
+
+    def record(self, tried: Tried, told: Told) -> None:
+        """Record that the holder of a token was refused (J12), after the answer is sent. On the loop.
+
+        The attempt is dropped if its match is not cached, or if the clock shows no time for it.
+        """
+        if told.status not in KEPT:
+            return
+        place = self._desk.place(tried.match)
+        if place is None:
+            self._metrics.attempts["dropped"] += 1
+            return
+        try:
+            at = utc_now()
+        except ClockWrong:
+            self._metrics.attempts["dropped"] += 1
+            return
+        attempt = Attempt(*tried, told.code, told.rule, at, *place)
+        asyncio.get_running_loop().call_soon(self._attempts.put, attempt)
+
+    async def settled(self) -> None:
+        """Wait until the attempts that this process has recorded are stored, at most :data:`SETTLE_SECONDS`."""
+        loop, settled = asyncio.get_running_loop(), asyncio.Event()
+        self._attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
+        await set_within(settled, SETTLE_SECONDS)
