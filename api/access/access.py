@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from api.access.caller import ROLES_OF_PROGRAMS, Caller
 from api.access.clubs import Clubs, KeyHolder, again, holder_by
 from api.access.credentials import Credential, credential_of
+from api.access.limits import Limits
 from api.access.principals import by_key, by_nothing, by_token
 from api.access.tickets import Tickets
 from api.http.headers import Req
@@ -27,8 +28,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Found(Clubs, Protocol):
-    """Where matches are found, and clubs. Each raises ``UnknownAggregate`` where there is none."""
+class Matches(Clubs, Protocol):
+    """Finds matches and clubs. Each method raises ``UnknownAggregate`` if there is no such match or club."""
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """At this version or later."""
@@ -41,6 +42,10 @@ class Found(Clubs, Protocol):
 
     async def newest(self, match: Match) -> Match:
         """As it is stored."""
+
+
+class Names(Protocol):
+    """Shows the names of members, and the texts that they wrote."""
 
     def tell(self, request: Req, match: Match) -> None:
         """Whoever asks may read what was written in it."""
@@ -65,8 +70,9 @@ class Access:
     """Turns a request into a :class:`~api.access.caller.Caller`. Where a match is not his to see, it is
     ``UnknownAggregate`` all the same, before anything else is looked at."""
 
-    def __init__(self, found: Found, tickets: Tickets, in_thread: InThread) -> None:
-        self._found, self._tickets, self._in_thread = found, tickets, in_thread
+    def __init__(self, matches: Matches, names: Names, limits: Limits, tickets: Tickets, in_thread: InThread) -> None:
+        self._matches, self._names, self._limits = matches, names, limits
+        self._tickets, self._in_thread = tickets, in_thread
 
     def credential(self, request: Req) -> Credential:
         """What was shown, where something has to be. 401 without it."""
@@ -80,13 +86,13 @@ class Access:
         shown = credential_of(request)
         key = None if shown is None else await self._key(shown)
         try:
-            match = await self._found.match(match_id)
+            match = await self._matches.match(match_id)
         except DamagedRow:
             await self._must_know(match_id, shown, key)
             raise
         match, caller = await self._known(match, shown, key)
         if match.version < min_version:
-            match = await self._found.match(match_id, min_version)
+            match = await self._matches.match(match_id, min_version)
             caller = _must_be_somebody(match, _whose(match, shown, key))
         return await self._told(request, match, caller), caller
 
@@ -97,7 +103,7 @@ class Access:
         404, 401, and 403 where it is not his to ask."""
         match, caller = await self._holder(match_id, shown)
         if caller.knows_names(match):
-            self._found.tell(request, match)
+            self._names.tell(request, match)
         if caller.actor is None:
             if asked and isinstance(asked[0], IssueToken | Invite):
                 caller = caller.reissues(match, asked[0])
@@ -111,7 +117,7 @@ class Access:
     async def must_still(self, match: Match, caller: Caller) -> Caller:
         """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
         if caller.key is not None:
-            return replace(caller, key=await again(caller.key, self._found))
+            return replace(caller, key=await again(caller.key, self._matches))
         if caller.held is not None:
             now = by_token(match, caller.held)
             if now is None or now.viewer != caller.viewer:
@@ -144,14 +150,14 @@ class Access:
         """The match, and who got the ticket, which is of no use after that, unless one ``only_looks``. 404, 401."""
         tickets = self._tickets
         try:
-            match = await self._found.match(match_id)
+            match = await self._matches.match(match_id)
         except DamagedRow:
             shown = await self._in_thread(tickets.look, match_id, ticket)
             await self._must_know(match_id, shown, None if shown is None else await self._key(shown))
             raise
         if by_nothing(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
             raise UnknownAggregate(str(match_id))
-        match = await self._found.match(match_id, min_version)
+        match = await self._matches.match(match_id, min_version)
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
         with suppress(Problem):  # of what has ended meanwhile
             if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
@@ -161,14 +167,14 @@ class Access:
     async def _told(self, request: Req, match: Match, caller: Caller) -> Match:
         """The match, by the names of those who play where he is told them, and then what they wrote as well."""
         if caller.knows_names(match):
-            self._found.tell(request, match)
-        return await self._found.named(request, match)
+            self._names.tell(request, match)
+        return await self._names.named(request, match)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
         """The match, which may be as it was, and who shows this. 404, 401."""
         key = await self._key(shown)
         try:
-            match = await self._found.opened(match_id)
+            match = await self._matches.opened(match_id)
         except DamagedRow:
             await self._must_know(match_id, shown, key)
             raise
@@ -177,13 +183,13 @@ class Access:
     async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
         """Raise ``UnknownAggregate`` for a match with a damaged row, unless the caller could see it when it was
         opened. Raises ``DamagedRow`` if not even the opening can be read."""
-        match = await self._found.begun(match_id)
+        match = await self._matches.begun(match_id)
         if by_nothing(match) is None and _whose(match, shown, key) is None:
             raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
         """Whose key it is; ``None``: it is a token of a match. 401."""
-        return None if shown.named is None else await holder_by(shown.named, shown.held, self._found)
+        return None if shown.named is None else await holder_by(shown.named, shown.held, self._matches, self._limits)
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
         """Return the match and the caller who shows this. 404, 401.
@@ -193,19 +199,19 @@ class Access:
         """
         caller = _whose(match, shown, key)
         if caller is None and shown is not None and key is None:
-            match = await self._found.newest(match)
+            match = await self._matches.newest(match)
             caller = _whose(match, shown, key)
         elif caller is None and by_nothing(match) is None:
             await self._look_for_a_missing_one()
         caller = _must_be_somebody(match, caller)
         if caller.held is not None:
-            self._found.good(caller.held, match.opened.club)
+            self._limits.found_good(caller.held, match.opened.club)
         return match, caller
 
     async def _look_for_a_missing_one(self) -> None:
         """Read the store for a match that does not exist."""
         with suppress(UnknownAggregate):
-            await self._found.match(uuid4())
+            await self._matches.match(uuid4())
 
 
 def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:

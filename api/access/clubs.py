@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from api.access.keys import Named, named
+from api.access.limits import Limits
 from api.access.tokens import held_by, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
@@ -36,9 +37,6 @@ class Clubs(Protocol):
 
     async def newest_club(self, club: Club) -> Club:
         """As it is stored, which another process may have come to."""
-
-    def good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that what was shown is good. ``held``: its SHA-256. ``club``: whose key it is."""
 
 
 class Presented(NamedTuple):
@@ -157,9 +155,10 @@ def is_operators(held: str, operator: str) -> bool:
 class ClubAccess:
     """Turns a request into whoever shows a key of a club, or the operator's."""
 
-    def __init__(self, clubs: Clubs, operator: str, *, anybody_founds: bool) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty where there is none."""
-        self._clubs, self._operator, self._anybody_founds = clubs, operator, anybody_founds
+    def __init__(self, clubs: Clubs, limits: Limits, operator: str, *, anybody_founds: bool) -> None:
+        """``operator``: the SHA-256 of the operator's key in hex, empty if there is no such key."""
+        self._clubs, self._limits = clubs, limits
+        self._operator, self._anybody_founds = operator, anybody_founds
 
     def founder(self, request: Req) -> Actor:
         """As whom somebody founds a club: the operator, or anybody where that may be, by the club's first key. 401
@@ -174,7 +173,7 @@ class ClubAccess:
     async def holder(self, request: Req) -> KeyHolder:
         """Whose key was shown. 401 where none was, or one that is not good (any more)."""
         text = shown(request)
-        return await holder_of(text, held_by(request, text), self._clubs)
+        return await holder_of(text, held_by(request, text), self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
         """Who asks something of a club, as it stands at this version or later. 401 without a good key; 404 where it
@@ -183,12 +182,12 @@ class ClubAccess:
         held = held_by(request, text)
         try:
             if is_operators(held, self._operator):
-                self._clubs.good(held)
+                self._limits.found_good(held)
                 return Operator(await self._clubs.club(club_id, min_version))
-            found = await holder_of(text, held, self._clubs)
+            found = await holder_of(text, held, self._clubs, self._limits)
             if found.club.id == club_id and found.club.version < min_version:
                 await self._clubs.club(club_id, min_version)
-                found = await holder_of(text, held, self._clubs)  # it may have been revoked meanwhile
+                found = await holder_of(text, held, self._clubs, self._limits)  # it may have been revoked meanwhile
             if found.club.id == club_id:
                 return found
         except UnknownAggregate:
@@ -204,9 +203,9 @@ def shown(request: Req) -> str:
     return text
 
 
-async def holder_of(text: str, held: str, clubs: Clubs) -> KeyHolder:
-    """Whose key this is, and its SHA-256. 401."""
-    return await holder_by(names_in(text, held), held, clubs)
+async def holder_of(text: str, held: str, clubs: Clubs, limits: Limits) -> KeyHolder:
+    """Return the holder of a key; ``held``: its SHA-256. Raises Problem (401) if it is not good."""
+    return await holder_by(names_in(text, held), held, clubs, limits)
 
 
 def names_in(text: str, held: str) -> Named:
@@ -222,8 +221,8 @@ def names_in(text: str, held: str) -> Named:
     return says
 
 
-async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
-    """Whose key this is, by what it names and its SHA-256. 401."""
+async def holder_by(says: Named, held: str, clubs: Clubs, limits: Limits) -> KeyHolder:
+    """Return the holder of a key by the club and id in it and its SHA-256. Raises Problem (401) if it is not good."""
     try:
         club = await clubs.club(says.aggregate)
     except UnknownAggregate:
@@ -235,7 +234,7 @@ async def holder_by(says: Named, held: str, clubs: Clubs) -> KeyHolder:
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     good(found, utc_now())
-    clubs.good(held, club.id, is_key=True)
+    limits.found_good(held, club.id, is_key=True)
     return KeyHolder(club, says.name, found.key, held, found.ends_at)
 
 

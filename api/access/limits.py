@@ -19,6 +19,7 @@ from api.access.tokens import HELD, hash_of
 from api.http.connections import HEALTH
 from api.http.headers import Headers
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
+from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
 """In nanoseconds, in which all is counted here: sums of them are exact."""
@@ -150,6 +151,16 @@ class Limits:
         self._good[held] = held if club is None else str(club)
         if len(self._good) > KEPT_MAX:
             self._good.popitem(last=False)
+
+    def found_good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+        """Note that the caller has shown a good token or key: its own limits hold from now on, or those of a key's club.
+
+        ``held``: its SHA-256. ``club``: the club of the key or of the token's match; calls in threads count as the
+        club's from now on.
+        """
+        self.good(held, club if is_key else None)
+        if club is not None:
+            answering_for(f"club {club}")
 
     def refuses(self, scope: Any) -> Problem | None:
         """Counts a request; 429 where it is one too many."""

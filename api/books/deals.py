@@ -18,7 +18,8 @@ from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.matches.schemas import EventSeen, event_seen
-from api.runtime.service import Service, match_of, service_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import Service, service_of
 from projections.cases import Case as CaseKept
 from referee import notation, wire_types
 from referee.acts import Answer, Bid, Result

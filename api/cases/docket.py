@@ -127,7 +127,7 @@ async def list_cases(
     book = service.books.cases
 
     async def shown(found: Sequence[Listed], following: str | None, behind: int) -> CasePage:
-        service.tell_of(request, {one.match for one in found})
+        service.member_names.tell_of(request, {one.match for one in found})
         return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
 
     return await page_reply(

@@ -116,7 +116,7 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
             connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
-    service.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})
+    service.member_names.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:

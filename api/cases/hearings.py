@@ -20,7 +20,8 @@ from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.http.threads import in_long_thread
 from api.http.writes import expected_by, key_of, replayed
 from api.matches.schemas import EventSeen, event_seen
-from api.runtime.service import Service, match_of, service_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import Service, service_of
 from projections.protocols import Protocol
 from referee import rulebook, wire_types
 from referee.history import History
@@ -86,8 +87,8 @@ def _fields(sent: Any) -> dict[str, Any]:
 async def _heard(request: Req, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request) -> Reply:
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
-    outcome = await service.do(caller.command(match_id, asked, key=key, expected=expected))
-    match = await service.named(request, match_of(outcome.aggregate))
+    outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
+    match = await service.member_names.named(request, match_of(outcome.aggregate))
     version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
     entries = await entries_to(service, match, case, version, caller)
@@ -115,7 +116,7 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     sent = await STATEMENT.read(request)
     asked = Statement(case=case, **_fields(sent))
     _, caller = await service.access.acts(request, match, shown, asked)
-    await service.case_in(match, case)
+    await service.reader.match_with_case(match, case)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -135,7 +136,7 @@ async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     sent = await WITHDRAWAL.read(request)
     asked = Withdrawal(case=case, seat=sent.seat)
     _, caller = await service.access.acts(request, match, shown, asked)
-    await service.case_in(match, case)
+    await service.reader.match_with_case(match, case)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -159,7 +160,7 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     sent = await APPEAL.read(request)
     asked = Appeal(case=case, **_fields(sent))
     _, caller = await service.access.acts(request, match, shown, asked)
-    await service.case_in(match, case)
+    await service.reader.match_with_case(match, case)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -197,11 +198,11 @@ async def rule_on_case(
     asked = Ruling(case=case, **_fields(sent))
     # A preview would change nothing, so with it nothing is tried.
     _, caller = await service.access.acts(request, match, shown, asked, noted=not preview)
-    seen = await service.case_in(match, case)
+    seen = await service.reader.match_with_case(match, case)
     _must_be_rule(seen, sent.rule)
     await _must_be_ruled(service, seen, sent.precedents)
     if preview:
-        return await _preview(request, service, await service.named(request, seen), caller, asked)
+        return await _preview(request, service, await service.member_names.named(request, seen), caller, asked)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -216,7 +217,7 @@ def _must_be_rule(match: Match, rule: str) -> None:
 async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
     """422 for an earlier ruling that there is not."""
     for place, one in enumerate(precedents):
-        if not await service.has_ruled(UUID(one.match), one.case, match.opened.club):
+        if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 

@@ -22,7 +22,8 @@ from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import Reply, encode, not_modified, of_match
 from api.http.writes import expected_by, key_of, replayed
-from api.runtime.service import match_of, service_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import service_of
 from referee import wire_types
 from referee.actors import is_official
 from referee.acts import Knock, Note, Offence, Result
@@ -154,13 +155,13 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     opened, caller = await service.access.acts(request, match, shown)
     caller.tries(request, opened, sent)
     asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
-    outcome = await service.do(caller.command(match, asked, key=key, expected=expected))
+    outcome = await service.commands.do(caller.command(match, asked, key=key, expected=expected))
     language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
         "a knock makes a case or joins it"
     )
-    after = await service.named(request, match_of(outcome.aggregate))
+    after = await service.member_names.named(request, match_of(outcome.aggregate))
     if isinstance(first, CaseStated):
         entries = await entries_to(service, after, first.case, version, caller)
     else:

@@ -103,7 +103,7 @@ async def send_club_act(
     try:
         return await Doing(service, caller, key, expected_by(request)).do(sent)
     except NotHeld:  # the club has changed since the key was checked: a second check says why
-        await service.newest_club(caller.club)
+        await service.reader.newest_club(caller.club)
         raise why_not_taken(await service.club_access.caller(request, club)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None

@@ -10,7 +10,7 @@ from api.http.describe import KEY, described
 from api.http.headers import Req, tag_of
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, short
-from api.runtime.member_names import Numbers, numbers_of, sees_numbers
+from api.runtime.member_names import Numbers, sees_numbers
 from api.runtime.service import service_of
 from referee import wire_types
 from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
@@ -97,5 +97,5 @@ async def get_club(request: Req, club: ClubId, min_version: ClubMinVersion = 0) 
     """A club as it stands."""
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
-    found = await numbers_of(service, caller.club, [None]) if sees_numbers(caller, None) else {}
+    found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
     return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, found.get(None, Numbers())))

@@ -18,8 +18,9 @@ from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.http.writes import must_be_long, replayed
 from api.money.decision_basis import BOOKED, BookedSent, as_before, booked
-from api.runtime.member_names import forget_numbers, may_be_shown, numbers_meant
-from api.runtime.service import Service, club_of
+from api.runtime.aggregate_reader import club_of
+from api.runtime.member_names import may_be_shown, numbers_meant
+from api.runtime.service import Service
 from referee import wire_types
 from referee.clubs import commands, facts
 from referee.clubs.commands import ClubRequest, ClubSent
@@ -107,7 +108,7 @@ class Doing:
 
     async def _done(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
         """Have a request decided. ``key``: stands on record instead of the client's Idempotency-Key."""
-        return await self._service.do(
+        return await self._service.commands.do(
             Command(
                 id=self._club.id,
                 actor=self._caller.actor,
@@ -122,7 +123,7 @@ class Doing:
         """The name is kept beside the events, in which its ref stands."""
         may_be_shown("/name", sent.name)
         member = sent.member if isinstance(sent, commands.Rename) else None
-        kept = self._service.kept(self._club.id, [sent.name], member=member, act=self._act, kind="name")
+        kept = self._service.commands.refs_for(self._club.id, [sent.name], member=member, act=self._act, kind="name")
         async with kept as (ref,):
             outcome = await self._done(replace(sent, name=ref))
         return _answer(outcome, {ref: sent.name})
@@ -137,7 +138,7 @@ class Doing:
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
-        kept = self._service.kept(self._club.id, texts, member=sent.member, act=self._act, kind="number")
+        kept = self._service.commands.refs_for(self._club.id, texts, member=sent.member, act=self._act, kind="number")
         async with kept as refs:
             these = iter(refs)
             by_ref = {name: None if text is None else next(these) for name, text in given.items()}
@@ -185,7 +186,7 @@ class Doing:
         for recorded in outcome.events:
             match recorded.event:
                 case facts.PayeeSet(member=member) | ProposalDeclined(act=commands.SetPayee(member=member)):
-                    await forget_numbers(service, club, member)
+                    await service.member_names.forget_numbers(club, member)
                 case facts.BooksClosed() if service.signer is not None:
                     service.signer.sign_soon()  # statements name the checkpoint that covers it
         return _answer(outcome, texts, code=code)
@@ -197,7 +198,7 @@ class Doing:
             outcome = await self._by_the_books(sent)
         except Refused as refused:
             if refused.code == "member_erased":
-                await in_long_thread(carry_out, await self._service.newest_club(self._club))
+                await in_long_thread(carry_out, await self._service.reader.newest_club(self._club))
             raise
         await in_long_thread(carry_out, club_of(outcome.aggregate))
         return _answer(outcome)
@@ -218,7 +219,7 @@ class Doing:
 
         Raises Busy if the proposal was confirmed or declined meanwhile.
         """
-        self._club = await self._service.newest_club(self._club)
+        self._club = await self._service.reader.newest_club(self._club)
         number = waiting_for(self._club.standing, plan)
         if number is None:
             raise Busy
@@ -282,7 +283,7 @@ class Doing:
     async def _catch_up(self) -> None:
         """Goes on from the club as it is stored. Raises :class:`~referee.store.command.Stale` where the caller has
         another version in mind."""
-        self._club = await self._service.newest_club(self._club)
+        self._club = await self._service.reader.newest_club(self._club)
         if self._expected not in (None, self._club.version):
             raise Stale(self._club.version)
 

@@ -10,7 +10,8 @@ from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import booked
 from api.personal_data.erasures import prepared
-from api.runtime.service import REFUSED, Service
+from api.runtime.commands import REFUSED
+from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import Erase, EraseSent
@@ -61,7 +62,7 @@ async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expect
 
     Raises: Refused if the act would be refused, Stale if the club is not at the expected version.
     """
-    club = await service.newest_club(caller.club)
+    club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
         raise Stale(club.version)
     says = await booked(service, club, sent)

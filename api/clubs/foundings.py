@@ -16,8 +16,9 @@ from api.http.headers import Req
 from api.http.replies import Reply, of_match
 from api.http.threads import in_thread
 from api.http.writes import must_be_recent, opening_key_of
+from api.runtime.aggregate_reader import club_of
 from api.runtime.member_names import may_be_shown
-from api.runtime.service import Service, club_of, service_of
+from api.runtime.service import Service, service_of
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import ClubName, CurrenciesSent, PersonName, ZoneSent
@@ -131,7 +132,7 @@ async def _founded(
             before = await in_thread(service.referee.act, club_id, actor, own_key)
             if before is None:
                 raise
-    club = await service.club(club_id, before.last)
+    club = await service.reader.club(club_id, before.last)
     if not compare_digest(club.opened.hash, made.hash):  # which the body goes into
         raise KeyReused
     must_be_recent(club.opened_at)
@@ -141,7 +142,7 @@ async def _founded(
 async def _founded_now(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: Made, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
-    async with service.kept(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
+    async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,
             currencies=body.currencies,
@@ -150,6 +151,6 @@ async def _founded_now(
             hash=made.hash,
             expires_at=utc_now().replace(microsecond=0) + KEY_DAYS,
         )
-        outcome = await service.do(Command(id=club_id, actor=actor, request=founded, key=own_key))
+        outcome = await service.commands.do(Command(id=club_id, actor=actor, request=founded, key=own_key))
     version = outcome.events[-1].originator_version
     return club_of(outcome.aggregate), version, {"Idempotency-Replayed": "true"} if outcome.repeated else {}

@@ -12,7 +12,7 @@ from api.http.headers import Req
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
-from api.runtime.member_names import Numbers, names_of, numbers_of, sees_numbers
+from api.runtime.member_names import Numbers, sees_numbers
 from api.runtime.service import service_of
 from referee import wire_types
 from referee.clubs.facts import NumberRef, Ref
@@ -70,9 +70,11 @@ async def list_members(
     caller = await service.club_access.caller(request, club, min_version)
     numbered = enumerate(caller.club.standing.members, 1)
     page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)
-    names = await names_of(service, caller.club, dict(page.found))
+    names = await service.member_names.names_of(caller.club, dict(page.found))
     known = names if isinstance(caller, KeyHolder) else {}
-    numbers = await numbers_of(service, caller.club, (one for one, _ in page.found if sees_numbers(caller, one)))
+    numbers = await service.member_names.numbers_of(
+        caller.club, (one for one, _ in page.found if sees_numbers(caller, one))
+    )
     seen = tuple(
         MemberSeen(
             member=number,

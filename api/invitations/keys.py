@@ -9,8 +9,8 @@ from api.clubs.schemas import KeyGiven
 from api.http.headers import Req
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
-from api.runtime.member_names import names_of
-from api.runtime.service import Service, club_of
+from api.runtime.aggregate_reader import club_of
+from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import RedeemKey
@@ -68,9 +68,9 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
 async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
     """Return the club and the key whose invitation has this code, ``None`` if no club has it."""
     try:
-        club = await service.club(club_id)
+        club = await service.reader.club(club_id)
         if (key_id := _key_with(club, code)) is None:  # another process may just have made it
-            club = await service.newest_club(club)
+            club = await service.reader.newest_club(club)
             key_id = _key_with(club, code)
     except UnknownAggregate:
         return None
@@ -92,7 +92,7 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
     assert key.member is not None, "only members are invited"
     by = member_by(now, invitation.by)
     members = {one: now.members[one - 1] for one in (key.member, by) if one is not None}
-    names = await names_of(service, club, members)
+    names = await service.member_names.names_of(club, members)
     called = {number: names.get(member.name) for number, member in members.items()}
     shown = KeyInvitation(
         club=club.id,
@@ -118,7 +118,7 @@ async def redeem(service: Service, request: Req, club: Club, key_id: KeyId, code
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
     made = make(club.id, key_id, random)
     asked = RedeemKey(key=key_id, hash=made.hash)
-    outcome = await service.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
+    outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
     version = outcome.events[-1].originator_version
     taken = _key(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"

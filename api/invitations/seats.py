@@ -9,7 +9,8 @@ from api.http.headers import Req
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
 from api.matches.schemas import RulesetSeen
-from api.runtime.service import Service, match_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import Service
 from referee import invitations, wire_types
 from referee.actors import Actor, officials
 from referee.admission import RedeemInvitation, Role
@@ -85,10 +86,10 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
 async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int] | None:
     """Return the match and the number of the invitation with this code, ``None`` if no match has it."""
     try:
-        match = await service.match(match_id)
+        match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
         if number is None:  # another process may just have made it
-            match = await service.newest(match)
+            match = await service.reader.newest(match)
             number = number_of(code, match.seating.invitations)
     except UnknownAggregate:
         return None
@@ -99,11 +100,11 @@ async def show(service: Service, request: Req, match: Match, number: int) -> Rep
     """Return what an invitation admits to. Raises ``InvitationOver`` if it can no longer be redeemed."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
-    service.tell(request, match)
-    match = await service.named(request, match)
+    service.member_names.tell(request, match)
+    match = await service.member_names.named(request, match)
     opened, seat = match.opened, invitation.seat
     member = await _member_by(service, opened, invitation.by)
-    names = {} if member is None or opened.club is None else await service.called(opened.club, (member,))
+    names = {} if member is None or opened.club is None else await service.member_names.called(opened.club, (member,))
     shown = SeatInvitation(
         match=match.id,
         ruleset=opened.ruleset,
@@ -138,7 +139,7 @@ async def redeem(service: Service, request: Req, match: Match, number: int, code
         derived = await derived_by(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
     asked = RedeemInvitation(invitation=number, hash=hash_of(token))
-    outcome = await service.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
+    outcome = await service.commands.do(Command(id=match.id, actor=_actor(invitation), request=asked, key=own_key))
     version = outcome.events[-1].originator_version
     agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed
     taken = SeatTaken(
@@ -182,5 +183,5 @@ async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int
         return None
     if isinstance(actor, int):
         return opened.members[actor]
-    club = await service.club(opened.club)
+    club = await service.reader.club(opened.club)
     return member_by(club.standing, actor)

@@ -161,7 +161,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     shown = service.access.credential(request)
     key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
     _, caller = await service.access.acts(request, match, shown, act)
-    outcome = await service.do(caller.command(match, act, key=key, expected=expected))
+    outcome = await service.commands.do(caller.command(match, act, key=key, expected=expected))
     done = done_of(outcome, caller)
     return of_match(done, done["version"], status=201, headers=replayed(outcome))
 
@@ -207,7 +207,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
             if index and clock() > deadline:
                 raise Busy
             # One by one: whether an act is tried at all depends on what became of the one before it.
-            outcomes.append(await service.do(command))
+            outcomes.append(await service.commands.do(command))
         except (*AGAINST, *AMISS) as error:
             if not outcomes and isinstance(error, AMISS):
                 raise

@@ -33,7 +33,9 @@ from api.http.replies import (
 )
 from api.http.threads import in_stream_thread, in_thread
 from api.matches.schemas import EventSeen, StateSeen, event_seen, state_seen
-from api.runtime.service import Service, is_over, service_of
+from api.runtime.aggregate_reader import is_over
+from api.runtime.long_polls import wait_for_news
+from api.runtime.service import Service, service_of
 from api.runtime.wakeups import set_within
 from referee import wire_types
 from referee.events import MatchOpened
@@ -135,7 +137,7 @@ async def list_events(
     """The audit trail."""
     service = service_of(request)
     seen, caller = await service.access.sees(request, match, max(min_version, after))
-    seen = await service.later(request, seen, caller, wait, lambda now: now.version <= after)
+    seen = await wait_for_news(service, request, seen, caller, wait, lambda now: now.version <= after)
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
@@ -258,13 +260,13 @@ async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> A
     told: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:
-            match = await service.match(match_id)
+            match = await service.reader.match(match_id)
             now = await service.access.still(match, caller)
             if now is None:
                 return
             caller = now
             if after == 0:
-                match = await service.named(request, match)
+                match = await service.member_names.named(request, match)
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
                     yield await in_stream_thread(read_acts, service, told, match, caller)

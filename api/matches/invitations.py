@@ -84,7 +84,7 @@ async def invite(request: Req, match: MatchId) -> Reply:
     code = new_code(match)
     asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
     _, caller = await service.access.acts(request, match, shown, asked)
-    outcome = await service.do(caller.command(match, asked, expected=expected))
+    outcome = await service.commands.do(caller.command(match, asked, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version
     assert isinstance(invited, Invited), "it was asked for"

@@ -156,7 +156,7 @@ async def list_matches(
         names: Mapping[int, str] = {}
         if sight.club is not None:  # whoever holds a key of the club is told who plays
             theirs = (one.members for one in found if one.club == sight.club)
-            names = await service.called(sight.club, set(chain.from_iterable(theirs)))
+            names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
         matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
         return MatchPage(matches=matches, next=following, behind=behind)
 

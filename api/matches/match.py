@@ -7,6 +7,7 @@ from api.http.headers import Req, held
 from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import Reply, short
 from api.matches.schemas import MatchSeen, seen_fields, tag_now
+from api.runtime.long_polls import wait_for_news
 from api.runtime.service import service_of
 
 
@@ -27,6 +28,8 @@ async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, w
     """The match as the caller may see it."""
     service = service_of(request)
     seen, caller = await service.access.sees(request, match, min_version)
-    seen = await service.later(request, seen, caller, wait, lambda now: held(request, tag_now(now)) is not None)
+    seen = await wait_for_news(
+        service, request, seen, caller, wait, lambda now: held(request, tag_now(now)) is not None
+    )
     viewer = caller.sees_as(seen.version <= seen.public_to)
     return short(request, tag_now(seen), lambda: seen_fields(seen, viewer))

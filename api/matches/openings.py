@@ -20,7 +20,8 @@ from api.http.threads import in_thread
 from api.http.writes import must_be_recent, opening_key_of
 from api.matches.opening_request import OpenMatch, officials_named, officials_of, opened_by, with_officials
 from api.matches.schemas import RulesetSeen
-from api.runtime.service import Service, match_of, service_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import Service, service_of
 from referee import wire_types
 from referee.actors import Actor, officials
 from referee.clubs.state import Club
@@ -159,10 +160,10 @@ async def open_match(request: Req) -> Reply:
         outcome = await _opened(service, command, opened)
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
     else:
-        match, version = await service.opened(match_id), before.last
+        match, version = await service.reader.opened(match_id), before.last
     headers = _again(match, tokens) if before is not None or outcome.repeated else {}
-    service.tell(request, match)  # whoever opens a match of a club holds a key of the club
-    match = await service.named(request, match)
+    service.member_names.tell(request, match)  # whoever opens a match of a club holds a key of the club
+    match = await service.member_names.named(request, match)
     members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
     made = MatchMade(
         id=match_id,
@@ -201,10 +202,10 @@ async def _opened(service: Service, command: Command, opened: MatchOpened) -> Ou
     their names are kept beside the rows."""
     names = officials_named(opened)
     if opened.club is None or not names:
-        return await service.do(command)
-    async with service.kept(opened.club, names, act=command.key, match=command.id) as refs:
+        return await service.commands.do(command)
+    async with service.commands.refs_for(opened.club, names, act=command.key, match=command.id) as refs:
         named = with_officials(opened, dict(zip(names, refs, strict=True)))
-        return await service.do(replace(command, request=named))
+        return await service.commands.do(replace(command, request=named))
 
 
 def _make(whose: str) -> str:
@@ -224,7 +225,7 @@ async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | N
         return None, "official"
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
-    await service.newest_club(caller.club)
+    await service.reader.newest_club(caller.club)
     caller = await service.club_access.caller(request, body.club)  # which may have revoked his key just now
     return caller.club.standing, caller.actor
 

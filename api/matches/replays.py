@@ -15,7 +15,8 @@ from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
-from api.runtime.service import Service, match_of, service_of
+from api.runtime.aggregate_reader import match_of
+from api.runtime.service import Service, service_of
 from referee import wire_types
 from referee.store.match import Match
 

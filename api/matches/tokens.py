@@ -74,7 +74,7 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     expected, lost, token = expected_by(request), await LOST.read(request), new_token()
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
     _, caller = await service.access.acts(request, match, shown, asked)
-    outcome = await service.do(caller.command(match, asked, expected=expected))
+    outcome = await service.commands.do(caller.command(match, asked, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)
     return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})

@@ -12,7 +12,6 @@ from sqlalchemy import Connection
 
 from api.access.clubs import ClubCaller, KeyHolder
 from api.http.problems import Problem
-from api.runtime.member_names import names_of
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -106,5 +105,5 @@ async def names_by_member(service: Service, caller: ClubCaller, members: Iterabl
     """What members go by, as far as the caller is told names."""
     standing = caller.club.standing
     found = {number: member for number in members if (member := standing.member(number)) is not None}
-    texts = await names_of(service, caller.club, found) if isinstance(caller, KeyHolder) else {}
+    texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}
     return {number: texts.get(member.name, member.name) for number, member in found.items()}

@@ -16,7 +16,7 @@ from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
-from api.runtime.member_names import Numbers, names_of, numbers_of, sees_numbers
+from api.runtime.member_names import Numbers, sees_numbers
 from api.runtime.service import Service, service_of
 from projections import payable
 from projections.journal import decimal
@@ -236,9 +236,9 @@ async def _codes(service: Service, made: _Planned, payments: tuple[Payment, ...]
         return [None] * len(payments)
     club = made.caller.club
     payees = {None if one.payee == CLUB else one.payee for one in payments if made.may_make(one)}
-    numbers = await numbers_of(service, club, payees)
+    numbers = await service.member_names.numbers_of(club, payees)
     members = {one: club.standing.members[one - 1] for one in payees if one is not None}
-    names = await names_of(service, club, members) if made.currency == "EUR" else {}
+    names = await service.member_names.names_of(club, members) if made.currency == "EUR" else {}
 
     def code(payment: Payment) -> str | None:
         payee = None if payment.payee == CLUB else payment.payee

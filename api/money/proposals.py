@@ -14,7 +14,6 @@ from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
 from api.http.threads import in_thread
-from api.runtime.member_names import numbers_seen
 from api.runtime.service import Service, service_of
 from referee import wire_types
 from referee.actors import Actor
@@ -100,7 +99,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
     yours = not_for(caller.club.standing, one, caller.actor, utc_now()) is None
     act, others = one.act, others_of(one)
     if isinstance(act, SetPayee):
-        act = replace(act, **await numbers_seen(service, caller, act, confirms=yours))
+        act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
     return ProposalSeen(
         proposal=number,
         act=act,

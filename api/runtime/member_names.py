@@ -1,44 +1,38 @@
-"""Names of members, and the numbers by which they are paid: kept beside the events, told to who may read them, and
-erased."""
+"""Names of members, the numbers by which they are paid, and the texts that they wrote.
 
-from collections.abc import Iterable, Mapping
+They are stored outside the events, shown to callers who may read them, and erased.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from api.access.clubs import ClubCaller, KeyHolder
+from api.http.headers import NAMED, Req, letters
 from api.http.problems import Problem
 from api.http.strict import shows
 from api.http.threads import in_long_thread, in_thread
-from api.runtime.service import Service
+from api.personal_data.erasures import Erasures, Redactions
+from api.personal_data.names import Names
+from api.personal_data.texts import Texts, may_read, tell
+from api.runtime.aggregate_reader import AggregateReader
 from projections.payable import WrongCheckDigits, iban, swish_number
 from referee.clubs.commands import SetPayee
 from referee.clubs.facts import Ref
 from referee.clubs.state import Member, Payee
 from referee.store.club import Club
+from referee.store.match import Match
+
+CLUBS_NAMED_MOST = 1000
+"""Clubs whose names are cached."""
 
 
 def may_be_shown(field: str, name: str) -> None:
     """422 for a name in which nothing can be seen; ``field``: where it stands, as a JSON pointer."""
     if not shows(name):
         raise Problem("unseen_text", field=field)
-
-
-async def texts_of(service: Service, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
-    """By ref those that there are."""
-    wanted = list(refs)
-    return await in_thread(service.names.read, club_id, wanted) if wanted else {}
-
-
-async def names_of(service: Service, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-    """Return by ref the names of these members, without those who are erased. Carries out an erasure that the service
-    could only put on record."""
-    found = await texts_of(service, club.id, (ref for member in members.values() for ref in _refs(member)))
-    if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
-        await in_long_thread(service.erasures.carry_out, club)
-    here = (member.name for member in members.values() if not member.erased)
-    return {name: found[name] for name in here if name in found}
 
 
 class Numbers(NamedTuple):
@@ -71,35 +65,113 @@ def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
 
 
-async def numbers_of(service: Service, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-    """By which numbers members are paid, or the club (``None``)."""
-    known = {one: club.standing.payee_of(one) for one in payees}
-    found = await texts_of(service, club.id, (ref for payee in known.values() for ref in _kept(payee)))
-    return {one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()}
-
-
-async def numbers_seen(
-    service: Service, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False
-) -> dict[str, str]:
-    """Return the numbers of a proposed payee by field, as a caller may see them: the texts for those who read numbers
-    or confirm the proposal (``confirms``), else the refs."""
-    refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
-    if not (confirms or sees_numbers(caller, sent.member)):
-        return refs
-    texts = await texts_of(service, caller.club.id, refs.values())
-    return {name: texts.get(ref, ref) for name, ref in refs.items()}
-
-
-async def forget_numbers(service: Service, club: Club, whose: int | None) -> None:
-    """Deletes the numbers of a member, or the club, in whose place others have come; again does no harm."""
-    payee = club.standing.payee_of(whose)
-    if gone := set(payee.numbers).difference(_kept(payee)):
-        await in_thread(service.names.forget, gone)
-
-
 def _kept(payee: Payee) -> tuple[str, ...]:
     return tuple(ref for ref in (payee.swish, payee.iban) if ref is not None)
 
 
 def _refs(member: Member) -> tuple[Ref, ...]:
     return member.names if member.erased else (member.name,)
+
+
+class MemberNames:
+    """Reads the names and numbers of members, and the texts that they wrote in matches."""
+
+    def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
+        self._names, self._erasures, self._reader = names, erasures, reader
+        self._called_by: dict[UUID, tuple[int, dict[str, str]]] = {}
+        """By club, the version at which they were read, and names by their refs."""
+        self._redacted: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
+        """By club, the erasures on record, and the texts that they have changed."""
+
+    def tell(self, request: Req, match: Match) -> None:
+        """Whoever asks may read what was written in a match: say so before anything is answered."""
+        if match.opened.club is not None:
+            tell(request, Texts(self._names, (match.id,), self.redactions))
+
+    def tell_of(self, request: Req, matches: Collection[UUID]) -> None:
+        """The same of several, clubs' or nobody's."""
+        tell(request, Texts(self._names, matches, self.redactions))
+
+    async def redactions(self, club_id: UUID) -> Redactions:
+        """Return the texts of a club that the erasures on record have changed, by ref; None for a deleted one."""
+        club = await self._reader.readable_club(club_id)
+        if club is None or not (erasures := club.standing.erasures):
+            return {}
+        known = self._redacted.get(club_id)
+        if known is None or known[0] != erasures:
+            if len(self._redacted) >= CLUBS_NAMED_MOST:
+                self._redacted.clear()
+            known = self._redacted[club_id] = erasures, await in_thread(self._erasures.redactions, club)
+        return known[1]
+
+    async def named(self, request: Req, match: Match) -> Match:
+        """The match with the names of those who play, as far as whoever asks may read them; of who is erased nobody
+        may."""
+        opened = match.opened
+        club = None if opened.club is None or not may_read(request) else await self._reader.readable_club(opened.club)
+        if club is None:
+            return match
+        request.scope["state"][NAMED] = f"-names-{letters(club.version)}"
+        names = await self.called(club.id, opened.members)
+        players = tuple(
+            names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
+        )
+        return replace(match, opened=replace(opened, players=players))
+
+    async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
+        """Return the names of members of a club by number, without those who are erased."""
+        club = await self._reader.readable_club(club_id)
+        if club is None:
+            return {}
+        known = {number: club.standing.member(number) for number in members}
+        refs = {number: one.name for number, one in known.items() if one is not None and not one.erased}
+        names = await self._called(club, set(refs.values()))
+        return {number: names[ref] for number, ref in refs.items() if ref in names}
+
+    async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
+        """Return names by their refs. They are cached for one version of the club: the next may erase a member."""
+        version, known = self._called_by.get(club.id, (0, {}))
+        if version != club.version or not refs <= known.keys():
+            before = known if version == club.version else {}
+            known = before | await in_thread(self._names.read, club.id, refs)
+            if len(self._called_by) >= CLUBS_NAMED_MOST:
+                self._called_by.clear()
+            self._called_by[club.id] = club.version, known
+        return known
+
+    async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
+        """Return by ref the names of these members, without those who are erased. Carries out an erasure that the
+        service could only put on record."""
+        found = await self._texts_of(club.id, (ref for member in members.values() for ref in _refs(member)))
+        if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
+            await in_long_thread(self._erasures.carry_out, club)
+        here = (member.name for member in members.values() if not member.erased)
+        return {name: found[name] for name in here if name in found}
+
+    async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
+        """Return the numbers by which members are paid, by member; the club's own under None."""
+        known = {one: club.standing.payee_of(one) for one in payees}
+        found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _kept(payee)))
+        return {
+            one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
+        }
+
+    async def numbers_seen(self, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False) -> dict[str, str]:
+        """Return the numbers of a proposed payee by field, as a caller may see them: the texts for those who read
+        numbers or confirm the proposal (``confirms``), else the refs."""
+        refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
+        if not (confirms or sees_numbers(caller, sent.member)):
+            return refs
+        texts = await self._texts_of(caller.club.id, refs.values())
+        return {name: texts.get(ref, ref) for name, ref in refs.items()}
+
+    async def forget_numbers(self, club: Club, whose: int | None) -> None:
+        """Delete the replaced numbers of a member, or of the club (None). Calling it again changes nothing."""
+        payee = club.standing.payee_of(whose)
+        if gone := set(payee.numbers).difference(_kept(payee)):
+            await in_thread(self._names.forget, gone)
+
+    async def _texts_of(self, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
+        """Return the stored texts by ref. A deleted text is left out."""
+        wanted = list(refs)
+        return await in_thread(self._names.read, club_id, wanted) if wanted else {}

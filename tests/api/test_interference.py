@@ -219,7 +219,7 @@ async def audit(app: Litestar, worlds: Worlds) -> int:
     """An auditor sees of a deal under way what a spectator does, and of one that is over what the official does; of
     how many events of either."""
     match_id, (auditor, *_) = worlds.ids[0], worlds.auditors
-    match = await app.state.service.match(match_id)
+    match = await app.state.service.reader.match(match_id)
     over = match.public_to
     under_way = match.version - over
 

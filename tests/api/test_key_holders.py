@@ -17,7 +17,8 @@ from api.access.caller import SPECTATOR
 from api.access.clubs import KeyHolder
 from api.access.keys import written
 from api.access.principals import by_key, by_token
-from api.runtime.service import Service, club_of, match_of
+from api.runtime.aggregate_reader import club_of, match_of
+from api.runtime.service import Service
 from referee.acts import Deal, Knock
 from referee.clubs.commands import RotateKey
 from referee.events import Visibility

@@ -139,7 +139,7 @@ class TestHealth:
     ) -> None:
         table, deal = Table(own_client), {"act": "deal", "seat": 0, "hands": HANDS}
         monkeypatch.setattr("api.runtime.health.STUCK_SECONDS", 0.1)
-        monkeypatch.setattr("api.runtime.service.ACT_SECONDS", 0.2)
+        monkeypatch.setattr("api.runtime.commands.ACT_SECONDS", 0.2)
         with held(store_url):
             answer = table.post("/acts", deal, 0, **{"Idempotency-Key": "k"})
             assert (answer.status_code, answer.json()["type"]) == (503, "/problems/outcome-unknown")

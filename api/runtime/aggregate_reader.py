@@ -1,0 +1,159 @@
+"""Finding matches and clubs: from memory or the store, at the version that a request needs."""
+
+import asyncio
+import logging
+from uuid import UUID
+
+from api.http.problems import Problem
+from api.http.threads import in_thread
+from api.runtime.metrics import Metrics
+from api.runtime.wakeups import Hub, set_within
+from referee.phases import Over
+from referee.store.aggregate import Aggregate
+from referee.store.clock import utc_now
+from referee.store.club import Club
+from referee.store.damaged import DamagedRow
+from referee.store.desk import Desk
+from referee.store.match import Match
+from referee.store.store import Referee, UnknownAggregate
+
+log = logging.getLogger(__name__)
+
+
+class AggregateReader:
+    """Finds matches and clubs, and waits for versions that another process may have stored."""
+
+    def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
+        """``wait_seconds``: how long a read waits for the version that it asks for."""
+        self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
+        self._wait_seconds = wait_seconds
+        self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
+
+    async def match(self, match_id: UUID, min_version: int = 0) -> Match:
+        """Return the match, at this version or later; wait for it briefly.
+
+        Raises ``UnknownAggregate`` if there is no such match, Problem if it does not reach the version in time.
+        """
+        match = match_of(self._desk.cached(match_id) or await self._loaded(match_id))
+        return match if match.version >= min_version else match_of(await self._at_version(match, min_version))
+
+    async def club(self, club_id: UUID, min_version: int = 0) -> Club:
+        """Return the club, at this version or later; wait for it briefly.
+
+        Raises ``UnknownAggregate`` if there is no such club, Problem if it does not reach the version in time.
+        """
+        club = club_of(self._desk.cached(club_id) or await self._loaded(club_id))
+        return club if club.version >= min_version else club_of(await self._at_version(club, min_version))
+
+    async def opened(self, match_id: UUID) -> Match:
+        """Return the match for a caller who needs its opening: the state may be older than the stored one.
+
+        Raises ``UnknownAggregate`` if there is no such match.
+        """
+        return match_of(self._desk.cached(match_id, as_it_was=True) or await self._loaded(match_id))
+
+    async def begun(self, match_id: UUID) -> Match:
+        """Return the match as it was opened.
+
+        Raises ``UnknownAggregate`` if there is no such match, ``DamagedRow`` if its opening cannot be read.
+        """
+        return match_of(await in_thread(self._referee.replay, match_id, 1))
+
+    async def newest(self, match: Match) -> Match:
+        """Return the match as it is stored: another process may have added events."""
+        return match_of(await self._stored(match))
+
+    async def newest_club(self, club: Club) -> Club:
+        """Return the club as it is stored: another process may have added events."""
+        return club_of(await self._stored(club))
+
+    async def readable_club(self, club_id: UUID) -> Club | None:
+        """Return the club, None if there is no such club or its rows cannot be read.
+
+        A match of a club with a damaged row can be played without the names of its members.
+        """
+        try:
+            club = self._desk.cached(club_id) or await self._loaded(club_id)
+        except UnknownAggregate:
+            return None
+        except DamagedRow as damaged:
+            self._metrics.found_damaged(damaged)
+            log.error("the names of the members of a club are not shown: %s", damaged)
+            return None
+        return club if isinstance(club, Club) else None
+
+    async def match_with_case(self, match_id: UUID, case: int) -> Match:
+        """Return the match, which has a case of this number. Raises Problem (404) if it has not."""
+        match = await self.match(match_id)
+        if case > match.state.table.ledger.cases:
+            match = await self.newest(match)
+        last = match.state.table.ledger.cases
+        if not 1 <= case <= last:
+            raise Problem("no_such_case", last=last)
+        return match
+
+    async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
+        """Return whether a case was ruled on, in a match that members of this club may know.
+
+        False for a match or a case that does not exist, or that a match of ``club`` may not mention.
+        """
+        try:
+            match = await self.match(match_id)
+        except (UnknownAggregate, DamagedRow):
+            return False
+        of = match.opened
+        if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
+            return False
+        if not 1 <= case <= match.state.table.ledger.cases:
+            return False
+        return match.docket is None or match.docket.case(case).verdict is not None
+
+    async def _loaded(self, aggregate_id: UUID) -> Aggregate:
+        """Read an aggregate that is not cached, once for all requests that wait for it."""
+        if aggregate_id in self._loading:
+            await asyncio.shield(self._loading[aggregate_id])
+            if found := self._desk.cached(aggregate_id):
+                return found  # else another process has added events since it was read
+        loading = asyncio.ensure_future(in_thread(self._desk.get, aggregate_id))
+        self._loading[aggregate_id] = loading
+        try:
+            return await asyncio.shield(loading)
+        finally:
+            if self._loading.get(aggregate_id) is loading:
+                del self._loading[aggregate_id]
+
+    async def _at_version(self, aggregate: Aggregate, min_version: int) -> Aggregate:
+        aggregate_id = aggregate.id
+        deadline = asyncio.get_running_loop().time() + self._wait_seconds
+        with self._hub.waiting(aggregate_id) as changed:
+            # Once from the store: another process may have added the events. Later ones wake this request.
+            now = await in_thread(self._desk.get, aggregate_id, min_version=min_version)
+            while now.version < min_version:
+                left = deadline - asyncio.get_running_loop().time()
+                if left <= 0 or self._hub.closed or not await set_within(changed, left):
+                    raise Problem("version_not_reached", version=now.version, min_version=min_version)
+                found = self._desk.cached(aggregate_id)
+                now = await in_thread(self._desk.get, aggregate_id) if found is None else found
+            return now
+
+    async def _stored(self, aggregate: Aggregate) -> Aggregate:
+        return await in_thread(self._desk.get, aggregate.id, min_version=aggregate.version + 1)
+
+
+def is_over(match: Match) -> bool:
+    """Return whether no event can follow, unless officials open a case again."""
+    return isinstance(match.state, Over) and not match.provisional(utc_now())
+
+
+def match_of(aggregate: Aggregate) -> Match:
+    """Return the aggregate as a match. Raises ``UnknownAggregate`` if it is something else."""
+    if not isinstance(aggregate, Match):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate
+
+
+def club_of(aggregate: Aggregate) -> Club:
+    """Return the aggregate as a club. Raises ``UnknownAggregate`` if it is something else."""
+    if not isinstance(aggregate, Club):
+        raise UnknownAggregate(str(aggregate.id))
+    return aggregate

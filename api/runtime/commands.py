@@ -1,0 +1,116 @@
+"""Doing commands at the desk, and storing the names and texts in them outside the events."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from api.http.problems import STORE_FAILURES
+from api.http.threads import in_thread
+from api.personal_data.names import Kind, Names
+from api.personal_data.texts import replaced, written
+from api.runtime.aggregate_reader import AggregateReader
+from referee.refusals import Refused
+from referee.store.acts import key_of
+from referee.store.clock import ClockWrong
+from referee.store.command import (
+    Busy,
+    Command,
+    Full,
+    InDoubt,
+    KeyReused,
+    NotHeld,
+    OpenedByAnother,
+    Outcome,
+    Overtaken,
+    Stale,
+)
+from referee.store.desk import Desk
+from referee.store.match import Match
+from referee.store.store import UnknownAggregate
+
+ACT_SECONDS = 4.5
+"""Seconds a request waits for the desk. It takes milliseconds if the store is well."""
+ASIDE_SECONDS = 25.0
+"""Seconds a request waits if the whole history of a match has to be read for it. Proxies give up after 30 or 60."""
+REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
+"""The errors that say for certain that nothing was done."""
+
+
+class Commands:
+    """Has commands decided and stored by the desk."""
+
+    def __init__(self, desk: Desk, reader: AggregateReader, names: Names) -> None:
+        self._desk, self._reader, self._names = desk, reader, names
+
+    async def do(self, command: Command) -> Outcome:
+        """Have the desk decide and store a command, and return its outcome.
+
+        The texts of a command to a club's match are stored among the names; the desk gets only their refs.
+        Raises :class:`InDoubt` if the store does not answer in time.
+        """
+        texts = written(command.request)
+        match = await self._reader.opened(command.id) if texts else None
+        if match is None or match.opened.club is None:
+            return await self._decided(command)
+        key, writer = command.key, await self._writer(match, command)
+        act = None if key is None else f"{command.id} {key_of(command.actor, key).hex()}"
+        async with self.refs_for(match.opened.club, texts, member=writer, act=act, match=command.id) as refs:
+            request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
+            return await self._decided(replace(command, request=request))
+
+    @asynccontextmanager
+    async def refs_for(
+        self,
+        club: UUID,
+        texts: Sequence[str],
+        *,
+        member: int | None = None,
+        act: str | None = None,
+        match: UUID | None = None,
+        kind: Kind = "text",
+    ) -> AsyncIterator[tuple[str, ...]]:
+        """Store names or texts, and yield their refs for a command. Delete them if the command is refused.
+
+        The arguments are those of :meth:`~api.personal_data.names.Names.put`.
+        """
+        refs = await in_thread(self._names.put, club, member, texts, act=act, match=match, kind=kind)
+        try:
+            yield refs
+        except REFUSED:
+            with suppress(Busy, *STORE_FAILURES):  # then they stay, and no event has their refs
+                await in_thread(self._names.drop, refs)
+            raise
+
+    async def _decided(self, command: Command) -> Outcome:
+        loop = asyncio.get_running_loop()
+        future, answered = self._desk.submit(command), loop.create_future()
+
+        def go_on() -> None:
+            if not answered.done():
+                answered.set_result(None)
+
+        def go_on_unless_aside() -> None:
+            if not future.aside:
+                go_on()
+
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(go_on))
+        late = loop.call_later(ACT_SECONDS, go_on_unless_aside), loop.call_later(ASIDE_SECONDS, go_on)
+        await answered
+        for one in late:
+            one.cancel()
+        if not future.done():  # a command that the desk has not begun can be cancelled
+            raise Busy if future.cancel() else InDoubt
+        return future.result()
+
+    async def _writer(self, match: Match, command: Command) -> int | None:
+        """Return the member who wrote the texts of a command: at a seat, or with a key. None if no member did."""
+        actor, opened = command.actor, match.opened
+        seat = actor if isinstance(actor, int) else getattr(command.request, "seat", None)
+        if isinstance(seat, int):
+            return opened.members[seat] if 0 <= seat < len(opened.members) else None
+        club = None if opened.club is None else await self._reader.readable_club(opened.club)
+        key = None if club is None or not str(actor).startswith("key:") else club.standing.key(str(actor)[4:])
+        return None if key is None else key.member

@@ -1,0 +1,45 @@
+"""Holding back an answer until its match has gone on."""
+
+import asyncio
+from collections.abc import Callable
+
+from api.access.caller import Caller
+from api.http.headers import Req
+from api.runtime.aggregate_reader import is_over
+from api.runtime.service import Service
+from api.runtime.wakeups import set_within
+from referee.store.clock import utc_now
+from referee.store.match import Match
+
+
+async def wait_for_news(
+    service: Service, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
+) -> Match:
+    """Return the match as soon as it is not ``known`` to the caller any more, or after some seconds.
+
+    Does not wait for a match that is over, nor for a caller who has closed the connection. Raises
+    :class:`~referee.store.command.Busy` if too many wait, Problem (401) if the token or key has ended meanwhile.
+    """
+    if not (seconds and known(match)):
+        return match
+    deadline = asyncio.get_running_loop().time() + seconds
+    with service.hub.polling(match.id, *caller.rests_on) as changed:
+        gone = asyncio.create_task(_gone(request, changed))
+        try:
+            while known(match := await service.reader.match(match.id)) and not (is_over(match) or gone.done()):
+                left = deadline - asyncio.get_running_loop().time()
+                if left <= 0 or service.hub.closed:
+                    break
+                await set_within(changed, min(left, caller.seconds_left(utc_now())))
+                caller = await service.access.must_still(match, caller)
+        finally:
+            gone.cancel()
+    await service.access.must_still(match, caller)
+    return await service.member_names.named(request, match)
+
+
+async def _gone(request: Req, changed: asyncio.Event) -> None:
+    """Set the event when the caller has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    changed.set()
