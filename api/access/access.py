@@ -15,6 +15,7 @@ from api.access.limits import Limits
 from api.access.principals import by_key, by_nothing, by_token
 from api.access.tickets import Tickets
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.problems import CHALLENGE, Problem
 from projections.visibility import Sight
 from referee.admission import Invite, IssueToken
@@ -47,11 +48,11 @@ class Matches(Clubs, Protocol):
 class Names(Protocol):
     """Shows the names of members, and the texts that they wrote."""
 
-    def tell(self, request: Req, match: Match) -> None:
-        """Whoever asks may read what was written in it."""
+    def texts_in(self, match: Match) -> MemberTexts:
+        """Return the texts of a match for a caller who may read them."""
 
-    async def named(self, request: Req, match: Match) -> Match:
-        """With the names of those who play, where he may read them."""
+    async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
+        """Return the match with the names of its players, and the texts with the mark of these names."""
 
 
 class InThread(Protocol):
@@ -94,7 +95,7 @@ class Access:
         if match.version < min_version:
             match = await self._matches.match(match_id, min_version)
             caller = _must_be_somebody(match, _whose(match, shown, key))
-        return await self._told(request, match, caller), caller
+        return await self._with_names(match, caller)
 
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *asked: Request, noted: bool = True
@@ -102,8 +103,7 @@ class Access:
         """The match, which may be as it was, and who asks this of it, or something else; what is tried is ``noted``.
         404, 401, and 403 where it is not his to ask."""
         match, caller = await self._holder(match_id, shown)
-        if caller.knows_names(match):
-            self._names.tell(request, match)
+        texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
         if caller.actor is None:
             if asked and isinstance(asked[0], IssueToken | Invite):
                 caller = caller.reissues(match, asked[0])
@@ -112,7 +112,7 @@ class Access:
             if noted:
                 caller.tries(request, match, one)
             caller.must_be_theirs(match, one)
-        return match, caller
+        return match, replace(caller, texts=texts)
 
     async def must_still(self, match: Match, caller: Caller) -> Caller:
         """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
@@ -161,14 +161,16 @@ class Access:
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
         with suppress(Problem):  # of what has ended meanwhile
             if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
-                return await self._told(request, match, caller), caller
+                return await self._with_names(match, caller)
         raise Problem("ticket_unknown", headers=CHALLENGE)
 
-    async def _told(self, request: Req, match: Match, caller: Caller) -> Match:
-        """The match, by the names of those who play where he is told them, and then what they wrote as well."""
-        if caller.knows_names(match):
-            self._names.tell(request, match)
-        return await self._names.named(request, match)
+    async def _with_names(self, match: Match, caller: Caller) -> tuple[Match, Caller]:
+        """Return the match and the caller. If the caller knows the names, they are in the match, and the caller has
+        the texts."""
+        if not caller.knows_names(match):
+            return match, caller
+        match, texts = await self._names.named(match, self._names.texts_in(match))
+        return match, replace(caller, texts=texts)
 
     async def _holder(self, match_id: UUID, shown: Credential) -> tuple[Match, Caller]:
         """The match, which may be as it was, and who shows this. 404, 401."""

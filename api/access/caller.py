@@ -7,6 +7,7 @@ from api.access.attempts import tries
 from api.access.clubs import KeyHolder, must_have, why_not_taken
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.problems import Problem
 from projections.visibility import Sight
 from referee.actors import Actor
@@ -40,6 +41,8 @@ class Caller(Value):
     """The SHA-256 of the token of the match that he holds, which the desk looks at again; ``None``: he holds none."""
     key: KeyHolder | None = None
     """Whose key he has shown: of a club, perhaps of another than the match's."""
+    texts: MemberTexts = NO_TEXTS
+    """The names and texts of members that the caller may read in answers about the match."""
     audits: bool = False
     """Whether he sees as the official what is over."""
 

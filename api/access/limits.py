@@ -153,7 +153,7 @@ class Limits:
             self._good.popitem(last=False)
 
     def found_good(self, held: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller has shown a good token or key: its own limits hold from now on, or those of a key's club.
+        """Note that the caller has shown a good token or key: from now on its own limits hold, or those of its club.
 
         ``held``: its SHA-256. ``club``: the club of the key or of the token's match; calls in threads count as the
         club's from now on.

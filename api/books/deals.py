@@ -317,7 +317,7 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
     tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language, *appealable(seen, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     place = await place_of(service, seen, deal)
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
     if plain:
         body = await in_long_thread(read_text, service, seen, place)
@@ -330,4 +330,4 @@ async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: 
         )
         cases = await service.books.ask_of(book, seen.id, seen.version, question)
         body = await in_long_thread(read_record, service, seen, place, cases, caller, language)
-    return await long_reply(request, body, tag, headers=headers, media_type=PLAIN if plain else JSON)
+    return await long_reply(request, body, tag, caller.texts, headers=headers, media_type=PLAIN if plain else JSON)

@@ -25,7 +25,7 @@ from projections.pots import Pot
 async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The pot."""
     service = service_of(request)
-    seen, _ = await service.access.sees(request, match, min_version)
+    seen, caller = await service.access.sees(request, match, min_version)
     if not seen.rules.has_pot:
         raise Problem("no_such_pot", ruleset=seen.rules.key)
-    return await answer(request, seen, service.books.pots, pots.csv)
+    return await answer(request, seen, service.books.pots, pots.csv, caller.texts)

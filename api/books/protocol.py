@@ -26,5 +26,5 @@ from projections.protocols import Protocol
 async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The protocol."""
     service = service_of(request)
-    seen, _ = await service.access.sees(request, match, min_version)
-    return await answer(request, seen, service.books.protocols, protocols.csv)
+    seen, caller = await service.access.sees(request, match, min_version)
+    return await answer(request, seen, service.books.protocols, protocols.csv, caller.texts)

@@ -45,13 +45,13 @@ def read_settlement(service: Service, match: Match, basis: Basis, provisional: b
 async def get_settlement(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The settlement."""
     service = service_of(request)
-    seen, _ = await service.access.sees(request, match, min_version)
+    seen, caller = await service.access.sees(request, match, min_version)
     basis = seen.rules.basis(seen.opened.options) if seen.opened.stakes is not None else None
     if basis is None:
         raise Problem("not_for_money")
     provisional = seen.provisional(utc_now())
     tag = tag_of(seen.version, *(("provisional",) if provisional else ()))
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has)
     body = await in_long_thread(read_settlement, service, seen, basis, provisional)
-    return await long_reply(request, body, tag)
+    return await long_reply(request, body, tag, caller.texts)

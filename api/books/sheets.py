@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from api.http.describe import Text, described, in_header
 from api.http.headers import Req, header, held, prefers, tag_of
 from api.http.long_answers import long_reply
+from api.http.member_texts import MemberTexts
 from api.http.replies import JSON, PRIVATE, Reply, not_modified
 from api.runtime.service import service_of
 from projections.follow.sheets import S, Sheets
@@ -29,22 +30,26 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
     )
 
 
-async def answer(request: Req, seen: Match, book: Sheets[S], written: Callable[[S], str]) -> Reply:
-    """The sheet of a match when the book has come to what was ``seen``, as a table where the caller prefers it, which
-    is ``written`` of it. 503 where the book does not come there in time."""
+async def answer(
+    request: Req, match: Match, book: Sheets[S], written: Callable[[S], str], texts: MemberTexts
+) -> Reply:
+    """Return the sheet of a match at its version: as JSON, or as the table that ``written`` makes of it.
+
+    Raises Problem (503) if the book does not reach the version in time.
+    """
     media_type, kinds = (CSV, ("csv",)) if prefers(header(request, b"accept"), CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
-    if tag := held(request, tag_of(seen.version, *kinds)):
+    if tag := held(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
-    players = seen.opened.players  # by the names that the caller is told
+    players = match.opened.players  # by the names that the caller is told
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
         sheet = book.answer(connection, match_id, players=players)
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
     question = table if media_type == CSV else partial(book.written, players=players)
-    found = await service_of(request).books.ask_of(book, seen.id, seen.version, question)
+    found = await service_of(request).books.ask_of(book, match.id, match.version, question)
     assert found is not None, "the book has come to the version of the match"
     body, version = found
-    return await long_reply(request, body, tag_of(version, *kinds), headers=headers, media_type=media_type)
+    return await long_reply(request, body, tag_of(version, *kinds), texts, headers=headers, media_type=media_type)

@@ -113,4 +113,4 @@ async def list_attempts(
     following = seen[-1].number if len(rows) > limit else None
     body = encode(AttemptPage(attempts=tuple(seen), next=following))
     headers = PRIVATE if following is None else PRIVATE | more(request, after=following, limit=limit)
-    return await marked_reply(request, body, headers=headers)
+    return await marked_reply(request, body, caller.texts, headers=headers)

@@ -10,6 +10,7 @@ from litestar.params import QueryParameter
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
 from api.http.headers import Req
+from api.http.member_texts import MemberTexts
 from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.replies import PRIVATE, Reply
 from api.matches.schemas import RulesetSeen
@@ -126,9 +127,9 @@ async def list_cases(
     service, at = service_of(request), utc_now()
     book = service.books.cases
 
-    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> CasePage:
-        service.member_names.tell_of(request, {one.match for one in found})
-        return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[CasePage, MemberTexts]:
+        texts = service.member_names.texts_in_all({one.match for one in found})
+        return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind), texts
 
     return await page_reply(
         request,

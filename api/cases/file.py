@@ -116,11 +116,12 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
             connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
-    service.member_names.tell_of(request, {seen.id, *(one.match for one, _ in earlier)})
+    matches = {seen.id, *(one.match for one, _ in earlier)}
+    texts = caller.texts._replace(resolver=service.member_names.texts_in_all(matches).resolver)
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:
         headers |= {"Content-Security-Policy": case_policy()}
-    if has := held(request, tag):
+    if has := held(request, tag, texts):
         return not_modified(has, headers)
-    return await long_reply(request, body, tag, headers=headers, media_type=HTML if as_page else JSON)
+    return await long_reply(request, body, tag, texts, headers=headers, media_type=HTML if as_page else JSON)

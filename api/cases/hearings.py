@@ -88,14 +88,14 @@ async def _heard(request: Req, service: Service, match_id: UUID, case: int, call
     """Has a request decided and stored, and answers with the case after it."""
     key, expected = key_of(request), expected_by(request)
     outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
-    match = await service.member_names.named(request, match_of(outcome.aggregate))
+    match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
     language, at = language_of(header(request, b"accept-language")), utc_now()
     entries = await entries_to(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
     headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(told_of)}
-    return of_match(told_of, version, status=201, headers=headers)
+    return of_match(told_of, version, texts, status=201, headers=headers)
 
 
 @post(
@@ -202,7 +202,8 @@ async def rule_on_case(
     _must_be_rule(seen, sent.rule)
     await _must_be_ruled(service, seen, sent.precedents)
     if preview:
-        return await _preview(request, service, await service.member_names.named(request, seen), caller, asked)
+        named, texts = await service.member_names.named(seen, caller.texts)
+        return await _preview(request, service, named, replace(caller, texts=texts), asked)
     return await _heard(request, service, match, case, caller, asked)
 
 
@@ -254,4 +255,4 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
         "events": [_foreseen(one, caller) for one in made],
     }
     body = await in_long_thread(encode, answer)  # which is as long as the protocol
-    return Reply(body, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})
+    return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})

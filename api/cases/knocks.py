@@ -161,7 +161,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
         "a knock makes a case or joins it"
     )
-    after = await service.member_names.named(request, match_of(outcome.aggregate))
+    after, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
     if isinstance(first, CaseStated):
         entries = await entries_to(service, after, first.case, version, caller)
     else:
@@ -169,7 +169,7 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
     headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
-    return of_match(case, version, status=201, headers=headers)
+    return of_match(case, version, texts, status=201, headers=headers)
 
 
 @get(
@@ -210,9 +210,9 @@ async def list_knocks(
     page, link = await service.books.ask_of(book, match, seen.version, read_page)
     tag = tag_in(seen.version, language, *appealable(seen, at))
     headers = in_language(language) | link
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
-    return await long_reply(request, page, tag, headers=headers)
+    return await long_reply(request, page, tag, caller.texts, headers=headers)
 
 
 @get(
@@ -245,6 +245,6 @@ async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version:
     answer = await service.books.ask_of(book, match, seen.version, read)
     tag = tag_in(seen.version, language, *appealable(seen, at))
     headers = in_language(language) | ruled_by(answer)
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
-    return await long_reply(request, encode(answer), tag, headers=headers)
+    return await long_reply(request, encode(answer), tag, caller.texts, headers=headers)

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from api.http.describe import KEY, described
 from api.http.headers import Req, tag_of
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, short
 from api.runtime.member_names import Numbers, sees_numbers
@@ -98,4 +99,5 @@ async def get_club(request: Req, club: ClubId, min_version: ClubMinVersion = 0) 
     service = service_of(request)
     caller = await service.club_access.caller(request, club, min_version)
     found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
-    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, found.get(None, Numbers())))
+    numbers = found.get(None, Numbers())
+    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, numbers), NO_TEXTS)

@@ -14,6 +14,7 @@ from api.clubs.erasing import TextsErased, planned
 from api.clubs.new_keys import Made, derived_by, drawn, make
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
+from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.http.writes import must_be_long, replayed
@@ -355,7 +356,7 @@ def _answer(
                     key_expires_at=invited.expires_at,
                 )
     secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
-    return of_match(done, version, status=201, headers={**replayed(outcome), **secret})
+    return of_match(done, version, NO_TEXTS, status=201, headers={**replayed(outcome), **secret})
 
 
 def _key(club: Club, key_id: KeyId) -> Key:

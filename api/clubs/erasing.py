@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from api.access.clubs import ClubCaller
+from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import booked
@@ -79,7 +80,7 @@ async def foreseen(service: Service, caller: ClubCaller, sent: EraseSent, expect
             TextForeseen(match=str(one.match), deleted=one.after is None, places=one.places) for one in listed
         ),
     )
-    return of_match(answer, club.version)
+    return of_match(answer, club.version, NO_TEXTS)
 
 
 async def _visible(service: Service, caller: ClubCaller, matches: list[UUID]) -> set[UUID]:

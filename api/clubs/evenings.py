@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
@@ -74,4 +75,5 @@ async def list_evenings(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
         for number, evening in page.found
     )
-    return await page_reply(request, EveningPage(version=now.version, evenings=seen, next=page.next), page.next)
+    shown = EveningPage(version=now.version, evenings=seen, next=page.next)
+    return await page_reply(request, shown, page.next, NO_TEXTS)

@@ -13,6 +13,7 @@ from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
 from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_thread
 from api.http.writes import must_be_recent, opening_key_of
@@ -111,7 +112,7 @@ async def found_club(request: Req) -> Reply:
     first = club.standing.keys[0]
     told = ClubMade(id=club_id, version=version, member=1, key=made.given(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
-    return of_match(told, version, status=201, headers=headers)
+    return of_match(told, version, NO_TEXTS, status=201, headers=headers)
 
 
 async def _founded(

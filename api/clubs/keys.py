@@ -8,6 +8,7 @@ from litestar import get
 from api.access.clubs import KeyHolder, must_have
 from api.http.describe import KEY, described
 from api.http.headers import Req, tag_by
+from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
@@ -96,7 +97,8 @@ async def list_keys(
     must_have(caller, "keys")
     page = some(enumerate(caller.club.standing.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.found]
-    return await page_reply(request, {"version": caller.club.version, "keys": seen, "next": page.next}, page.next)
+    shown = {"version": caller.club.version, "keys": seen, "next": page.next}
+    return await page_reply(request, shown, page.next, NO_TEXTS)
 
 
 @get(
@@ -112,4 +114,4 @@ async def list_keys(
 async def get_key(request: Req) -> Reply:
     """What a key is good for."""
     told = key_self(await service_of(request).club_access.holder(request))
-    return short(request, tag_by(encode(told)), lambda: told)
+    return short(request, tag_by(encode(told)), lambda: told, NO_TEXTS)

@@ -9,6 +9,7 @@ from litestar.params import QueryParameter
 from api.access.clubs import KeyHolder
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
@@ -85,4 +86,5 @@ async def list_members(
         )
         for number, member in page.found
     )
-    return await page_reply(request, MemberPage(version=caller.club.version, members=seen, next=page.next), page.next)
+    shown = MemberPage(version=caller.club.version, members=seen, next=page.next)
+    return await page_reply(request, shown, page.next, NO_TEXTS)

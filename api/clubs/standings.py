@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, Fresh, OfRuleset
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
@@ -99,4 +100,4 @@ async def get_standings(
 
     found, behind = await service.books.ask_of_all(matches, read, fresh=fresh)
     page = encode(Standings(season=season, standings=found, behind=behind))
-    return await marked_reply(request, page, headers=PRIVATE)
+    return await marked_reply(request, page, NO_TEXTS, headers=PRIVATE)

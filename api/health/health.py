@@ -8,6 +8,7 @@ from litestar import get
 from api.access.access import anybody
 from api.http.describe import described
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.http.routes import routed
@@ -37,7 +38,7 @@ class Health(Value):
 async def health_live(request: Req) -> Reply:
     """Is the process up."""
     anybody(request)
-    return reply(Health(status="up"))
+    return reply(Health(status="up"), NO_TEXTS)
 
 
 @get(
@@ -61,7 +62,7 @@ async def health_ready(request: Req) -> Reply:
         troubles.insert(0, {"code": "store_silent"})
     if troubles:
         raise Problem("not_ready", reasons=troubles)
-    return reply(Health(status="up", follower_lag=lag))
+    return reply(Health(status="up", follower_lag=lag), NO_TEXTS)
 
 
 CALLS = routed("/", [health_live, health_ready], tags=["Operators"])

@@ -10,6 +10,7 @@ from litestar.types import Message, Scope
 from uvicorn import Config
 
 from api.http.headers import Req, secured
+from api.http.member_texts import NO_TEXTS
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol, ServingState
 from api.http.replies import Reply
@@ -25,9 +26,8 @@ BODY_MAX = 1024
 async def metrics(request: Req) -> Reply:
     """Counters."""
     service = service_of(request)
-    return Reply(
-        exposition(service.metrics, await in_probe_thread(service.health.gauges)).encode(), media_type=MEDIA_TYPE
-    )
+    text = exposition(service.metrics, await in_probe_thread(service.health.gauges))
+    return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
 
 
 async def _begun(message: Message, _: Scope) -> None:

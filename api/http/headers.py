@@ -6,8 +6,8 @@ from hashlib import blake2b
 from typing import Any
 
 from litestar import Request
-from litestar.types import Scope
 
+from api.http.member_texts import MemberTexts
 from referee.sentences import Language
 
 Req = Request[Any, Any, Any]
@@ -15,8 +15,6 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 
 Headers = list[tuple[bytes, bytes]]
 
-NAMED = "named"
-"""Where the state of a request has what an ETag tells of the names that whoever asks is told."""
 NAMES_MAX = 32
 """So many are read of what a header such as Accept names; a browser names ten."""
 
@@ -136,21 +134,12 @@ def letters(number: int) -> str:
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
-def tag_for(scope: Scope, tag: str) -> str:
-    """The ETag of an answer as it goes to whoever asks: he may be told names, and they change beside the version."""
-    names: str | None = scope["state"].get(NAMED)
-    if names is None or names in tag:
-        return tag
-    end = '-gzip"' if tag.endswith('-gzip"') else '"'
-    return f"{tag.removesuffix(end)}{names}{end}"
-
-
-def held(request: Req, tag: str) -> str | None:
-    """The ETag under which the caller has this answer already, as it is or compressed, if he does.
+def held(request: Req, tag: str, texts: MemberTexts) -> str | None:
+    """Return the ETag under which the caller has this answer already, plain or compressed, None if it has it not.
 
     The comparison is the weak one; what cannot be read matches nothing.
     """
-    tag = tag_for(request.scope, tag)
+    tag = texts.tag(tag)
     given = header(request, b"if-none-match")
     if given is None:
         return None

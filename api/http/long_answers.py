@@ -3,18 +3,24 @@
 from collections.abc import Mapping
 
 from api.http.headers import Req, held, packed_tag, tag_by, takes_gzip
+from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
-from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified, with_texts
+from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified
 from api.http.threads import in_long_thread
 from referee.store.command import Busy
 
 
 async def long_reply(
-    request: Req, body: bytes, tag: str, *, headers: Mapping[str, str] = PRIVATE, media_type: str = JSON
+    request: Req,
+    body: bytes,
+    tag: str,
+    texts: MemberTexts,
+    *,
+    headers: Mapping[str, str] = PRIVATE,
+    media_type: str = JSON,
 ) -> Reply:
-    """An answer that may be long, with texts in their places: packed in a thread where that is worth it and the
-    reader takes it."""
-    body = await with_texts(request.scope, body, media_type)
+    """Return an answer that may be long. A thread compresses it if that saves something and the client accepts it."""
+    body = await texts.put_in(body, media_type)
     if len(body) >= PACK_FROM and takes_gzip(request):
         try:
             body = await in_long_thread(packed, body)
@@ -22,12 +28,14 @@ async def long_reply(
             pass  # there is an answer: it goes as it is
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
-    return Reply(body, media_type=media_type, headers=named(tag, headers), whole=True)
+    return Reply(body, NO_TEXTS, media_type=media_type, headers=named(texts.tag(tag), headers))
 
 
-async def marked_reply(request: Req, body: bytes, *, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """An answer that has no version: its tag is a mark of what it says; or that the reader has it."""
+async def marked_reply(
+    request: Req, body: bytes, texts: MemberTexts, *, headers: Mapping[str, str] = PRIVATE
+) -> Reply:
+    """Return an answer that has no version, with an ETag made of its body, or 304 if the caller has it."""
     tag = tag_by(body)
-    if has := held(request, tag):
+    if has := held(request, tag, texts):
         return not_modified(has, headers)
-    return await long_reply(request, body, tag, headers=headers)
+    return await long_reply(request, body, tag, texts, headers=headers)

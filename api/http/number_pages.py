@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import MemberTexts
 from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
@@ -40,7 +41,7 @@ def _number(cursor: str) -> int:
     return int(cursor)
 
 
-async def page_reply(request: Req, page: Any, following: str | None) -> Reply:
-    """The answer, or that the caller has it; ``following``: where the next page begins."""
+async def page_reply(request: Req, page: Any, following: str | None, texts: MemberTexts) -> Reply:
+    """Return a page, or 304 if the caller has it. ``following``: the cursor of the next page."""
     link = more(request, cursor=following) if following else {}
-    return await marked_reply(request, encode(page), headers=PRIVATE | link)
+    return await marked_reply(request, encode(page), texts, headers=PRIVATE | link)

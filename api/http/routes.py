@@ -8,7 +8,7 @@ from litestar.controller import Controller
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 
 from api.http.headers import Req
-from api.http.replies import Reply
+from api.http.replies import Reply, bodiless
 
 
 def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
@@ -39,7 +39,7 @@ def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] 
 
 @HTTPRouteHandler(http_method="OPTIONS", include_in_schema=False)
 async def _options(request: Req) -> Reply:
-    return Reply(status=204, headers={"Allow": request.scope["route_handler"].opt["allow"]})
+    return bodiless(204, {"Allow": request.scope["route_handler"].opt["allow"]})
 
 
 def _options_of(path: str, methods: Iterable[str]) -> HTTPRouteHandler:

@@ -43,7 +43,7 @@ async def get_invitation(request: Req, invitation: CodeSent) -> Reply:
     service = service_of(request)
     aggregate = _aggregate_of(invitation)
     if (seat := await seats.find(service, aggregate, invitation)) is not None:
-        return await seats.show(service, request, *seat)
+        return await seats.show(service, *seat)
     if (key := await keys.find(service, aggregate, invitation)) is not None:
         return await keys.show(service, *key)
     raise Problem("no_such_invitation")

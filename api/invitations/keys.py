@@ -7,6 +7,7 @@ from api.access.tokens import hash_of
 from api.clubs.new_keys import derived_by, drawn, make
 from api.clubs.schemas import KeyGiven
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
 from api.runtime.aggregate_reader import club_of
@@ -107,7 +108,7 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
         by_name=None if by is None else called[by],
         expires_at=invitation.expires_at,
     )
-    return reply(shown, headers=NO_STORE)
+    return reply(shown, NO_TEXTS, headers=NO_STORE)
 
 
 async def redeem(service: Service, request: Req, club: Club, key_id: KeyId, code: str) -> Reply:
@@ -124,7 +125,7 @@ async def redeem(service: Service, request: Req, club: Club, key_id: KeyId, code
     assert taken.member is not None, "only members are invited"
     given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.given(key_id, taken))
     headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
-    return of_match(given, version, status=201, headers=headers)
+    return of_match(given, version, NO_TEXTS, status=201, headers=headers)
 
 
 def _key(club: Club, key_id: KeyId) -> Key:

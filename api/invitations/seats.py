@@ -6,6 +6,7 @@ from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import derived_by
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import opening_key_of, replayed
 from api.matches.schemas import RulesetSeen
@@ -96,12 +97,11 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
     return None if number is None else (match, number)
 
 
-async def show(service: Service, request: Req, match: Match, number: int) -> Reply:
+async def show(service: Service, match: Match, number: int) -> Reply:
     """Return what an invitation admits to. Raises ``InvitationOver`` if it can no longer be redeemed."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
-    service.member_names.tell(request, match)
-    match = await service.member_names.named(request, match)
+    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     opened, seat = match.opened, invitation.seat
     member = await _member_by(service, opened, invitation.by)
     names = {} if member is None or opened.club is None else await service.member_names.called(opened.club, (member,))
@@ -125,7 +125,7 @@ async def show(service: Service, request: Req, match: Match, number: int) -> Rep
         by_name=names.get(member) if member is not None else None,
         expires_at=invitation.expires_at,
     )
-    return reply(shown, headers=NO_STORE)
+    return reply(shown, texts, headers=NO_STORE)
 
 
 async def redeem(service: Service, request: Req, match: Match, number: int, code: str) -> Reply:
@@ -153,7 +153,7 @@ async def redeem(service: Service, request: Req, match: Match, number: int, code
         agreed=agreed,
     )
     headers = {"Location": f"/v1/matches/{match.id}", **NO_STORE, **replayed(outcome)}
-    return of_match(taken, version, status=201, headers=headers)
+    return of_match(taken, version, NO_TEXTS, status=201, headers=headers)
 
 
 def _actor(invitation: Invitation) -> Actor:

@@ -114,7 +114,7 @@ async def list_legal_acts(
     caller.must_know_acts(seen, whose)
     if isinstance(whose, int) and whose >= len(seen.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    return short(request, tag_of(seen.version), lambda: seen.legal(whose))
+    return short(request, tag_of(seen.version), lambda: seen.legal(whose), caller.texts)
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
@@ -163,7 +163,7 @@ async def send_act(request: Req, match: MatchId) -> Reply:
     _, caller = await service.access.acts(request, match, shown, act)
     outcome = await service.commands.do(caller.command(match, act, key=key, expected=expected))
     done = done_of(outcome, caller)
-    return of_match(done, done["version"], status=201, headers=replayed(outcome))
+    return of_match(done, done["version"], caller.texts, status=201, headers=replayed(outcome))
 
 
 @post(
@@ -220,4 +220,6 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     headers = {**PRIVATE, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
     if done and again == len(done):
         headers |= replayed(outcomes[-1])
-    return of_match(answer, done[-1]["version"], headers=headers) if done else reply(answer, headers=headers)
+    if done:
+        return of_match(answer, done[-1]["version"], caller.texts, headers=headers)
+    return reply(answer, caller.texts, headers=headers)

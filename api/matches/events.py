@@ -1,6 +1,7 @@
 """The audit trail of a match: by pages, as NDJSON, and as a stream that can be resumed."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -24,8 +25,7 @@ from api.http.replies import (
     GZIP,
     NDJSON,
     PRIVATE,
-    Reply,
-    all_with_texts,
+    bodiless,
     encode,
     named,
     not_modified,
@@ -137,18 +137,18 @@ async def list_events(
     """The audit trail."""
     service = service_of(request)
     seen, caller = await service.access.sees(request, match, max(min_version, after))
-    seen = await wait_for_news(service, request, seen, caller, wait, lambda now: now.version <= after)
+    seen, caller = await wait_for_news(service, request, seen, caller, wait, lambda now: now.version <= after)
     lined = prefers(header(request, b"accept"), NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
     if following is not None:
         headers |= more(request, after=following, limit=limit)
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
     if lined:
         return await _lined(request, seen, caller, after, following or seen.version, tag, headers)
     page = await in_thread(read_page, service, seen, caller, after, limit)
-    return await long_reply(request, page, tag, headers=headers)
+    return await long_reply(request, page, tag, caller.texts, headers=headers)
 
 
 async def _lined(
@@ -158,10 +158,12 @@ async def _lined(
     service = service_of(request)
     # The first lines before the answer begins, which may still be a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
-    lines = all_with_texts(request.scope, _lines(service, match, caller, first, end), NDJSON)
-    if len(first[0]) >= PACK_FROM and takes_gzip(request):
-        lines, tag, headers = _packed(lines, first[0]), packed_tag(tag), headers | GZIP
-    return streamed(request, lines, headers=named(tag, headers), media_type=NDJSON)
+    lines = _lines(service, match, caller, first, end)
+    if len(first[0]) < PACK_FROM or not takes_gzip(request):
+        return streamed(request, lines, caller.texts, headers=named(tag, headers), media_type=NDJSON)
+    headers = named(packed_tag(tag), headers | GZIP)
+    packed = partial(_packed, first=first[0])
+    return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
 
 async def _packed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
@@ -234,13 +236,13 @@ async def stream_events(
         only_looks = request.scope["method"] == "HEAD"  # which has no stream
         seen, caller = await service.access.by_ticket(request, match, ticket, start, only_looks=only_looks)
     if is_over(seen) and start >= seen.version:
-        return Reply(status=204, headers=PRIVATE)
+        return bodiless(204, PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
-    pieces = all_with_texts(request.scope, _stream(request, match, caller, start), EVENT_STREAM)
-    return streamed(request, pieces, headers=headers, media_type=EVENT_STREAM, ended=ended)
+    pieces = _stream(request, match, caller, start)
+    return streamed(request, pieces, caller.texts, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: Req) -> int | None:
@@ -266,7 +268,7 @@ async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> A
                 return
             caller = now
             if after == 0:
-                match = await service.member_names.named(request, match)
+                match, _ = await service.member_names.named(match, caller.texts)
             if told is not None and told.version == after >= match.version - PAGE:
                 if after < match.version:
                     yield await in_stream_thread(read_acts, service, told, match, caller)

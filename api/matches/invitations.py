@@ -98,4 +98,4 @@ async def invite(request: Req, match: MatchId) -> Reply:
         code=code,
         expires_at=invited.expires_at,
     )
-    return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})
+    return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})

@@ -14,6 +14,7 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
 from api.http.query import must_be_told
@@ -152,13 +153,13 @@ async def list_matches(
     service = service_of(request)
     book = service.books.matches
 
-    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> MatchPage:
+    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[MatchPage, MemberTexts]:
         names: Mapping[int, str] = {}
         if sight.club is not None:  # whoever holds a key of the club is told who plays
             theirs = (one.members for one in found if one.club == sight.club)
             names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
         matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
-        return MatchPage(matches=matches, next=following, behind=behind)
+        return MatchPage(matches=matches, next=following, behind=behind), NO_TEXTS  # names are in it already
 
     return await page_reply(
         request,

@@ -28,8 +28,8 @@ async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, w
     """The match as the caller may see it."""
     service = service_of(request)
     seen, caller = await service.access.sees(request, match, min_version)
-    seen = await wait_for_news(
-        service, request, seen, caller, wait, lambda now: held(request, tag_now(now)) is not None
+    seen, caller = await wait_for_news(
+        service, request, seen, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
     )
     viewer = caller.sees_as(seen.version <= seen.public_to)
-    return short(request, tag_now(seen), lambda: seen_fields(seen, viewer))
+    return short(request, tag_now(seen), lambda: seen_fields(seen, viewer), caller.texts)

@@ -162,8 +162,8 @@ async def open_match(request: Req) -> Reply:
     else:
         match, version = await service.reader.opened(match_id), before.last
     headers = _again(match, tokens) if before is not None or outcome.repeated else {}
-    service.member_names.tell(request, match)  # whoever opens a match of a club holds a key of the club
-    match = await service.member_names.named(request, match)
+    # The caller may read the names: it holds a key of the club.
+    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     members, for_money = match.opened.members, match.opened.club is not None and match.opened.stakes is not None
     made = MatchMade(
         id=match_id,
@@ -194,7 +194,7 @@ async def open_match(request: Req) -> Reply:
         opened_at=match.opened_at,
     )
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
-    return of_match(made, version, status=201, headers=headers)
+    return of_match(made, version, texts, status=201, headers=headers)
 
 
 async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:

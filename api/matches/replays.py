@@ -77,6 +77,7 @@ async def replay_match(
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)
     tag = tag_now(now)
-    if has := held(request, tag):
+    if has := held(request, tag, caller.texts):
         return not_modified(has)
-    return await long_reply(request, await in_long_thread(read_replay, service, now, at, caller), tag)
+    body = await in_long_thread(read_replay, service, now, at, caller)
+    return await long_reply(request, body, tag, caller.texts)

@@ -4,6 +4,7 @@ from litestar import post
 
 from api.http.describe import TOKEN, described
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.params import MatchId
 from api.http.replies import Reply, reply
 from api.runtime.service import service_of
@@ -39,4 +40,4 @@ async def issue_ticket(request: Req, match: MatchId) -> Reply:
     service = service_of(request)
     shown = service.access.credential(request)
     ticket, expires = await service.access.give_ticket(match, shown)
-    return reply(Ticket(ticket=ticket, expires=expires), status=201, headers={"Cache-Control": "no-store"})
+    return reply(Ticket(ticket=ticket, expires=expires), NO_TEXTS, status=201, headers={"Cache-Control": "no-store"})

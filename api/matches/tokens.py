@@ -77,4 +77,4 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
     outcome = await service.commands.do(caller.command(match, asked, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)
-    return of_match(given, version, status=201, headers={"Cache-Control": "no-store"})
+    return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})

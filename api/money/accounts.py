@@ -11,6 +11,7 @@ from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import must_be_told
 from api.http.replies import Reply, encode
@@ -108,4 +109,4 @@ async def list_accounts(
         )
         for one, member in whose
     )
-    return await marked_reply(request, encode(Accounts(entry=entry, accounts=accounts)))
+    return await marked_reply(request, encode(Accounts(entry=entry, accounts=accounts)), NO_TEXTS)

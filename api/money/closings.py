@@ -12,6 +12,7 @@ from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
@@ -84,7 +85,7 @@ async def list_closings(
 
     body, following = await ask_the_books(service, caller.club, read, fresh=False)
     headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
-    return await marked_reply(request, body, headers=headers)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers)
 
 
 def _seen(closing: Closing) -> ClosingSeen:

@@ -13,6 +13,7 @@ from api.access.clubs import must_see_books
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
 from api.http.long_answers import long_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.query import must_be_told
@@ -151,6 +152,6 @@ async def export_books(
     name = f"{journal.first}--{journal.last}{export.suffix}"
     headers = PRIVATE | {"Content-Disposition": f'attachment; filename="{name}"'}
     tag = tag_by(body)
-    if has := held(request, tag):
+    if has := held(request, tag, NO_TEXTS):
         return not_modified(has, headers)
-    return await long_reply(request, body, tag, headers=headers, media_type=export.media_type)
+    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=export.media_type)

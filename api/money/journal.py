@@ -11,6 +11,7 @@ from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
@@ -62,7 +63,7 @@ async def list_entries(
 
     body, following = await ask_the_books(service, caller.club, read, fresh=fresh)
     headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
-    return await marked_reply(request, body, headers=headers)
+    return await marked_reply(request, body, NO_TEXTS, headers=headers)
 
 
 def _seen(entry: JournalEntry) -> EntrySeen:

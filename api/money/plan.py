@@ -10,6 +10,7 @@ from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.http.describe import KEY, Text, described
 from api.http.headers import Req, held, tag_by
 from api.http.long_answers import long_reply, marked_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
@@ -139,7 +140,7 @@ async def get_plan(
         minimal=whole.minimal if sees_books(caller) else None,
         groups=whole.groups if sees_books(caller) else None,
     )
-    return await marked_reply(request, encode(seen))
+    return await marked_reply(request, encode(seen), NO_TEXTS)
 
 
 @get(
@@ -191,9 +192,9 @@ async def get_payment_code(
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
     body = (await in_long_thread(payable.svg, payload, title)).encode()
     tag = tag_by(body)
-    if has := held(request, tag):
+    if has := held(request, tag, NO_TEXTS):
         return not_modified(has)
-    return await long_reply(request, body, tag, media_type=SVG)
+    return await long_reply(request, body, tag, NO_TEXTS, media_type=SVG)
 
 
 class _Planned(NamedTuple):

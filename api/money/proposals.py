@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.http.describe import KEY, described
 from api.http.headers import Req
+from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
@@ -90,9 +91,8 @@ async def list_proposals(
     found = [
         await _seen(service, caller, number, one, at) for (number, one), at in zip(page.found, times, strict=True)
     ]
-    return await page_reply(
-        request, ProposalPage(version=caller.club.version, proposals=tuple(found), next=page.next), page.next
-    )
+    shown = ProposalPage(version=caller.club.version, proposals=tuple(found), next=page.next)
+    return await page_reply(request, shown, page.next, NO_TEXTS)
 
 
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:

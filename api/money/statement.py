@@ -13,6 +13,7 @@ from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import Req, chosen, header, held, language_of, tag_by
 from api.http.long_answers import long_reply
+from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
 from api.http.query import more, must_be_told
@@ -126,9 +127,9 @@ async def get_statement(
     if statement.next is not None:
         headers |= more(request, after=str(statement.next))
     tag = tag_by(body)
-    if has := held(request, tag):
+    if has := held(request, tag, NO_TEXTS):
         return not_modified(has, headers)
-    return await long_reply(request, body, tag, headers=headers, media_type=kind)
+    return await long_reply(request, body, tag, NO_TEXTS, headers=headers, media_type=kind)
 
 
 def checkpointed(signed: LogSigned) -> Checkpointed:

@@ -1,8 +1,9 @@
 """What people of a club write in its matches: kept among the names, and in the rows only by its refs.
 
 On the way in each text of a request is replaced before anybody else sees the request (:func:`written`,
-:func:`replaced`); on the way out refs are replaced in what is sent to who may read them (:class:`Texts`). Both go by
-what there is, not by the call: no call can forget it.
+:func:`replaced`); on the way out :class:`Texts` replaces refs in answers to callers who may read the texts. The first
+goes by the types of requests, so that no call can forget it. The second is an argument of every reply
+(:class:`~api.http.member_texts.MemberTexts`).
 """
 
 import html
@@ -16,8 +17,7 @@ from uuid import UUID
 import msgspec
 from msgspec import inspect, structs
 
-from api.http.headers import Req
-from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN, TEXTS
+from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN
 from api.http.threads import in_thread
 from api.personal_data.erasures import Redactions
 from api.personal_data.names import REF, Kept, Names
@@ -153,13 +153,3 @@ class Texts:
 def _is_on_record(ref: str, kept: Kept, erased: Redactions) -> bool:
     """Return whether a text is the one that was put, or the one that an erasure on record put in its place."""
     return kept.redacted == erased.get(ref) and (kept.redacted is not None or ref not in erased)
-
-
-def tell(request: Req, texts: Texts) -> None:
-    """Whoever asks may read these: say so before anything is answered."""
-    request.scope["state"][TEXTS] = texts
-
-
-def may_read(request: Req) -> bool:
-    """Whether that was said."""
-    return TEXTS in request.scope["state"]

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from api.access.caller import Caller
 from api.http.headers import Req
 from api.runtime.aggregate_reader import is_over
@@ -14,14 +16,14 @@ from referee.store.match import Match
 
 async def wait_for_news(
     service: Service, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
-) -> Match:
-    """Return the match as soon as it is not ``known`` to the caller any more, or after some seconds.
+) -> tuple[Match, Caller]:
+    """Return the match as soon as it is not ``known`` to the caller any more, or after some seconds, and the caller.
 
     Does not wait for a match that is over, nor for a caller who has closed the connection. Raises
     :class:`~referee.store.command.Busy` if too many wait, Problem (401) if the token or key has ended meanwhile.
     """
     if not (seconds and known(match)):
-        return match
+        return match, caller
     deadline = asyncio.get_running_loop().time() + seconds
     with service.hub.polling(match.id, *caller.rests_on) as changed:
         gone = asyncio.create_task(_gone(request, changed))
@@ -34,8 +36,9 @@ async def wait_for_news(
                 caller = await service.access.must_still(match, caller)
         finally:
             gone.cancel()
-    await service.access.must_still(match, caller)
-    return await service.member_names.named(request, match)
+    caller = await service.access.must_still(match, caller)
+    match, texts = await service.member_names.named(match, caller.texts)
+    return match, replace(caller, texts=texts)
 
 
 async def _gone(request: Req, changed: asyncio.Event) -> None:

@@ -10,13 +10,14 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from api.access.clubs import ClubCaller, KeyHolder
-from api.http.headers import NAMED, Req, letters
+from api.http.headers import letters
+from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.problems import Problem
 from api.http.strict import shows
 from api.http.threads import in_long_thread, in_thread
 from api.personal_data.erasures import Erasures, Redactions
 from api.personal_data.names import Names
-from api.personal_data.texts import Texts, may_read, tell
+from api.personal_data.texts import Texts
 from api.runtime.aggregate_reader import AggregateReader
 from projections.payable import WrongCheckDigits, iban, swish_number
 from referee.clubs.commands import SetPayee
@@ -83,14 +84,13 @@ class MemberNames:
         self._redacted: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
         """By club, the erasures on record, and the texts that they have changed."""
 
-    def tell(self, request: Req, match: Match) -> None:
-        """Whoever asks may read what was written in a match: say so before anything is answered."""
-        if match.opened.club is not None:
-            tell(request, Texts(self._names, (match.id,), self.redactions))
+    def texts_in(self, match: Match) -> MemberTexts:
+        """Return the texts of a match for a caller who may read them, without a mark of names."""
+        return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
-    def tell_of(self, request: Req, matches: Collection[UUID]) -> None:
-        """The same of several, clubs' or nobody's."""
-        tell(request, Texts(self._names, matches, self.redactions))
+    def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
+        """Return the texts of several matches for a caller who may read them, without a mark of names."""
+        return MemberTexts(Texts(self._names, matches, self.redactions))
 
     async def redactions(self, club_id: UUID) -> Redactions:
         """Return the texts of a club that the erasures on record have changed, by ref; None for a deleted one."""
@@ -104,19 +104,23 @@ class MemberNames:
             known = self._redacted[club_id] = erasures, await in_thread(self._erasures.redactions, club)
         return known[1]
 
-    async def named(self, request: Req, match: Match) -> Match:
-        """The match with the names of those who play, as far as whoever asks may read them; of who is erased nobody
-        may."""
+    async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
+        """Return the match with the names of its players, and the ``texts`` of the caller with the mark of the names.
+
+        Returns both as they are if the caller may read no texts. Erased names are left out.
+        """
         opened = match.opened
-        club = None if opened.club is None or not may_read(request) else await self._reader.readable_club(opened.club)
+        if opened.club is None or texts.resolver is None:
+            return match, texts
+        club = await self._reader.readable_club(opened.club)
         if club is None:
-            return match
-        request.scope["state"][NAMED] = f"-names-{letters(club.version)}"
+            return match, texts
         names = await self.called(club.id, opened.members)
         players = tuple(
             names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
         )
-        return replace(match, opened=replace(opened, players=players))
+        named = replace(match, opened=replace(opened, players=players))
+        return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
 
     async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
         """Return the names of members of a club by number, without those who are erased."""

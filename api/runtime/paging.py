@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from api.http.headers import Req
 from api.http.long_answers import marked_reply
+from api.http.member_texts import MemberTexts
 from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import Reply, encode
@@ -22,7 +23,7 @@ async def page_reply(
     request: Req,
     book: Book,
     question: Callable[[Connection], tuple[Sequence[T], str | None]],
-    show: Callable[[Sequence[T], str | None, int], Awaitable[Value]],
+    show: Callable[[Sequence[T], str | None, int], Awaitable[tuple[Value, MemberTexts]]],
     *,
     ruleset: str | None,
     fresh: bool,
@@ -31,7 +32,8 @@ async def page_reply(
     """A page, or that the reader has it.
 
     ``question`` gives the entries and the cursor of the next page; it raises ``ValueError`` where the cursor that it
-    was asked with is none. ``show`` makes the answer of both and of how many stored events the book has not taken in.
+    was asked with is none. ``show`` returns the answer, made of both and of how many stored events the book has not
+    read, and the texts that the caller may read in it.
     Raises ``unknown_ruleset`` and ``bad_cursor``.
     """
     if ruleset is not None and ruleset not in RULESETS:
@@ -41,4 +43,5 @@ async def page_reply(
     except ValueError:
         raise Problem("bad_cursor") from None
     link = more(request, cursor=following) if following else {}
-    return await marked_reply(request, encode(await show(found, following, behind)), headers={**headers, **link})
+    page, texts = await show(found, following, behind)
+    return await marked_reply(request, encode(page), texts, headers={**headers, **link})
