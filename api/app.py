@@ -11,7 +11,7 @@ from litestar.types import HTTPResponseStartEvent, LifeSpanReceive, LifeSpanScop
 
 from api.access.addresses import Addresses
 from api.access.attempts import tried_in
-from api.access.limits import COUNTED, WRONG, Limits
+from api.access.limits import WRONG, Limits
 from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
 from api.books import deals, pot, protocol, settlement
@@ -24,7 +24,8 @@ from api.health.metrics_server import exposed
 from api.http.connections import Connections
 from api.http.cors import cors_of
 from api.http.headers import Req, secured
-from api.http.problems import HANDLERS, Sent, Told, as_sent
+from api.http.notes import has_notes, notes_in
+from api.http.problems import HANDLERS, Sent, as_sent
 from api.http.query import strictly
 from api.http.routes import routed
 from api.http.threads import answering_for
@@ -36,6 +37,7 @@ from api.matches import acts, events, invitations, listing, match, openings, rep
 from api.money import accounts, audit, closings, exports, journal, plan, proposals, statement
 from api.personal_data.names import Names, Rewriter
 from api.preload import preload
+from api.runtime.call import ApiCall
 from api.runtime.checkpoint_file import Kept, file_for
 from api.runtime.metrics import Metrics
 from api.runtime.projections import Books
@@ -121,7 +123,7 @@ class App(Litestar):
         if scope["type"] == "lifespan":
             await super().__call__(scope, receive, send)
             return
-        answer: Sent | None = None if COUNTED in scope.get("state", {}) else self.state["refused"](scope)
+        answer: Sent | None = None if has_notes(scope) else self.state["refused"](scope)
         if answer is None:
 
             def sent(message: Message) -> Awaitable[None]:
@@ -223,7 +225,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         return status, [*headers, *limits.told(scope)], body
 
     def begun(message: HTTPResponseStartEvent, scope: Any) -> None:
-        problem: Told | None = scope["state"].get("problem")
+        problem = notes_in(scope).problem
         code = None if problem is None else problem.code
         headers = secured(message["headers"])
         if cors is not None:
@@ -242,6 +244,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         lifespan=[running],
         exception_handlers=HANDLERS,
         before_request=before,
+        request_class=ApiCall,
         state=State(
             {
                 "connections": Connections(

@@ -129,7 +129,6 @@ ACCESS = {"api.access.access", "api.access.caller", "api.access.clubs"}
 BESIDE_ACCESS = {
     "api/app.py": {
         "api.access.addresses.Addresses",
-        "api.access.limits.COUNTED",
         "api.access.limits.Limits",
         "api.access.limits.WRONG",
         "api.access.quotas.Quotas",
@@ -159,9 +158,9 @@ BESIDE_ACCESS = {
         "api.access.tokens.new_token",
     },
     "api/matches/tokens.py": {"api.access.tokens.hash_of", "api.access.tokens.new_token"},
+    "api/runtime/call.py": {"api.access.credentials"},
     "api/runtime/refused_attempts.py": {"api.access.attempts.Tried"},
     "api/runtime/service.py": {
-        "api.access.limits.COUNTED",
         "api.access.limits.Limits",
         "api.access.quotas.Quotas",
         "api.access.tickets.Tickets",

@@ -75,13 +75,6 @@ class Access:
         self._matches, self._names, self._limits = matches, names, limits
         self._tickets, self._in_thread = tickets, in_thread
 
-    def credential(self, request: Req) -> Credential:
-        """What was shown, where something has to be. 401 without it."""
-        shown = credential_of(request)
-        if shown is None:
-            raise Problem("token_missing", headers=CHALLENGE)
-        return shown
-
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """The match, at this version or later, and who wants to see it. 404, 401."""
         shown = credential_of(request)

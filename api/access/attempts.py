@@ -1,10 +1,10 @@
 """Who tries what: noted with a request when that is known, for what is kept if it is refused (J12)."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from api.http.headers import Req
+from api.http.notes import notes_in
 from referee.actors import Actor
 from referee.requests import act_name
 from referee.value import Value
@@ -20,12 +20,12 @@ class Tried(NamedTuple):
 
 def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
     """The holder of a token wants this: say so before anything can refuse it."""
-    request.scope["state"]["tried"] = match_id, actor, asked
+    notes_in(request.scope).tried = match_id, actor, asked
 
 
-def tried_in(scope: Mapping[str, Any]) -> Tried | None:
+def tried_in(scope: Any) -> Tried | None:
     """What was noted with a request."""
-    if (tried := scope["state"].get("tried")) is None:
+    if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, asked = tried
     return Tried(match_id, actor, act_name(asked))

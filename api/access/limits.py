@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from api.access.addresses import Address, Addresses
-from api.access.tokens import HELD, hash_of
+from api.access.tokens import hash_of
 from api.http.connections import HEALTH
 from api.http.headers import Headers
+from api.http.notes import notes_in
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
@@ -34,8 +35,6 @@ WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired
 WRONG_COST = 10
 """In requests."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-COUNTED = "counted"
-"""Where a request keeps how it was counted."""
 
 
 class Pace:
@@ -164,7 +163,7 @@ class Limits:
 
     def refuses(self, scope: Any) -> Problem | None:
         """Counts a request; 429 where it is one too many."""
-        counted = scope["state"][COUNTED] = self._counted(scope)
+        counted = notes_in(scope).counted = self._counted(scope)
         if counted is None or counted.left >= 0:
             return None
         wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
@@ -178,7 +177,7 @@ class Limits:
 
     def told(self, scope: Any, problem: str | None = None) -> Headers:
         """What the answer to a request that was counted says of it; a ``problem`` may cost more."""
-        counted: Counted | None = scope["state"][COUNTED]
+        counted: Counted | None = notes_in(scope).counted
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
@@ -194,7 +193,7 @@ class Limits:
         address = self._addresses.of(scope)
         if address.here and not self._loopback:
             return None
-        held = scope["state"][HELD] = _held(scope["headers"])
+        held = notes_in(scope).secret_hash = _held(scope["headers"])
         good = self._good.get(held)
         if good is None:
             return Counted(policy, address.whose, address, *policy.pace.take(address.whose), policy.pace.most)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from api.http.headers import Req
+from api.http.notes import notes_in
 from api.http.problems import CHALLENGE, Problem
 from referee.actors import Actor, is_official
 from referee.requests import Request
@@ -55,14 +56,9 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-HELD = "held"
-"""Where a request keeps the SHA-256 of what was shown with it, once that has been reckoned."""
-
-
 def held_by(request: Req, token: str) -> str:
     """What is kept of the token that came with a request."""
-    held: str | None = request.scope["state"].get(HELD)
-    return held or hash_of(token)
+    return notes_in(request.scope).secret_hash or hash_of(token)
 
 
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:

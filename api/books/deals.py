@@ -12,14 +12,15 @@ from api.access.caller import Caller
 from api.books.places import Place, place_of
 from api.cases.case import Case, appealable, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
-from api.http.headers import Req, header, held, language_of, prefers, tag_in, tag_of
+from api.http.headers import held, prefers, tag_in, tag_of
 from api.http.long_answers import long_reply
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.matches.schemas import EventSeen, event_seen
 from api.runtime.aggregate_reader import match_of
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.cases import Case as CaseKept
 from referee import notation, wire_types
 from referee.acts import Answer, Bid, Result
@@ -309,11 +310,11 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_deal(request: Req, match: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
+async def get_deal(request: ApiCall, match: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
     """The record of a finished deal."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
-    plain, language = prefers(header(request, b"accept"), PLAIN), language_of(header(request, b"accept-language"))
+    plain, language = prefers(request.accepted, PLAIN), request.language
     tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language, *appealable(seen, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     place = await place_of(service, seen, deal)

@@ -3,11 +3,10 @@
 from litestar import get
 
 from api.books.sheets import answer, sheet_of
-from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections import pots
 from projections.pots import Pot
 
@@ -22,9 +21,9 @@ from projections.pots import Pot
     tags=["Books"],
     operation_class=sheet_of(Pot, "A row for each entry."),
 )
-async def get_pot(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_pot(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The pot."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
     if not seen.rules.has_pot:
         raise Problem("no_such_pot", ruleset=seen.rules.key)

@@ -3,10 +3,9 @@
 from litestar import get
 
 from api.books.sheets import answer, sheet_of
-from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.replies import Reply
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections import protocols
 from projections.protocols import Protocol
 
@@ -23,8 +22,8 @@ from projections.protocols import Protocol
     tags=["Books"],
     operation_class=sheet_of(Protocol, "A row for each deal."),
 )
-async def get_protocol(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_protocol(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The protocol."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
     return await answer(request, seen, service.books.protocols, protocols.csv, caller.texts)

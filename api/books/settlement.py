@@ -3,13 +3,14 @@
 from litestar import get
 
 from api.http.describe import described
-from api.http.headers import Req, held, tag_of
+from api.http.headers import held, tag_of
 from api.http.long_answers import long_reply
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from referee.settlement import Basis, Settlement, settlement
 from referee.store.clock import utc_now
 from referee.store.match import Match
@@ -42,9 +43,9 @@ def read_settlement(service: Service, match: Match, basis: Basis, provisional: b
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_settlement(request: Req, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_settlement(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
     """The settlement."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
     basis = seen.rules.basis(seen.opened.options) if seen.opened.stakes is not None else None
     if basis is None:

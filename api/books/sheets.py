@@ -9,11 +9,11 @@ from litestar.openapi.spec import Operation
 from sqlalchemy import Connection
 
 from api.http.describe import Text, described, in_header
-from api.http.headers import Req, header, held, prefers, tag_of
+from api.http.headers import held, prefers, tag_of
 from api.http.long_answers import long_reply
 from api.http.member_texts import MemberTexts
 from api.http.replies import JSON, PRIVATE, Reply, not_modified
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.follow.sheets import S, Sheets
 from referee.store.match import Match
 
@@ -31,13 +31,13 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
 
 
 async def answer(
-    request: Req, match: Match, book: Sheets[S], written: Callable[[S], str], texts: MemberTexts
+    request: ApiCall, match: Match, book: Sheets[S], written: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
     """Return the sheet of a match at its version: as JSON, or as the table that ``written`` makes of it.
 
     Raises Problem (503) if the book does not reach the version in time.
     """
-    media_type, kinds = (CSV, ("csv",)) if prefers(header(request, b"accept"), CSV) else (JSON, ())
+    media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
     if tag := held(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
@@ -49,7 +49,7 @@ async def answer(
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
     question = table if media_type == CSV else partial(book.written, players=players)
-    found = await service_of(request).books.ask_of(book, match.id, match.version, question)
+    found = await request.service.books.ask_of(book, match.id, match.version, question)
     assert found is not None, "the book has come to the version of the match"
     body, version = found
     return await long_reply(request, body, tag_of(version, *kinds), texts, headers=headers, media_type=media_type)

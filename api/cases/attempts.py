@@ -9,14 +9,13 @@ from litestar.params import QueryParameter
 from litestar.types import ASGIApp
 
 from api.http.describe import TOKEN, described
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
 from api.http.query import more
 from api.http.replies import PRIVATE, encode
 from api.http.threads import in_thread
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.actors import Actor
 from referee.store.attempts import read_attempt
@@ -94,7 +93,7 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
     operation_class=described(gives=AttemptPage, errors=(400, 401, 403, 404, 503)),
 )
 async def list_attempts(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     after: Annotated[
         int,
@@ -103,8 +102,8 @@ async def list_attempts(
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
 ) -> ASGIApp:
     """What was tried and refused."""
-    service = service_of(request)
-    service.access.credential(request)
+    service = request.service
+    request.must_show()
     found, caller = await service.access.sees(request, match)
     caller.must_be_official(found)
     await service.refused_attempts.settled()

@@ -9,13 +9,12 @@ from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
-from api.http.headers import Req
 from api.http.member_texts import MemberTexts
 from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.replies import PRIVATE, Reply
 from api.matches.schemas import RulesetSeen
+from api.runtime.call import ApiCall
 from api.runtime.paging import page_reply
-from api.runtime.service import service_of
 from projections.cases import Listed
 from referee import wire_types
 from referee.actors import Actor
@@ -102,7 +101,7 @@ def _listed(one: Listed, at: datetime) -> CaseListed:
     ),
 )
 async def list_cases(
-    request: Req,
+    request: ApiCall,
     status: Annotated[
         Literal["pending", "ruled", "appealed", "withdrawn", "final", "any"],
         QueryParameter(description="Only those that stand so now."),
@@ -121,10 +120,10 @@ async def list_cases(
     fresh: Fresh = False,
 ) -> Reply:
     """The cases of an official."""
-    access = service_of(request).access
-    access.credential(request)
+    access = request.service.access
+    request.must_show()
     sight = await access.listing(request)
-    service, at = service_of(request), utc_now()
+    service, at = request.service, utc_now()
     book = service.books.cases
 
     async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[CasePage, MemberTexts]:

@@ -12,13 +12,14 @@ from api.cases.case import Case, case_of, in_language
 from api.cases.documents import CaseFile, Draft, draft, file_of
 from api.cases.pages import case_policy, page_of
 from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
-from api.http.headers import Req, header, held, language_of, prefers, tag_by
+from api.http.headers import held, prefers, tag_by
 from api.http.long_answers import long_reply
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, Reply, encode, not_modified
 from api.http.threads import in_long_thread
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.cases import Entry, Listed
 from projections.visibility import Sight
 from referee.officials.events.cases import CaseRuled
@@ -85,12 +86,12 @@ def _written(
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )
-async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+async def get_case_file(request: ApiCall, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """The file of a case."""
-    service = service_of(request)
-    service.access.credential(request)
+    service = request.service
+    request.must_show()
     seen, caller = await service.access.sees(request, match, min_version)
-    language, as_page = language_of(header(request, b"accept-language")), prefers(header(request, b"accept"), HTML)
+    language, as_page = request.language, prefers(request.accepted, HTML)
     book = service.books.cases
 
     def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:

@@ -13,15 +13,16 @@ from api.cases.case import Case, appealable, case_of, entries_of, in_language, r
 from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import Req, header, language_of, tag_in, tag_of
+from api.http.headers import tag_in, tag_of
 from api.http.params import CaseNumber, MatchId
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode, of_match
 from api.http.threads import in_long_thread
-from api.http.writes import expected_by, key_of, replayed
+from api.http.writes import replayed
 from api.matches.schemas import EventSeen, event_seen
 from api.runtime.aggregate_reader import match_of
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from projections.protocols import Protocol
 from referee import rulebook, wire_types
 from referee.history import History
@@ -84,13 +85,15 @@ def _fields(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _heard(request: Req, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request) -> Reply:
+async def _heard(
+    request: ApiCall, service: Service, match_id: UUID, case: int, caller: Caller, asked: Request
+) -> Reply:
     """Has a request decided and stored, and answers with the case after it."""
-    key, expected = key_of(request), expected_by(request)
+    key, expected = request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
     match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
-    language, at = language_of(header(request, b"accept-language")), utc_now()
+    language, at = request.language, utc_now()
     entries = await entries_to(service, match, case, version, caller)
     told_of = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
@@ -109,10 +112,10 @@ async def _heard(request: Req, service: Service, match_id: UUID, case: int, call
     security=TOKEN,
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
 )
-async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+async def state_in_case(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
     """Makes a statement."""
-    service = service_of(request)
-    shown = service.access.credential(request)
+    service = request.service
+    shown = request.must_show()
     sent = await STATEMENT.read(request)
     asked = Statement(case=case, **_fields(sent))
     _, caller = await service.access.acts(request, match, shown, asked)
@@ -129,10 +132,10 @@ async def state_in_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     security=TOKEN,
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
 )
-async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+async def withdraw_case(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
     """Withdraws a case."""
-    service = service_of(request)
-    shown = service.access.credential(request)
+    service = request.service
+    shown = request.must_show()
     sent = await WITHDRAWAL.read(request)
     asked = Withdrawal(case=case, seat=sent.seat)
     _, caller = await service.access.acts(request, match, shown, asked)
@@ -153,10 +156,10 @@ async def withdraw_case(request: Req, match: MatchId, case: CaseNumber) -> Reply
     security=TOKEN,
     operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
 )
-async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply:
+async def appeal_ruling(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
     """Appeals."""
-    service = service_of(request)
-    shown = service.access.credential(request)
+    service = request.service
+    shown = request.must_show()
     sent = await APPEAL.read(request)
     asked = Appeal(case=case, **_fields(sent))
     _, caller = await service.access.acts(request, match, shown, asked)
@@ -186,14 +189,14 @@ async def appeal_ruling(request: Req, match: MatchId, case: CaseNumber) -> Reply
     ),
 )
 async def rule_on_case(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     case: CaseNumber,
     preview: Annotated[bool, QueryParameter(description="Only say what would follow.")] = False,
 ) -> Reply:
     """Rules on a case."""
-    service = service_of(request)
-    shown = service.access.credential(request)
+    service = request.service
+    shown = request.must_show()
     sent = await RULING.read(request)
     asked = Ruling(case=case, **_fields(sent))
     # A preview would change nothing, so with it nothing is tried.
@@ -228,8 +231,8 @@ def _foreseen(recorded: Recorded, caller: Caller) -> dict[str, Any]:
     return {name: value for name, value in told_of.items() if name not in ("digest", "prev")}
 
 
-async def _preview(request: Req, service: Service, match: Match, caller: Caller, asked: Ruling) -> Reply:
-    expected, at, actor = expected_by(request), utc_now(), caller.acting
+async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, asked: Ruling) -> Reply:
+    expected, at, actor = request.expected_version, utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     history = History(partial(service.referee.history, match.id, to=match.version))
@@ -242,7 +245,7 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     ]
     entries = await entries_to(service, match, asked.case, match.version, caller)
     told_entries = entries_of(made, asked.case, caller, match.version + len(made))
-    language, book = language_of(header(request, b"accept-language")), service.books.protocols
+    language, book = request.language, service.books.protocols
     sheet = await service.books.ask_of(
         book, match.id, match.version, lambda connection, match_id: book.foreseen(connection, match_id, made)
     )

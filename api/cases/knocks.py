@@ -15,15 +15,15 @@ from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, header, held, language_of, tag_in
+from api.http.headers import held, tag_in
 from api.http.long_answers import long_reply
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import Reply, encode, not_modified, of_match
-from api.http.writes import expected_by, key_of, replayed
+from api.http.writes import replayed
 from api.runtime.aggregate_reader import match_of
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.actors import is_official
 from referee.acts import Knock, Note, Offence, Result
@@ -147,16 +147,16 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def send_knock(request: Req, match: MatchId) -> Reply:
+async def send_knock(request: ApiCall, match: MatchId) -> Reply:
     """Knocks."""
-    service = service_of(request)
-    shown = service.access.credential(request)
-    key, expected, sent = key_of(request), expected_by(request), await KNOCK.read(request)
+    service = request.service
+    shown = request.must_show()
+    key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
     opened, caller = await service.access.acts(request, match, shown)
     caller.tries(request, opened, sent)
     asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
     outcome = await service.commands.do(caller.command(match, asked, key=key, expected=expected))
-    language, version = language_of(header(request, b"accept-language")), outcome.events[-1].originator_version
+    language, version = request.language, outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
         "a knock makes a case or joins it"
@@ -187,16 +187,16 @@ async def send_knock(request: Req, match: MatchId) -> Reply:
     ),
 )
 async def list_knocks(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
 ) -> Reply:
     """All case files."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
-    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+    book, language, at = service.books.cases, request.language, utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
@@ -229,11 +229,11 @@ async def list_knocks(
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_knock(request: Req, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+async def get_knock(request: ApiCall, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """One case file."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
-    book, language, at = service.books.cases, language_of(header(request, b"accept-language")), utc_now()
+    book, language, at = service.books.cases, request.language, utc_now()
 
     def read(connection: Connection, match_id: UUID) -> Case:
         last = book.last(connection, match_id)

@@ -11,12 +11,10 @@ from api.clubs.command_handling import ClubActDone, Doing
 from api.clubs.erasing import ErasureForeseen, foreseen
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, KEY, described
-from api.http.headers import Req
 from api.http.params import ClubId
 from api.http.problems import Problem
 from api.http.replies import Reply
-from api.http.writes import expected_by, key_of, opening_key_of
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee.clubs import commands
 from referee.clubs.commands import ClubSent
 from referee.clubs.scopes import needs
@@ -85,23 +83,23 @@ ACT: Body[ClubSent] = Body(ClubSent)
     ),
 )
 async def send_club_act(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     preview: Annotated[bool, QueryParameter(description="Of `erase`: only say what would change.")] = False,
 ) -> Reply:
     """Does something in a club."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club)
     sent = await ACT.read(request)
     making = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
-    key = opening_key_of(request) if making else key_of(request)
+    key = request.secret_idempotency_key if making else request.idempotency_key
     must_have(caller, needs(caller.club.standing, sent, caller.actor))
     if preview:
         if not isinstance(sent, commands.EraseSent):
             raise Problem("no_preview")
-        return await foreseen(service, caller, sent, expected_by(request))
+        return await foreseen(service, caller, sent, request.expected_version)
     try:
-        return await Doing(service, caller, key, expected_by(request)).do(sent)
+        return await Doing(service, caller, key, request.expected_version).do(sent)
     except NotHeld:  # the club has changed since the key was checked: a second check says why
         await service.reader.newest_club(caller.club)
         raise why_not_taken(await service.club_access.caller(request, club)) from None

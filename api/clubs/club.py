@@ -7,12 +7,12 @@ from litestar import get
 from msgspec import Meta
 
 from api.http.describe import KEY, described
-from api.http.headers import Req, tag_of
+from api.http.headers import tag_of
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, short
+from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
-from api.runtime.service import service_of
 from referee import wire_types
 from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
 from referee.events import StakesNeed
@@ -94,9 +94,9 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     security=KEY,
     operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),
 )
-async def get_club(request: Req, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+async def get_club(request: ApiCall, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     """A club as it stands."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
     numbers = found.get(None, Numbers())

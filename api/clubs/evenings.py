@@ -7,12 +7,11 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
@@ -52,7 +51,7 @@ class EveningPage(Value):
     operation_class=described(gives=EveningPage, errors=(400, 401, 404, 409, 503)),
 )
 async def list_evenings(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     season: Annotated[
         str | None,
@@ -68,7 +67,7 @@ async def list_evenings(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The evenings of a club."""
-    now = (await service_of(request).club_access.caller(request, club, min_version)).club
+    now = (await request.service.club_access.caller(request, club, min_version)).club
     numbered = enumerate(now.standing.evenings, 1)
     page = some((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(

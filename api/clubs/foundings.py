@@ -12,14 +12,14 @@ from api.clubs.schemas import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
 from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match
 from api.http.threads import in_thread
-from api.http.writes import must_be_recent, opening_key_of
+from api.http.writes import must_be_recent
 from api.runtime.aggregate_reader import club_of
+from api.runtime.call import ApiCall
 from api.runtime.member_names import may_be_shown
-from api.runtime.service import Service, service_of
+from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import ClubName, CurrenciesSent, PersonName, ZoneSent
@@ -94,11 +94,11 @@ def _links() -> dict[str, Any]:
         links=_links(),
     ),
 )
-async def found_club(request: Req) -> Reply:
+async def found_club(request: ApiCall) -> Reply:
     """Founds a club."""
-    service = service_of(request)
+    service = request.service
     actor: Actor = service.club_access.founder(request)
-    key, body = opening_key_of(request), await BODY.read(request)
+    key, body = request.secret_idempotency_key, await BODY.read(request)
     may_be_shown("/name", body.name)
     may_be_shown("/founder/name", body.founder.name)
     check_currencies(body.currencies)
@@ -116,11 +116,11 @@ async def found_club(request: Req) -> Reply:
 
 
 async def _founded(
-    request: Req, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
+    request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: Made, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
     """The club, its version when it had been founded, and the headers that tell whether that was done before. 403
     where it is one too many from an address."""
-    service = service_of(request)
+    service = request.service
     own_key = str(club_id) if keyed else None  # the client's is nowhere stored
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:

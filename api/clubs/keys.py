@@ -7,12 +7,12 @@ from litestar import get
 
 from api.access.clubs import KeyHolder, must_have
 from api.http.describe import KEY, described
-from api.http.headers import Req, tag_by
+from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.clubs.facts import AppName, KeyId, Scopes
 from referee.clubs.state import Key
@@ -90,10 +90,10 @@ def key_self(holder: KeyHolder) -> dict[str, object]:
     operation_class=described(gives=KeyPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_keys(
-    request: Req, club: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
+    request: ApiCall, club: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
 ) -> Reply:
     """The keys of a club."""
-    caller = await service_of(request).club_access.caller(request, club, min_version)
+    caller = await request.service.club_access.caller(request, club, min_version)
     must_have(caller, "keys")
     page = some(enumerate(caller.club.standing.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.found]
@@ -111,7 +111,7 @@ async def list_keys(
     security=KEY,
     operation_class=described(gives=KeySelf, errors=(400, 401, 503)),
 )
-async def get_key(request: Req) -> Reply:
+async def get_key(request: ApiCall) -> Reply:
     """What a key is good for."""
-    told = key_self(await service_of(request).club_access.holder(request))
+    told = key_self(await request.service.club_access.holder(request))
     return short(request, tag_by(encode(told)), lambda: told, NO_TEXTS)

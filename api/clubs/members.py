@@ -8,13 +8,12 @@ from litestar.params import QueryParameter
 
 from api.access.clubs import KeyHolder
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
+from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
-from api.runtime.service import service_of
 from referee import wire_types
 from referee.clubs.facts import NumberRef, Ref
 from referee.value import Value, Version
@@ -59,7 +58,7 @@ class MemberPage(Value):
     operation_class=described(gives=MemberPage, errors=(400, 401, 404, 409, 503)),
 )
 async def list_members(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     here: Annotated[bool, QueryParameter(description="Whether to leave out who has left.")] = False,
     limit: Limit = 200,
@@ -67,7 +66,7 @@ async def list_members(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The members of a club."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     numbered = enumerate(caller.club.standing.members, 1)
     page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)

@@ -7,13 +7,12 @@ from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, Fresh, OfRuleset
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.matches import Standing
 from referee import wire_types
 from referee.clubs.commands import PERSON
@@ -73,7 +72,7 @@ class Standings(Value):
     operation_class=described(gives=Standings, errors=(400, 401, 404, 422, 503)),
 )
 async def get_standings(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     season: Annotated[
         str | None,
@@ -83,7 +82,7 @@ async def get_standings(
     fresh: Fresh = False,
 ) -> Reply:
     """The standings of a season."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club)
     now, sight = caller.club.standing, caller.sight
     if ruleset is not None and ruleset not in RULESETS:

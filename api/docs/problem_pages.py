@@ -11,9 +11,10 @@ from litestar.params import FromPath
 
 from api.docs.pages import framed, policy_of_framed
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
-from api.http.headers import Req, header, language_of, prefers
+from api.http.headers import prefers
 from api.http.replies import Fixed, Reply
 from api.http.routes import routed
+from api.runtime.call import ApiCall
 from referee.sentences import Language
 
 MARKDOWN, HTML = "text/markdown", "text/html"
@@ -73,21 +74,21 @@ def _inline(text: str) -> str:
     return _INLINE.sub(put, escape(text))
 
 
-async def _answer(request: Req, code: str | None) -> Reply:
-    language, accept = language_of(header(request, b"accept-language")), header(request, b"accept")
+async def _answer(request: ApiCall, code: str | None) -> Reply:
+    language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
     # In a thread, for the first reads the source of the referee.
     return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
 
 
 @get("/problems", include_in_schema=False)
-async def list_problems(request: Req) -> Reply:
+async def list_problems(request: ApiCall) -> Reply:
     """All problem types."""
     return await _answer(request, None)
 
 
 @get("/problems/{name:str}", include_in_schema=False)
-async def get_problem(request: Req, name: FromPath[str]) -> Reply:
+async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
     """One problem type: what it says, what to do about it, and an answer as an example."""
     code = code_of(name)
     if code is None:

@@ -9,13 +9,13 @@ from msgspec import Meta
 from api.access.access import anybody
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.describe import LANGUAGE, described, link
-from api.http.headers import Req, header, language_of
 from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Fixed, Reply, encode
 from api.http.routes import routed
 from api.http.ruleset_schemas import options_schema, result_schema
 from api.matches.schemas import RulesetSeen
+from api.runtime.call import ApiCall
 from referee import rulebook, wire_types
 from referee.games import RULESETS
 from referee.rulebook import PROCEDURE
@@ -153,10 +153,10 @@ def _rule_in(name: str, rule_id: str, language: Language) -> Fixed:
         takes=(LANGUAGE,),
     ),
 )
-async def list_rulesets(request: Req) -> Reply:
+async def list_rulesets(request: ApiCall) -> Reply:
     """All games."""
     anybody(request)
-    return _all_in(language_of(header(request, b"accept-language"))).reply(request)
+    return _all_in(request.language).reply(request)
 
 
 @get(
@@ -173,10 +173,10 @@ async def list_rulesets(request: Req) -> Reply:
         links={"rules": link("list_rules", ruleset="$response.body#/ruleset")},
     ),
 )
-async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
+async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
     """One game."""
     anybody(request)
-    return _ruleset_in(ruleset_named(ruleset).key, language_of(header(request, b"accept-language"))).reply(request)
+    return _ruleset_in(ruleset_named(ruleset).key, request.language).reply(request)
 
 
 @get(
@@ -195,10 +195,10 @@ async def get_ruleset(request: Req, ruleset: RulesetKey) -> Reply:
         },
     ),
 )
-async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
+async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
     """The rules of a game."""
     anybody(request)
-    return _rules_in(rulebook_named(ruleset), language_of(header(request, b"accept-language"))).reply(request)
+    return _rules_in(rulebook_named(ruleset), request.language).reply(request)
 
 
 @get(
@@ -208,10 +208,10 @@ async def list_rules(request: Req, ruleset: RulesetKey) -> Reply:
     description="A rule or a reading by its id, such as `B42` or `B-O2`: what a refusal or a ruling cites.",
     operation_class=described(gives=RuleShown, headers=("Content-Language",), takes=(LANGUAGE,), errors=(404,)),
 )
-async def get_rule(request: Req, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
+async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     """One rule."""
     anybody(request)
-    key, language = rulebook_named(ruleset), language_of(header(request, b"accept-language"))
+    key, language = rulebook_named(ruleset), request.language
     return _rule_in(key, rule_id, language).reply(request)
 
 

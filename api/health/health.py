@@ -7,13 +7,12 @@ from litestar import get
 
 from api.access.access import anybody
 from api.http.describe import described
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
 from api.http.routes import routed
 from api.http.threads import in_probe_thread
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.value import Value
 
@@ -35,7 +34,7 @@ class Health(Value):
     description="200 as long as the process answers at all. Restart it if it does not.",
     operation_class=described(gives=Health, tagged=False),
 )
-async def health_live(request: Req) -> Reply:
+async def health_live(request: ApiCall) -> Reply:
     """Is the process up."""
     anybody(request)
     return reply(Health(status="up"), NO_TEXTS)
@@ -50,10 +49,10 @@ async def health_live(request: Req) -> Reply:
     "whatever is the matter.",
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
-async def health_ready(request: Req) -> Reply:
+async def health_ready(request: ApiCall) -> Reply:
     """Can it take requests."""
     anybody(request)
-    health = service_of(request).health
+    health = request.service.health
     lag, troubles = None, health.troubles
     try:
         async with asyncio.timeout(STORE_SECONDS):

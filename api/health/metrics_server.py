@@ -9,23 +9,24 @@ from litestar.datastructures import State
 from litestar.types import Message, Scope
 from uvicorn import Config
 
-from api.http.headers import Req, secured
+from api.http.headers import secured
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import HANDLERS
 from api.http.protocol import Protocol, ServingState
 from api.http.replies import Reply
 from api.http.threads import in_probe_thread
+from api.runtime.call import ApiCall
 from api.runtime.metrics import MEDIA_TYPE, exposition
-from api.runtime.service import Service, service_of
+from api.runtime.service import Service
 
 BODY_MAX = 1024
 """Nothing here takes a body."""
 
 
 @get("/metrics")
-async def metrics(request: Req) -> Reply:
+async def metrics(request: ApiCall) -> Reply:
     """Counters."""
-    service = service_of(request)
+    service = request.service
     text = exposition(service.metrics, await in_probe_thread(service.health.gauges))
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
 
@@ -42,6 +43,7 @@ async def exposed(service: Service, host: str, port: int) -> AsyncIterator[None]
         [metrics],
         exception_handlers=HANDLERS,
         before_send=[_begun],
+        request_class=ApiCall,
         request_max_body_size=BODY_MAX,
         state=State({"service": service}),
         logging_config=None,

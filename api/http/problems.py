@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 from uuid import UUID
 
@@ -27,6 +27,7 @@ from api.http.cors import Cors
 from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, said, type_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
 from api.http.logged_paths import logged
+from api.http.notes import Told, notes_in
 from api.http.replies import encode
 from api.http.shortage import is_shortage
 from projections.follow.engine import DamagedCell
@@ -117,14 +118,6 @@ class Document(Value, omit_defaults=True):
     """Each thing that is wrong with a body or with parameters, with its place; left out elsewhere."""
 
 
-class Told(NamedTuple):
-    """The problem that a request was answered with, or one of its acts; the state of its scope has it so named."""
-
-    status: int
-    code: str
-    rule: str | None
-
-
 class Problem(Exception):
     """An error of the interface itself, with a ``code`` of :data:`TEXTS`. The ``reason`` in its text is the first of
     the ``faults``; ``reasons`` are all of those among its facts, each a :data:`Reason`. A ``status`` is given where
@@ -170,7 +163,7 @@ def _answer(
     request: Req, code: str, language: Language, told: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
     rule = told.rule if isinstance(told.rule, str) else None
-    request.scope["state"]["problem"] = Told(told.status, code, rule)
+    notes_in(request.scope).problem = Told(told.status, code, rule)
     headers = {**(headers or {}), **_headers(language), "Link": _described(told)}
     return Response(encode(told), status_code=told.status, headers=headers, media_type=MEDIA_TYPE)
 

@@ -9,13 +9,12 @@ from litestar.params import PathParameter
 from api.access.access import anybody
 from api.access.codes import LENGTH_MAX, PATTERN, aggregate_of
 from api.http.describe import OPENING_KEY, described
-from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import Reply
 from api.invitations import keys, seats
 from api.invitations.keys import KeyInvitation, KeyTaken
 from api.invitations.seats import SeatInvitation, SeatTaken
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 
 CodeSent = Annotated[
     str,
@@ -37,10 +36,10 @@ CodeSent = Annotated[
     tags=["Matches"],
     operation_class=described(gives=SeatInvitation | KeyInvitation, errors=(400, 401, 404, 409, 503), tagged=False),
 )
-async def get_invitation(request: Req, invitation: CodeSent) -> Reply:
+async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     """What an invitation is for."""
     anybody(request)
-    service = service_of(request)
+    service = request.service
     aggregate = _aggregate_of(invitation)
     if (seat := await seats.find(service, aggregate, invitation)) is not None:
         return await seats.show(service, *seat)
@@ -69,10 +68,10 @@ async def get_invitation(request: Req, invitation: CodeSent) -> Reply:
         errors=(400, 401, 404, 409, 422, 503),
     ),
 )
-async def redeem_invitation(request: Req, invitation: CodeSent) -> Reply:
+async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     """Redeem an invitation."""
     anybody(request)
-    service = service_of(request)
+    service = request.service
     aggregate = _aggregate_of(invitation)
     if (seat := await seats.find(service, aggregate, invitation)) is not None:
         return await seats.redeem(service, request, *seat, invitation)

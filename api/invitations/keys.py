@@ -6,11 +6,11 @@ from api.access.codes import number_of
 from api.access.tokens import hash_of
 from api.clubs.new_keys import derived_by, drawn, make
 from api.clubs.schemas import KeyGiven
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
-from api.http.writes import opening_key_of, replayed
+from api.http.writes import replayed
 from api.runtime.aggregate_reader import club_of
+from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -111,9 +111,9 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
     return reply(shown, NO_TEXTS, headers=NO_STORE)
 
 
-async def redeem(service: Service, request: Req, club: Club, key_id: KeyId, code: str) -> Reply:
+async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, code: str) -> Reply:
     """Give the key to the holder of its code. Raises ``Refused`` if the invitation can no longer be redeemed."""
-    key, own_key, random = opening_key_of(request), None, drawn()
+    key, own_key, random = request.secret_idempotency_key, None, drawn()
     if key is not None:
         derived = await derived_by(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")

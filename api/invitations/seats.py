@@ -5,12 +5,12 @@ from uuid import UUID
 from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import derived_by
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
-from api.http.writes import opening_key_of, replayed
+from api.http.writes import replayed
 from api.matches.schemas import RulesetSeen
 from api.runtime.aggregate_reader import match_of
+from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import invitations, wire_types
 from referee.actors import Actor, officials
@@ -128,10 +128,10 @@ async def show(service: Service, match: Match, number: int) -> Reply:
     return reply(shown, texts, headers=NO_STORE)
 
 
-async def redeem(service: Service, request: Req, match: Match, number: int, code: str) -> Reply:
+async def redeem(service: Service, request: ApiCall, match: Match, number: int, code: str) -> Reply:
     """Admit the holder of a code, who gets a token. Raises ``Refused`` if it can no longer be redeemed."""
     invitation = match.seating.invitations[number - 1]
-    key = opening_key_of(request)
+    key = request.secret_idempotency_key
     if key is None:
         own_key, token = None, new_token()
     else:

@@ -8,7 +8,6 @@ from sqlalchemy import Connection
 
 from api.access.caller import Caller
 from api.http.describe import described
-from api.http.headers import Req
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
@@ -27,8 +26,8 @@ from api.log.bundle_schemas import (
     recorded_in,
     settlement_by,
 )
+from api.runtime.call import ApiCall
 from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
-from api.runtime.service import service_of
 from projections.follow.page import topics
 from referee.log.tree import Tree
 from referee.officials.events.cases import FACTS
@@ -73,13 +72,13 @@ def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     operation_class=described(gives=Bundle, errors=(401, 403, 404, 409, 503)),
 )
 async def get_bundle(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     from_: Extended = None,
     min_version: MinVersion = 0,
 ) -> Reply:
     """Answer with what a match came to, with its proof."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
     if caller.sees_as(public=True) == "spectator":
         raise Problem("for_the_match")

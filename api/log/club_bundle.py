@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 
 from api.access.clubs import ClubCaller, must_audit, must_see_books
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.params import NUMBER, ClubId, ClubMinVersion
 from api.http.problems import Problem
 from api.http.replies import PRIVATE, Reply, encode
@@ -34,8 +33,9 @@ from api.log.bundle_schemas import (
     written,
 )
 from api.money.ledger_access import ask_the_books
+from api.runtime.call import ApiCall
 from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
-from api.runtime.service import Service, service_of
+from api.runtime.service import Service
 from projections.follow.page import topics
 from projections.ledger.tables import Closing
 from referee.events import MatchOpened, TokenEnded, TokenMade
@@ -67,14 +67,14 @@ ENTRIES_MOST = 2000
     operation_class=described(gives=Bundle, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def get_club_bundle(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     closing: Annotated[int, QueryParameter(description="The number of a closing, from 1.", schema_extra=NUMBER)],
     from_: Extended = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """What a closing rests on, with its proof."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
     last = caller.club.standing.closings

@@ -4,12 +4,11 @@ from litestar import get
 from sqlalchemy import Connection
 
 from api.http.describe import Text, described
-from api.http.headers import Req
 from api.http.params import EventAsked, MatchId
 from api.http.problems import Problem
 from api.http.replies import PLAIN, PRIVATE, Reply
+from api.runtime.call import ApiCall
 from api.runtime.proofs import answer, in_tree, last_signed, rows_of, texts
-from api.runtime.service import service_of
 from referee.log.tree import Tree
 
 
@@ -27,9 +26,9 @@ from referee.log.tree import Tree
         errors=(401, 404, 409, 503),
     ),
 )
-async def get_event_proof(request: Req, match: MatchId, event: EventAsked) -> Reply:
+async def get_event_proof(request: ApiCall, match: MatchId, event: EventAsked) -> Reply:
     """That an event is in the log."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match)
     if not 1 <= event <= seen.version:
         raise Problem("no_such_event", first=1, last=seen.version)

@@ -8,12 +8,11 @@ from msgspec import Meta, field
 
 from api.access.access import anybody
 from api.http.describe import Text, described
-from api.http.headers import Req
 from api.http.problems import Problem
 from api.http.replies import OPEN, PLAIN, Reply
 from api.http.threads import in_thread
+from api.runtime.call import ApiCall
 from api.runtime.proofs import ProofText, answer, in_tree, last_signed, texts
-from api.runtime.service import service_of
 from api.runtime.signer import log_at
 from referee.log.facts import LogSize, Origin
 from referee.value import Value
@@ -63,10 +62,10 @@ class ConsistencyProof(Value):
     tags=["Proof"],
     operation_class=described(gives=LogShown, errors=(503,)),
 )
-async def get_log(request: Req) -> Reply:
+async def get_log(request: ApiCall) -> Reply:
     """The log, and who signs it."""
     anybody(request)
-    service = service_of(request)
+    service = request.service
     standing = await in_thread(log_at, service.desk)
     last = standing.standing.last if standing else None
     signer = service.signer
@@ -90,10 +89,10 @@ async def get_log(request: Req) -> Reply:
         errors=(404, 503),
     ),
 )
-async def get_checkpoint(request: Req) -> Reply:
+async def get_checkpoint(request: ApiCall) -> Reply:
     """The last checkpoint."""
     anybody(request)
-    signed = await last_signed(service_of(request))
+    signed = await last_signed(request.service)
     return await answer(request, signed.note, OPEN, PLAIN)
 
 
@@ -107,7 +106,7 @@ async def get_checkpoint(request: Req) -> Reply:
     operation_class=described(gives=ConsistencyProof, errors=(404, 503)),
 )
 async def get_consistency(
-    request: Req,
+    request: ApiCall,
     from_: Annotated[
         int, QueryParameter(name="from", ge=1, le=EXACT_MAX, description="The size of the checkpoint that you keep.")
     ],
@@ -117,7 +116,7 @@ async def get_consistency(
 ) -> Reply:
     """That the log only grew."""
     anybody(request)
-    service = service_of(request)
+    service = request.service
     signed = await last_signed(service)
     end = signed.size if to is None else to
     if not from_ <= end <= signed.size:

@@ -10,14 +10,14 @@ from msgspec import Meta
 from api.access.caller import Caller
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import Req, header, language_of, tag_of
+from api.http.headers import tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, told_of
 from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
-from api.http.writes import expected_by, key_of, replayed
+from api.http.writes import replayed
 from api.matches.schemas import ActSent, ActShown, EventSeen, event_seen
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.acts import AnyAct
 from referee.events import LAYS_OPEN
@@ -95,7 +95,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, Not
     ),
 )
 async def list_legal_acts(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     seat: Annotated[
         int | None,
@@ -106,8 +106,8 @@ async def list_legal_acts(
     min_version: MinVersion = 0,
 ) -> Reply:
     """What a seat may do now."""
-    access = service_of(request).access
-    access.credential(request)
+    access = request.service.access
+    request.must_show()
     must_be_told(request, seat=(seat, SeatSent))
     seen, caller = await access.sees(request, match, min_version)
     whose: Viewer = caller.viewer if seat is None else seat
@@ -155,11 +155,11 @@ def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, 
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def send_act(request: Req, match: MatchId) -> Reply:
+async def send_act(request: ApiCall, match: MatchId) -> Reply:
     """Does something."""
-    service = service_of(request)
-    shown = service.access.credential(request)
-    key, expected, act = key_of(request), expected_by(request), await ACT.read(request)
+    service = request.service
+    shown = request.must_show()
+    key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
     _, caller = await service.access.acts(request, match, shown, act)
     outcome = await service.commands.do(caller.command(match, act, key=key, expected=expected))
     done = done_of(outcome, caller)
@@ -190,11 +190,11 @@ async def send_act(request: Req, match: MatchId) -> Reply:
         errors=(400, 401, 403, 404, 412, 413, 415, 422, 503),
     ),
 )
-async def send_acts(request: Req, match: MatchId) -> Reply:
+async def send_acts(request: ApiCall, match: MatchId) -> Reply:
     """Does several things."""
-    service = service_of(request)
-    shown = service.access.credential(request)
-    key, expected, acts = key_of(request), expected_by(request), (await BATCH.read(request)).acts
+    service = request.service
+    shown = request.must_show()
+    key, expected, acts = request.idempotency_key, request.expected_version, (await BATCH.read(request)).acts
     opened, caller = await service.access.acts(request, match, shown, *acts)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
@@ -216,7 +216,7 @@ async def send_acts(request: Req, match: MatchId) -> Reply:
     done = [done_of(outcome, caller) for outcome in outcomes]
     again = sum(outcome.repeated for outcome in outcomes)
     answer = {"done": done, "replayed": again, "refused": refused}
-    language = language_of(header(request, b"accept-language"))
+    language = request.language
     headers = {**PRIVATE, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
     if done and again == len(done):
         headers |= replayed(outcomes[-1])

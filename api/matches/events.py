@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
 from api.http.describe import Text, described, in_header
-from api.http.headers import Req, header, held, packed_tag, prefers, tag_of, takes_gzip
+from api.http.headers import header, held, packed_tag, prefers, tag_of, takes_gzip
 from api.http.long_answers import long_reply
 from api.http.packing import PACK_FROM, Packer
 from api.http.params import After, MatchId, MinVersion, Wait
@@ -34,8 +34,9 @@ from api.http.replies import (
 from api.http.threads import in_stream_thread, in_thread
 from api.matches.schemas import EventSeen, StateSeen, event_seen, state_seen
 from api.runtime.aggregate_reader import is_over
+from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
-from api.runtime.service import Service, service_of
+from api.runtime.service import Service
 from api.runtime.wakeups import set_within
 from referee import wire_types
 from referee.events import MatchOpened
@@ -127,7 +128,7 @@ def read_piece(service: Service, match: Match, caller: Caller, after: int, to: i
     ),
 )
 async def list_events(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
@@ -135,10 +136,10 @@ async def list_events(
     wait: Wait = 0,
 ) -> ASGIApp:
     """The audit trail."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, max(min_version, after))
-    seen, caller = await wait_for_news(service, request, seen, caller, wait, lambda now: now.version <= after)
-    lined = prefers(header(request, b"accept"), NDJSON)
+    seen, caller = await wait_for_news(request, seen, caller, wait, lambda now: now.version <= after)
+    lined = prefers(request.accepted, NDJSON)
     tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
     if following is not None:
@@ -152,10 +153,10 @@ async def list_events(
 
 
 async def _lined(
-    request: Req, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
+    request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
     """Events as lines, sent as they are read."""
-    service = service_of(request)
+    service = request.service
     # The first lines before the answer begins, which may still be a problem.
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
     lines = _lines(service, match, caller, first, end)
@@ -213,7 +214,7 @@ def _line(event: dict[str, Any]) -> bytes:
     ),
 )
 async def stream_events(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     after: After = 0,
     ticket: Annotated[
@@ -227,7 +228,7 @@ async def stream_events(
     ] = None,
 ) -> ASGIApp:
     """The audit trail as it grows."""
-    service = service_of(request)
+    service = request.service
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
@@ -245,7 +246,7 @@ async def stream_events(
     return streamed(request, pieces, caller.texts, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
 
-def _last_event_id(request: Req) -> int | None:
+def _last_event_id(request: ApiCall) -> int | None:
     given = header(request, b"last-event-id")
     if given is None:
         return None
@@ -254,11 +255,11 @@ def _last_event_id(request: Req) -> int | None:
     return int(given)
 
 
-async def _stream(request: Req, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
+async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int) -> AsyncIterator[bytes]:
     """Sends what there is and the state then, and each act and the state after it as it comes; a comment now and then
     keeps the connection open. Ends where the caller may see it no more."""
     yield b"retry: 1000\n\n"
-    service = service_of(request)
+    service = request.service
     told: Match | None = None
     with service.hub.waiting(match_id, *caller.rests_on) as changed:
         while not service.hub.closed:

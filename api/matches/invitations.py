@@ -8,11 +8,9 @@ from api.access.codes import Code, new_code
 from api.access.tokens import hash_of
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
-from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match
-from api.http.writes import expected_by
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import Invite, PlaceSent, Role
 from referee.officials.events.seating import Invited
@@ -76,11 +74,11 @@ WANTED: Body[InvitationWanted] = Body(InvitationWanted)
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def invite(request: Req, match: MatchId) -> Reply:
+async def invite(request: ApiCall, match: MatchId) -> Reply:
     """Invite to a seat or a role."""
-    service = service_of(request)
-    shown = service.access.credential(request)
-    expected, wanted = expected_by(request), await WANTED.read(request)
+    service = request.service
+    shown = request.must_show()
+    expected, wanted = request.expected_version, await WANTED.read(request)
     code = new_code(match)
     asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
     _, caller = await service.access.acts(request, match, shown, asked)

@@ -13,15 +13,14 @@ from msgspec import Meta
 
 from api.http.describe import described
 from api.http.faults import Fault, type_of
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
 from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply
 from api.matches.schemas import RulesetSeen
+from api.runtime.call import ApiCall
 from api.runtime.paging import page_reply
-from api.runtime.service import service_of
 from projections.matches import Listed, Status
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
@@ -105,7 +104,7 @@ def _moment(name: str, text: str | None) -> datetime | None:
     operation_class=described(gives=MatchPage, errors=(400, 422, 503)),
 )
 async def list_matches(
-    request: Req,
+    request: ApiCall,
     ruleset: OfRuleset = None,
     status: Annotated[
         Literal["open", "over", "abandoned", "any"],
@@ -144,13 +143,13 @@ async def list_matches(
     fresh: Fresh = False,
 ) -> Reply:
     """All matches."""
-    sight = await service_of(request).access.listing(request)
+    sight = await request.service.access.listing(request)
     must_be_told(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)
     begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
-    service = service_of(request)
+    service = request.service
     book = service.books.matches
 
     async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[MatchPage, MemberTexts]:

@@ -3,12 +3,12 @@
 from litestar import get
 
 from api.http.describe import described
-from api.http.headers import Req, held
+from api.http.headers import held
 from api.http.params import MatchId, MinVersion, Wait
 from api.http.replies import Reply, short
 from api.matches.schemas import MatchSeen, seen_fields, tag_now
+from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
-from api.runtime.service import service_of
 
 
 @get(
@@ -24,12 +24,12 @@ from api.runtime.service import service_of
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_match(request: Req, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
+async def get_match(request: ApiCall, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     """The match as the caller may see it."""
-    service = service_of(request)
+    service = request.service
     seen, caller = await service.access.sees(request, match, min_version)
     seen, caller = await wait_for_news(
-        service, request, seen, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
+        request, seen, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
     )
     viewer = caller.sees_as(seen.version <= seen.public_to)
     return short(request, tag_now(seen), lambda: seen_fields(seen, viewer), caller.texts)

@@ -14,14 +14,14 @@ from api.access.idempotent_secrets import Derived
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
-from api.http.headers import Req
 from api.http.replies import Reply, of_match
 from api.http.threads import in_thread
-from api.http.writes import must_be_recent, opening_key_of
+from api.http.writes import must_be_recent
 from api.matches.opening_request import OpenMatch, officials_named, officials_of, opened_by, with_officials
 from api.matches.schemas import RulesetSeen
 from api.runtime.aggregate_reader import match_of
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor, officials
 from referee.clubs.state import Club
@@ -131,10 +131,10 @@ def _match_links() -> dict[str, Any]:
         links=_match_links(),
     ),
 )
-async def open_match(request: Req) -> Reply:
+async def open_match(request: ApiCall) -> Reply:
     """Opens a match."""
-    service = service_of(request)
-    key, body = opening_key_of(request), await BODY.read(request)
+    service = request.service
+    key, body = request.secret_idempotency_key, await BODY.read(request)
     club, actor = await _by(service, request, body)
     match_id: UUID
     named = officials_of(body)
@@ -216,7 +216,7 @@ def _secret(service: Service) -> bytes:
     return service.referee.secret
 
 
-async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | None, Actor]:
+async def _by(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
     """The club whose match it shall be, and by whom it is opened: by a key of the club that is good for it, or where
     it is no club's by anybody. 401, 403, 404."""
     if body.club is None:
@@ -230,7 +230,7 @@ async def _by(service: Service, request: Req, body: OpenMatch) -> tuple[Club | N
     return caller.club.standing, caller.actor
 
 
-async def _may_open(service: Service, request: Req, club: UUID | None) -> None:
+async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
     """403 where there are as many as there may be."""
     if club is None:
         service.quotas.opens(request)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.http.describe import described
-from api.http.headers import Req, held
+from api.http.headers import held
 from api.http.long_answers import long_reply
 from api.http.params import NUMBER, MatchId, MinVersion
 from api.http.problems import Problem
@@ -16,7 +16,8 @@ from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
 from api.runtime.aggregate_reader import match_of
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from referee import wire_types
 from referee.store.match import Match
 
@@ -61,7 +62,7 @@ def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
     operation_class=described(gives=Replayed, errors=(400, 401, 404, 409, 503)),
 )
 async def replay_match(
-    request: Req,
+    request: ApiCall,
     match: MatchId,
     at: Annotated[
         int,
@@ -72,7 +73,7 @@ async def replay_match(
     min_version: MinVersion = 0,
 ) -> Reply:
     """The match as it stood."""
-    service = service_of(request)
+    service = request.service
     now, caller = await service.access.sees(request, match, min_version)
     if not 1 <= at <= now.version:
         raise Problem("no_such_event", first=1, last=now.version)

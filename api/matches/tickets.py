@@ -3,11 +3,10 @@
 from litestar import post
 
 from api.http.describe import TOKEN, described
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.params import MatchId
 from api.http.replies import Reply, reply
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.value import Time, Value
 
@@ -35,9 +34,9 @@ class Ticket(Value):
         gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503), tagged=False
     ),
 )
-async def issue_ticket(request: Req, match: MatchId) -> Reply:
+async def issue_ticket(request: ApiCall, match: MatchId) -> Reply:
     """A ticket for a stream."""
-    service = service_of(request)
-    shown = service.access.credential(request)
+    service = request.service
+    shown = request.must_show()
     ticket, expires = await service.access.give_ticket(match, shown)
     return reply(Ticket(ticket=ticket, expires=expires), NO_TEXTS, status=201, headers={"Cache-Control": "no-store"})

@@ -9,11 +9,9 @@ from msgspec import Meta
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
-from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match
-from api.http.writes import expected_by
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import IssueToken, TokenRole
 from referee.value import Seat, SeatSent, Value, Version
@@ -67,11 +65,11 @@ LOST: Body[TokenLost] = Body(TokenLost)
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def issue_token(request: Req, match: MatchId) -> Reply:
+async def issue_token(request: ApiCall, match: MatchId) -> Reply:
     """Replaces a lost token."""
-    service = service_of(request)
-    shown = service.access.credential(request)
-    expected, lost, token = expected_by(request), await LOST.read(request), new_token()
+    service = request.service
+    shown = request.must_show()
+    expected, lost, token = request.expected_version, await LOST.read(request), new_token()
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
     _, caller = await service.access.acts(request, match, shown, asked)
     outcome = await service.commands.do(caller.command(match, asked, expected=expected))

@@ -9,14 +9,13 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import must_be_told
 from api.http.replies import Reply, encode
 from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.journal import Balance
 from referee import wire_types
 from referee.clubs.commands import EntrySent, EveningSent
@@ -59,7 +58,7 @@ class Accounts(Value):
     operation_class=described(gives=Accounts, errors=(400, 401, 403, 404, 409, 422, 503)),
 )
 async def list_accounts(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     currency: InCurrency = None,
     at: Annotated[
@@ -79,7 +78,7 @@ async def list_accounts(
 ) -> Reply:
     """The accounts of a club."""
     must_be_told(request, at=(at, EntrySent), evening=(evening, EveningSent))
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
     unit = None if currency is None else currency_of(caller, currency)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.headers import chosen, held, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
@@ -18,7 +18,7 @@ from api.http.threads import in_long_thread, in_thread
 from api.money import audit_page, audit_texts
 from api.money.audit_report import Audit, audited
 from api.money.ledger_access import ask_the_books, names_by_member
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from api.runtime.signer import log_at
 from projections.audit.tree import Signed
 
@@ -46,12 +46,12 @@ from projections.audit.tree import Signed
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )
-async def get_audit(request: Req, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+async def get_audit(request: ApiCall, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     """The audit of a club's books."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
-    books, language = service.books, language_of(header(request, b"accept-language"))
+    books, language = service.books, request.language
     standing = await in_thread(log_at, service.desk)
     last = standing.standing.last if standing else None
     signed = None if last is None else Signed(last.size, last.root)
@@ -77,7 +77,7 @@ async def get_audit(request: Req, club: ClubId, min_version: ClubMinVersion = 0)
         partial(audit_texts.sentence, language=language),
         members,
     )
-    kind = chosen(header(request, b"accept"), (JSON, HTML)) or JSON
+    kind = chosen(request.accepted, (JSON, HTML)) or JSON
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
     if kind == HTML:
         body = audit_page.page(found, language)

@@ -10,14 +10,13 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
 from api.money.ledger_access import ask_the_books
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.ledger.tables import Closing
 from referee import wire_types
 from referee.clubs.facts import Label, Trial
@@ -66,14 +65,14 @@ class ClosingPage(Value):
     operation_class=described(gives=ClosingPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_closings(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     after: Annotated[int, QueryParameter(ge=0, le=VERSION_MAX, description="Only closings after this number.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="How many at most.")] = 20,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The closings of the books."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
     ledger = service.books.ledger

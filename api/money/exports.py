@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import Req, held, tag_by
+from api.http.headers import held, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -20,7 +20,7 @@ from api.http.query import must_be_told
 from api.http.replies import PRIVATE, Reply, not_modified
 from api.http.threads import in_long_thread
 from api.money.ledger_access import Day, EntrySeen, InCurrency, ask_the_books, currency_of, names_by_member
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
 from referee import wire_types
@@ -89,7 +89,7 @@ class JournalFiled(Value):
     ),
 )
 async def export_books(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     kind: Annotated[
         str, PathParameter(description="For which program.", schema_extra={"pattern": KIND, "maxLength": 9})
@@ -109,7 +109,7 @@ async def export_books(
 ) -> Reply:
     """The books as a file."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
     export = EXPORTS.get(kind)

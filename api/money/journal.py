@@ -9,14 +9,13 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import more
 from api.http.replies import PRIVATE, Reply, encode
 from api.money.ledger_access import LINES_MAX, AfterEntry, EntrySeen, Lines, ask_the_books
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.journal import JournalEntry
 from referee import wire_types
 from referee.clubs.facts import EntryKind
@@ -43,7 +42,7 @@ class JournalPage(Value):
     operation_class=described(gives=JournalPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_entries(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     after: AfterEntry = 0,
     limit: Lines = 200,
@@ -51,7 +50,7 @@ async def list_entries(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The journal of a club."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     must_see_books(caller)
     ledger = service.books.ledger

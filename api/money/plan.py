@@ -8,7 +8,7 @@ from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
 from api.http.describe import KEY, Text, described
-from api.http.headers import Req, held, tag_by
+from api.http.headers import held, tag_by
 from api.http.long_answers import long_reply, marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -17,8 +17,9 @@ from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
+from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
-from api.runtime.service import Service, service_of
+from api.runtime.service import Service
 from projections import payable
 from projections.journal import decimal
 from projections.plan import CLUB, Node, Payment, Plan
@@ -109,7 +110,7 @@ class PlanSeen(Value):
     operation_class=described(gives=PlanSeen, errors=(400, 401, 403, 404, 409, 422, 503)),
 )
 async def get_plan(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     evening: Evening = "all",
     currency: OneCurrency = None,
@@ -117,7 +118,7 @@ async def get_plan(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """Who pays whom."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     made = await _planned(service, caller, evening, currency, fresh=fresh)
     whole, payments = made.plan, made.payments
@@ -159,7 +160,7 @@ async def get_plan(
     ),
 )
 async def get_payment_code(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     code: Annotated[
         str,
@@ -173,7 +174,7 @@ async def get_payment_code(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """A payment as a QR code."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     made = await _planned(service, caller, evening, currency, fresh=fresh)
     payment = next((one for one in made.payments if f"{one.id}.svg" == code), None)

@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.http.describe import KEY, described
-from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS
 from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply
 from api.http.threads import in_thread
-from api.runtime.service import Service, service_of
+from api.runtime.call import ApiCall
+from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import ProposedAct, SetPayee
@@ -73,14 +73,14 @@ class ProposalPage(Value):
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_proposals(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     limit: Limit = 200,
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """Return a page of proposals."""
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     now, own = caller.club.standing, caller.member
     if own is None and not sees_proposals(caller, SECOND):

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import Req, chosen, header, held, language_of, tag_by
+from api.http.headers import chosen, held, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -29,8 +29,8 @@ from api.money.ledger_access import (
     names_by_member,
 )
 from api.money.statements import Checkpointed, Statement, StatementLine
+from api.runtime.call import ApiCall
 from api.runtime.proofs import signed_last
-from api.runtime.service import service_of
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, EntryKind, member_of
 from referee.log.facts import LogSigned
@@ -61,7 +61,7 @@ CSV = "text/csv"
     ),
 )
 async def get_statement(
-    request: Req,
+    request: ApiCall,
     club: ClubId,
     account: Annotated[
         str,
@@ -84,7 +84,7 @@ async def get_statement(
 ) -> Reply:
     """A statement of account."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
-    service = service_of(request)
+    service = request.service
     caller = await service.club_access.caller(request, club, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
     must_see_books(caller, owner)
@@ -116,8 +116,8 @@ async def get_statement(
         )
 
     statement = await ask_the_books(service, caller.club, read, fresh=fresh)
-    kind = chosen(header(request, b"accept"), (JSON, CSV, HTML)) or JSON
-    language = language_of(header(request, b"accept-language"))
+    kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
+    language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     if kind == HTML:
         body = statements.page(statement, language)

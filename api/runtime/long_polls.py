@@ -8,20 +8,21 @@ from msgspec.structs import replace
 from api.access.caller import Caller
 from api.http.headers import Req
 from api.runtime.aggregate_reader import is_over
-from api.runtime.service import Service
+from api.runtime.call import ApiCall
 from api.runtime.wakeups import set_within
 from referee.store.clock import utc_now
 from referee.store.match import Match
 
 
 async def wait_for_news(
-    service: Service, request: Req, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
+    request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
     """Return the match as soon as it is not ``known`` to the caller any more, or after some seconds, and the caller.
 
     Does not wait for a match that is over, nor for a caller who has closed the connection. Raises
     :class:`~referee.store.command.Busy` if too many wait, Problem (401) if the token or key has ended meanwhile.
     """
+    service = request.service
     if not (seconds and known(match)):
         return match, caller
     deadline = asyncio.get_running_loop().time() + seconds

@@ -5,13 +5,12 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from api.http.headers import Req
 from api.http.long_answers import marked_reply
 from api.http.member_texts import MemberTexts
 from api.http.problems import Problem
 from api.http.query import more
 from api.http.replies import Reply, encode
-from api.runtime.service import service_of
+from api.runtime.call import ApiCall
 from projections.follow.follow import Book
 from referee.games import RULESETS
 from referee.value import Value
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 
 async def page_reply(
-    request: Req,
+    request: ApiCall,
     book: Book,
     question: Callable[[Connection], tuple[Sequence[T], str | None]],
     show: Callable[[Sequence[T], str | None, int], Awaitable[tuple[Value, MemberTexts]]],
@@ -39,7 +38,7 @@ async def page_reply(
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
     try:
-        (found, following), behind = await service_of(request).books.ask_of_all(book, question, fresh=fresh)
+        (found, following), behind = await request.service.books.ask_of_all(book, question, fresh=fresh)
     except ValueError:
         raise Problem("bad_cursor") from None
     link = more(request, cursor=following) if following else {}

@@ -3,7 +3,7 @@
 import asyncio
 
 from api.access.attempts import Tried
-from api.http.problems import Told
+from api.http.notes import Told
 from api.runtime.metrics import Metrics
 from api.runtime.wakeups import set_within
 from referee.store.attempts import Attempt, Attempts

@@ -7,7 +7,6 @@ from api.access.clubs import ClubAccess
 from api.access.limits import Limits
 from api.access.quotas import Quotas
 from api.access.tickets import Tickets
-from api.http.headers import Req
 from api.http.threads import in_thread
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
@@ -73,9 +72,3 @@ class Service:
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.overtaken(aggregate_id, last[2])
         self.hub.wake(page.histories)
-
-
-def service_of(request: Req) -> Service:
-    """Return the running parts of the app that got this request."""
-    service: Service = request.scope["litestar_app"].state["service"]
-    return service
