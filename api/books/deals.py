@@ -310,18 +310,18 @@ def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_deal(request: ApiCall, match: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
+async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
     """The record of a finished deal."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
+    match, caller = await service.access.sees(request, match_id, min_version)
     plain, language = prefers(request.accepted, PLAIN), request.language
-    tag = tag_of(seen.version, "text") if plain else tag_in(seen.version, language, *appealable(seen, utc_now()))
+    tag = tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable(match, utc_now()))
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
-    place = await place_of(service, seen, deal)
+    place = await place_of(service, match, deal)
     if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
     if plain:
-        body = await in_long_thread(read_text, service, seen, place)
+        body = await in_long_thread(read_text, service, match, place)
     else:
         book = service.books.cases
         changes = of_line(deal, place.score, place.corrections)
@@ -329,6 +329,6 @@ async def get_deal(request: ApiCall, match: MatchId, deal: DealNumber, min_versi
         question = partial(
             book.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
         )
-        cases = await service.books.ask_of(book, seen.id, seen.version, question)
-        body = await in_long_thread(read_record, service, seen, place, cases, caller, language)
+        cases = await service.books.ask_of(book, match.id, match.version, question)
+        body = await in_long_thread(read_record, service, match, place, cases, caller, language)
     return await long_reply(request, body, tag, caller.texts, headers=headers, media_type=PLAIN if plain else JSON)

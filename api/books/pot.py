@@ -21,10 +21,10 @@ from projections.pots import Pot
     tags=["Books"],
     operation_class=sheet_of(Pot, "A row for each entry."),
 )
-async def get_pot(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_pot(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     """The pot."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
-    if not seen.rules.has_pot:
-        raise Problem("no_such_pot", ruleset=seen.rules.key)
-    return await answer(request, seen, service.books.pots, pots.csv, caller.texts)
+    match, caller = await service.access.sees(request, match_id, min_version)
+    if not match.rules.has_pot:
+        raise Problem("no_such_pot", ruleset=match.rules.key)
+    return await answer(request, match, service.books.pots, pots.csv, caller.texts)

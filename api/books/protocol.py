@@ -22,8 +22,8 @@ from projections.protocols import Protocol
     tags=["Books"],
     operation_class=sheet_of(Protocol, "A row for each deal."),
 )
-async def get_protocol(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_protocol(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     """The protocol."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
-    return await answer(request, seen, service.books.protocols, protocols.csv, caller.texts)
+    match, caller = await service.access.sees(request, match_id, min_version)
+    return await answer(request, match, service.books.protocols, protocols.csv, caller.texts)

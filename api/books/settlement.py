@@ -43,16 +43,16 @@ def read_settlement(service: Service, match: Match, basis: Basis, provisional: b
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_settlement(request: ApiCall, match: MatchId, min_version: MinVersion = 0) -> Reply:
+async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     """The settlement."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
-    basis = seen.rules.basis(seen.opened.options) if seen.opened.stakes is not None else None
+    match, caller = await service.access.sees(request, match_id, min_version)
+    basis = match.rules.basis(match.opened.options) if match.opened.stakes is not None else None
     if basis is None:
         raise Problem("not_for_money")
-    provisional = seen.provisional(utc_now())
-    tag = tag_of(seen.version, *(("provisional",) if provisional else ()))
+    provisional = match.provisional(utc_now())
+    tag = tag_of(match.version, *(("provisional",) if provisional else ()))
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(read_settlement, service, seen, basis, provisional)
+    body = await in_long_thread(read_settlement, service, match, basis, provisional)
     return await long_reply(request, body, tag, caller.texts)

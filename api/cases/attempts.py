@@ -94,7 +94,7 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
 )
 async def list_attempts(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     after: Annotated[
         int,
         QueryParameter(ge=0, le=wire_types.EXACT_MAX, description="Only attempts after this number."),
@@ -104,10 +104,10 @@ async def list_attempts(
     """What was tried and refused."""
     service = request.service
     request.must_show()
-    found, caller = await service.access.sees(request, match)
-    caller.must_be_official(found)
+    match, caller = await service.access.sees(request, match_id)
+    caller.must_be_official(match)
     await service.refused_attempts.settled()
-    rows = await in_thread(service.refused_attempts.rows, match, after=after, limit=limit + 1)
+    rows = await in_thread(service.refused_attempts.rows, match_id, after=after, limit=limit + 1)
     seen = [attempt_seen(row) for row in rows[:limit]]
     following = seen[-1].number if len(rows) > limit else None
     body = encode(AttemptPage(attempts=tuple(seen), next=following))

@@ -86,11 +86,11 @@ def _written(
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )
-async def get_case_file(request: ApiCall, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """The file of a case."""
     service = request.service
     request.must_show()
-    seen, caller = await service.access.sees(request, match, min_version)
+    match, caller = await service.access.sees(request, match_id, min_version)
     language, as_page = request.language, prefers(request.accepted, HTML)
     book = service.books.cases
 
@@ -101,23 +101,23 @@ async def get_case_file(request: ApiCall, match: MatchId, case: CaseNumber, min_
         (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
         return found.entries
 
-    entries = await service.books.ask_of(book, seen.id, seen.version, read)
-    if (last := entries[-1].event) > seen.version:  # the book has heard of it before this process
-        seen, caller = await service.access.sees(request, match, last)
-    viewer = caller.sees_as(entries[0].event <= seen.public_to)
-    drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
+    entries = await service.books.ask_of(book, match.id, match.version, read)
+    if (last := entries[-1].event) > match.version:  # the book has heard of it before this process
+        match, caller = await service.access.sees(request, match_id, last)
+    viewer = caller.sees_as(entries[0].event <= match.public_to)
+    drafted = await in_long_thread(_drafted, service, match, entries, caller, viewer, language)
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
-    sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)
+    sight, within = (caller.sight, None) if official else (Sight(held=match.opened.official), match.id)
     earlier = await service.books.ask_of(
         book,
-        seen.id,
-        seen.version,
+        match.id,
+        match.version,
         lambda connection, match_id: book.earlier(
             connection, sight, drafted.cited, caller.viewer, match=within, but=(match_id, case)
         ),
     )
-    matches = {seen.id, *(one.match for one, _ in earlier)}
+    matches = {match.id, *(one.match for one, _ in earlier)}
     texts = caller.texts._replace(resolver=service.member_names.texts_in_all(matches).resolver)
     body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
     headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}

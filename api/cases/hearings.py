@@ -112,15 +112,15 @@ async def _heard(
     security=TOKEN,
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
 )
-async def state_in_case(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
+async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
     """Makes a statement."""
     service = request.service
     shown = request.must_show()
     sent = await STATEMENT.read(request)
     asked = Statement(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match, shown, asked)
-    await service.reader.match_with_case(match, case)
-    return await _heard(request, service, match, case, caller, asked)
+    _, caller = await service.access.acts(request, match_id, shown, asked)
+    await service.reader.match_with_case(match_id, case)
+    return await _heard(request, service, match_id, case, caller, asked)
 
 
 @post(
@@ -132,15 +132,15 @@ async def state_in_case(request: ApiCall, match: MatchId, case: CaseNumber) -> R
     security=TOKEN,
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
 )
-async def withdraw_case(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
+async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
     """Withdraws a case."""
     service = request.service
     shown = request.must_show()
     sent = await WITHDRAWAL.read(request)
     asked = Withdrawal(case=case, seat=sent.seat)
-    _, caller = await service.access.acts(request, match, shown, asked)
-    await service.reader.match_with_case(match, case)
-    return await _heard(request, service, match, case, caller, asked)
+    _, caller = await service.access.acts(request, match_id, shown, asked)
+    await service.reader.match_with_case(match_id, case)
+    return await _heard(request, service, match_id, case, caller, asked)
 
 
 @post(
@@ -156,15 +156,15 @@ async def withdraw_case(request: ApiCall, match: MatchId, case: CaseNumber) -> R
     security=TOKEN,
     operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
 )
-async def appeal_ruling(request: ApiCall, match: MatchId, case: CaseNumber) -> Reply:
+async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
     """Appeals."""
     service = request.service
     shown = request.must_show()
     sent = await APPEAL.read(request)
     asked = Appeal(case=case, **_fields(sent))
-    _, caller = await service.access.acts(request, match, shown, asked)
-    await service.reader.match_with_case(match, case)
-    return await _heard(request, service, match, case, caller, asked)
+    _, caller = await service.access.acts(request, match_id, shown, asked)
+    await service.reader.match_with_case(match_id, case)
+    return await _heard(request, service, match_id, case, caller, asked)
 
 
 @post(
@@ -190,7 +190,7 @@ async def appeal_ruling(request: ApiCall, match: MatchId, case: CaseNumber) -> R
 )
 async def rule_on_case(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     case: CaseNumber,
     preview: Annotated[bool, QueryParameter(description="Only say what would follow.")] = False,
 ) -> Reply:
@@ -200,14 +200,14 @@ async def rule_on_case(
     sent = await RULING.read(request)
     asked = Ruling(case=case, **_fields(sent))
     # A preview would change nothing, so with it nothing is tried.
-    _, caller = await service.access.acts(request, match, shown, asked, noted=not preview)
-    seen = await service.reader.match_with_case(match, case)
-    _must_be_rule(seen, sent.rule)
-    await _must_be_ruled(service, seen, sent.precedents)
+    _, caller = await service.access.acts(request, match_id, shown, asked, noted=not preview)
+    match = await service.reader.match_with_case(match_id, case)
+    _must_be_rule(match, sent.rule)
+    await _must_be_ruled(service, match, sent.precedents)
     if preview:
-        named, texts = await service.member_names.named(seen, caller.texts)
+        named, texts = await service.member_names.named(match, caller.texts)
         return await _preview(request, service, named, replace(caller, texts=texts), asked)
-    return await _heard(request, service, match, case, caller, asked)
+    return await _heard(request, service, match_id, case, caller, asked)
 
 
 def _must_be_rule(match: Match, rule: str) -> None:

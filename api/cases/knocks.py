@@ -147,15 +147,15 @@ def asked_by(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCas
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def send_knock(request: ApiCall, match: MatchId) -> Reply:
+async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     """Knocks."""
     service = request.service
     shown = request.must_show()
     key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
-    opened, caller = await service.access.acts(request, match, shown)
-    caller.tries(request, opened, sent)
-    asked = asked_by(caller, sent, tally=opened.opened.dealing == "tally")
-    outcome = await service.commands.do(caller.command(match, asked, key=key, expected=expected))
+    match, caller = await service.access.acts(request, match_id, shown)
+    caller.tries(request, match, sent)
+    asked = asked_by(caller, sent, tally=match.opened.dealing == "tally")
+    outcome = await service.commands.do(caller.command(match_id, asked, key=key, expected=expected))
     language, version = request.language, outcome.events[-1].originator_version
     first = outcome.events[0].event
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
@@ -167,7 +167,7 @@ async def send_knock(request: ApiCall, match: MatchId) -> Reply:
     else:
         entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())
-    headers = {"Location": f"/v1/matches/{match}/knocks/{case.case}", **ruled_by(case)}
+    headers = {"Location": f"/v1/matches/{match_id}/knocks/{case.case}", **ruled_by(case)}
     headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
     return of_match(case, version, texts, status=201, headers=headers)
 
@@ -188,27 +188,27 @@ async def send_knock(request: ApiCall, match: MatchId) -> Reply:
 )
 async def list_knocks(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     after: Annotated[int, QueryParameter(ge=0, le=NUMBER_MAX, description="Only cases after this number.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
 ) -> Reply:
     """All case files."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
+    match, caller = await service.access.sees(request, match_id, min_version)
     book, language, at = service.books.cases, request.language, utc_now()
 
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         if after > (last := book.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
         found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
-        cases = [case_of(seen, one.entries, seen.version, language, at) for one in found[:limit]]
+        cases = [case_of(match, one.entries, match.version, language, at) for one in found[:limit]]
         if len(found) <= limit:
             return encode(cases), {}
         return encode(cases), more(request, after=cases[-1].case, limit=limit)
 
-    page, link = await service.books.ask_of(book, match, seen.version, read_page)
-    tag = tag_in(seen.version, language, *appealable(seen, at))
+    page, link = await service.books.ask_of(book, match_id, match.version, read_page)
+    tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | link
     if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
@@ -229,10 +229,10 @@ async def list_knocks(
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_knock(request: ApiCall, match: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
+async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     """One case file."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
+    match, caller = await service.access.sees(request, match_id, min_version)
     book, language, at = service.books.cases, request.language, utc_now()
 
     def read(connection: Connection, match_id: UUID) -> Case:
@@ -240,10 +240,10 @@ async def get_knock(request: ApiCall, match: MatchId, case: CaseNumber, min_vers
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)
         (found,) = book.answer(connection, match_id, caller.viewer, case - 1, 1)
-        return case_of(seen, found.entries, seen.version, language, at)
+        return case_of(match, found.entries, match.version, language, at)
 
-    answer = await service.books.ask_of(book, match, seen.version, read)
-    tag = tag_in(seen.version, language, *appealable(seen, at))
+    answer = await service.books.ask_of(book, match_id, match.version, read)
+    tag = tag_in(match.version, language, *appealable(match, at))
     headers = in_language(language) | ruled_by(answer)
     if has := held(request, tag, caller.texts):
         return not_modified(has, headers)

@@ -84,12 +84,12 @@ ACT: Body[ClubSent] = Body(ClubSent)
 )
 async def send_club_act(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     preview: Annotated[bool, QueryParameter(description="Of `erase`: only say what would change.")] = False,
 ) -> Reply:
     """Does something in a club."""
     service = request.service
-    caller = await service.club_access.caller(request, club)
+    caller = await service.club_access.caller(request, club_id)
     sent = await ACT.read(request)
     making = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = request.secret_idempotency_key if making else request.idempotency_key
@@ -102,6 +102,6 @@ async def send_club_act(
         return await Doing(service, caller, key, request.expected_version).do(sent)
     except NotHeld:  # the club has changed since the key was checked: a second check says why
         await service.reader.newest_club(caller.club)
-        raise why_not_taken(await service.club_access.caller(request, club)) from None
+        raise why_not_taken(await service.club_access.caller(request, club_id)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None

@@ -94,10 +94,10 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
     security=KEY,
     operation_class=described(gives=ClubSeen, errors=(400, 401, 404, 409, 503)),
 )
-async def get_club(request: ApiCall, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+async def get_club(request: ApiCall, club_id: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     """A club as it stands."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
     numbers = found.get(None, Numbers())
     return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, numbers), NO_TEXTS)

@@ -52,7 +52,7 @@ class EveningPage(Value):
 )
 async def list_evenings(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     season: Annotated[
         str | None,
         QueryParameter(
@@ -67,7 +67,7 @@ async def list_evenings(
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The evenings of a club."""
-    now = (await request.service.club_access.caller(request, club, min_version)).club
+    now = (await request.service.club_access.caller(request, club_id, min_version)).club
     numbered = enumerate(now.standing.evenings, 1)
     page = some((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(

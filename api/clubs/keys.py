@@ -90,10 +90,10 @@ def key_self(holder: KeyHolder) -> dict[str, object]:
     operation_class=described(gives=KeyPage, errors=(400, 401, 403, 404, 409, 503)),
 )
 async def list_keys(
-    request: ApiCall, club: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
+    request: ApiCall, club_id: ClubId, limit: Limit = 200, cursor: Cursor = None, min_version: ClubMinVersion = 0
 ) -> Reply:
     """The keys of a club."""
-    caller = await request.service.club_access.caller(request, club, min_version)
+    caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
     page = some(enumerate(caller.club.standing.keys, 1), cursor, limit)
     seen = [_fields(f"k{number}", key) for number, key in page.found]

@@ -59,7 +59,7 @@ class MemberPage(Value):
 )
 async def list_members(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     here: Annotated[bool, QueryParameter(description="Whether to leave out who has left.")] = False,
     limit: Limit = 200,
     cursor: Cursor = None,
@@ -67,7 +67,7 @@ async def list_members(
 ) -> Reply:
     """The members of a club."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     numbered = enumerate(caller.club.standing.members, 1)
     page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)
     names = await service.member_names.names_of(caller.club, dict(page.found))

@@ -73,7 +73,7 @@ class Standings(Value):
 )
 async def get_standings(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     season: Annotated[
         str | None,
         QueryParameter(description="Left out: of all seasons.", min_length=1, max_length=SEASON_MAX, pattern=PERSON),
@@ -83,7 +83,7 @@ async def get_standings(
 ) -> Reply:
     """The standings of a season."""
     service = request.service
-    caller = await service.club_access.caller(request, club)
+    caller = await service.club_access.caller(request, club_id)
     now, sight = caller.club.standing, caller.sight
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
@@ -91,8 +91,8 @@ async def get_standings(
     matches, cases = service.books.matches, service.books.cases
 
     def read(connection: Connection) -> tuple[StandingSeen, ...]:
-        came_to = matches.standings(connection, club, evenings, sight, ruleset)
-        knocks = cases.knocks(connection, club, evenings, matches.of_club(club, sight), ruleset)
+        came_to = matches.standings(connection, club_id, evenings, sight, ruleset)
+        knocks = cases.knocks(connection, club_id, evenings, matches.of_club(club_id, sight), ruleset)
         members = came_to.keys() | knocks
         seen = [_seen(member, came_to.get(member, NOTHING), *knocks.get(member, (0, 0))) for member in members]
         return tuple(sorted(seen, key=lambda one: (-one.won, -one.played, one.member)))

@@ -14,8 +14,10 @@ WAIT_MAX = 25
 """Seconds. Proxies give up on an answer that does not begin after 30 or 60."""
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
-MatchId = Annotated[UUID, PathParameter(description="The id of a match.", schema_extra={"maxLength": 36})]
-ClubId = Annotated[UUID, PathParameter(description="The id of a club.", schema_extra={"maxLength": 36})]
+MatchId = Annotated[
+    UUID, PathParameter(name="match", description="The id of a match.", schema_extra={"maxLength": 36})
+]
+ClubId = Annotated[UUID, PathParameter(name="club", description="The id of a club.", schema_extra={"maxLength": 36})]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
 CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
 EventAsked = Annotated[int, PathParameter(description="The number of an event, from 1.", schema_extra=NUMBER)]

@@ -73,34 +73,34 @@ def is_whole(match: Match, placed: Placed, caller: Caller) -> bool:
 )
 async def get_bundle(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     from_: Extended = None,
     min_version: MinVersion = 0,
 ) -> Reply:
     """Answer with what a match came to, with its proof."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
+    match, caller = await service.access.sees(request, match_id, min_version)
     if caller.sees_as(public=True) == "spectator":
         raise Problem("for_the_match")
-    if seen.version > ROWS_MOST:
-        raise Problem("bundle_too_large", count=seen.version, most=ROWS_MOST)
+    if match.version > ROWS_MOST:
+        raise Problem("bundle_too_large", count=match.version, most=ROWS_MOST)
     signed = await last_signed(service)
     extended_by(signed, from_)
 
     def made(connection: Connection, tree: Tree) -> bytes:
-        rows = rows_of(service, connection, match, 1, seen.version)
+        rows = rows_of(service, connection, match_id, 1, match.version)
         rows = [one for one in rows if one.leaf < tree.size]
         if not rows:
             raise Problem("not_signed_yet", event=1, size=signed.size)
-        given = given_to(seen, caller, rows)
-        settled = settlement_by(match, seen.opened, decided(given))
+        given = given_to(match, caller, rows)
+        settled = settlement_by(match_id, match.opened, decided(given))
         bundle = bundle_of(
-            BundleAbout(kind="match", id=str(match), closing=None),
+            BundleAbout(kind="match", id=str(match_id), closing=None),
             signed,
             tree,
             from_,
             given,
-            {str(match): Last(rows[-1], tree.size)},
+            {str(match_id): Last(rows[-1], tree.size)},
             service.signer.keys if service.signer else (),
             () if settled is None else (settled,),
             (),

@@ -68,14 +68,14 @@ ENTRIES_MOST = 2000
 )
 async def get_club_bundle(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     closing: Annotated[int, QueryParameter(description="The number of a closing, from 1.", schema_extra=NUMBER)],
     from_: Extended = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """What a closing rests on, with its proof."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     last = caller.club.standing.closings
     if not 1 <= closing <= last:

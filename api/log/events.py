@@ -26,18 +26,18 @@ from referee.log.tree import Tree
         errors=(401, 404, 409, 503),
     ),
 )
-async def get_event_proof(request: ApiCall, match: MatchId, event: EventAsked) -> Reply:
+async def get_event_proof(request: ApiCall, match_id: MatchId, event: EventAsked) -> Reply:
     """That an event is in the log."""
     service = request.service
-    seen, caller = await service.access.sees(request, match)
-    if not 1 <= event <= seen.version:
-        raise Problem("no_such_event", first=1, last=seen.version)
-    if caller.viewer != "official" and event > 1 and event > seen.public_to:
+    match, caller = await service.access.sees(request, match_id)
+    if not 1 <= event <= match.version:
+        raise Problem("no_such_event", first=1, last=match.version)
+    if caller.viewer != "official" and event > 1 and event > match.public_to:
         raise Problem("not_open_yet", event=event)
     signed = await last_signed(service)
 
     def proved(connection: Connection, tree: Tree) -> str | None:
-        found = rows_of(service, connection, match, event, event)
+        found = rows_of(service, connection, match_id, event, event)
         if not found or found[0].leaf >= tree.size:
             return None
         index = found[0].leaf

@@ -96,7 +96,7 @@ AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, Not
 )
 async def list_legal_acts(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     seat: Annotated[
         int | None,
         QueryParameter(
@@ -109,12 +109,12 @@ async def list_legal_acts(
     access = request.service.access
     request.must_show()
     must_be_told(request, seat=(seat, SeatSent))
-    seen, caller = await access.sees(request, match, min_version)
+    match, caller = await access.sees(request, match_id, min_version)
     whose: Viewer = caller.viewer if seat is None else seat
-    caller.must_know_acts(seen, whose)
-    if isinstance(whose, int) and whose >= len(seen.opened.players):
+    caller.must_know_acts(match, whose)
+    if isinstance(whose, int) and whose >= len(match.opened.players):
         raise NotInPlay("no_such_seat", None, seat=whose)
-    return short(request, tag_of(seen.version), lambda: seen.legal(whose), caller.texts)
+    return short(request, tag_of(match.version), lambda: match.legal(whose), caller.texts)
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
@@ -155,13 +155,13 @@ def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, 
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def send_act(request: ApiCall, match: MatchId) -> Reply:
+async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
     """Does something."""
     service = request.service
     shown = request.must_show()
     key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
-    _, caller = await service.access.acts(request, match, shown, act)
-    outcome = await service.commands.do(caller.command(match, act, key=key, expected=expected))
+    _, caller = await service.access.acts(request, match_id, shown, act)
+    outcome = await service.commands.do(caller.command(match_id, act, key=key, expected=expected))
     done = done_of(outcome, caller)
     return of_match(done, done["version"], caller.texts, status=201, headers=replayed(outcome))
 
@@ -190,19 +190,19 @@ async def send_act(request: ApiCall, match: MatchId) -> Reply:
         errors=(400, 401, 403, 404, 412, 413, 415, 422, 503),
     ),
 )
-async def send_acts(request: ApiCall, match: MatchId) -> Reply:
+async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
     """Does several things."""
     service = request.service
     shown = request.must_show()
     key, expected, acts = request.idempotency_key, request.expected_version, (await BATCH.read(request)).acts
-    opened, caller = await service.access.acts(request, match, shown, *acts)
+    match, caller = await service.access.acts(request, match_id, shown, *acts)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
-        caller.tries(request, opened, act)
+        caller.tries(request, match, act)
         own_key = None if key is None else f"{key}/{index}"
-        command = caller.command(match, act, key=own_key, expected=None if index else expected)
+        command = caller.command(match_id, act, key=own_key, expected=None if index else expected)
         try:
             if index and clock() > deadline:
                 raise Busy

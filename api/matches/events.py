@@ -129,7 +129,7 @@ def read_piece(service: Service, match: Match, caller: Caller, after: int, to: i
 )
 async def list_events(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     after: After = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")] = 100,
     min_version: MinVersion = 0,
@@ -137,18 +137,18 @@ async def list_events(
 ) -> ASGIApp:
     """The audit trail."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, max(min_version, after))
-    seen, caller = await wait_for_news(request, seen, caller, wait, lambda now: now.version <= after)
+    match, caller = await service.access.sees(request, match_id, max(min_version, after))
+    match, caller = await wait_for_news(request, match, caller, wait, lambda now: now.version <= after)
     lined = prefers(request.accepted, NDJSON)
-    tag, headers = tag_of(seen.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
-    following = next_after(seen, after, limit) if "limit" in request.query_params or not lined else None
+    tag, headers = tag_of(match.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
+    following = next_after(match, after, limit) if "limit" in request.query_params or not lined else None
     if following is not None:
         headers |= more(request, after=following, limit=limit)
     if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
     if lined:
-        return await _lined(request, seen, caller, after, following or seen.version, tag, headers)
-    page = await in_thread(read_page, service, seen, caller, after, limit)
+        return await _lined(request, match, caller, after, following or match.version, tag, headers)
+    page = await in_thread(read_page, service, match, caller, after, limit)
     return await long_reply(request, page, tag, caller.texts, headers=headers)
 
 
@@ -215,7 +215,7 @@ def _line(event: dict[str, Any]) -> bytes:
 )
 async def stream_events(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     after: After = 0,
     ticket: Annotated[
         str | None,
@@ -232,17 +232,17 @@ async def stream_events(
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
-        seen, caller = await service.access.sees(request, match, start)
+        match, caller = await service.access.sees(request, match_id, start)
     else:
         only_looks = request.scope["method"] == "HEAD"  # which has no stream
-        seen, caller = await service.access.by_ticket(request, match, ticket, start, only_looks=only_looks)
-    if is_over(seen) and start >= seen.version:
+        match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
+    if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
     if service.hub.closed:
         raise Busy
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
-    pieces = _stream(request, match, caller, start)
+    pieces = _stream(request, match_id, caller, start)
     return streamed(request, pieces, caller.texts, headers=headers, media_type=EVENT_STREAM, ended=ended)
 
 

@@ -74,20 +74,20 @@ WANTED: Body[InvitationWanted] = Body(InvitationWanted)
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def invite(request: ApiCall, match: MatchId) -> Reply:
+async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     """Invite to a seat or a role."""
     service = request.service
     shown = request.must_show()
     expected, wanted = request.expected_version, await WANTED.read(request)
-    code = new_code(match)
+    code = new_code(match_id)
     asked = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
-    _, caller = await service.access.acts(request, match, shown, asked)
-    outcome = await service.commands.do(caller.command(match, asked, expected=expected))
+    _, caller = await service.access.acts(request, match_id, shown, asked)
+    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
     (recorded,) = outcome.events
     invited, version = recorded.event, recorded.originator_version
     assert isinstance(invited, Invited), "it was asked for"
     given = InvitationGiven(
-        match=match,
+        match=match_id,
         version=version,
         invitation=invited.invitation,
         role=wanted.role,

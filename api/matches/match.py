@@ -24,12 +24,12 @@ from api.runtime.long_polls import wait_for_news
         errors=(400, 401, 404, 409, 503),
     ),
 )
-async def get_match(request: ApiCall, match: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
+async def get_match(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     """The match as the caller may see it."""
     service = request.service
-    seen, caller = await service.access.sees(request, match, min_version)
-    seen, caller = await wait_for_news(
-        request, seen, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
+    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await wait_for_news(
+        request, match, caller, wait, lambda now: held(request, tag_now(now), caller.texts) is not None
     )
-    viewer = caller.sees_as(seen.version <= seen.public_to)
-    return short(request, tag_now(seen), lambda: seen_fields(seen, viewer), caller.texts)
+    viewer = caller.sees_as(match.version <= match.public_to)
+    return short(request, tag_now(match), lambda: seen_fields(match, viewer), caller.texts)

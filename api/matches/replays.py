@@ -63,7 +63,7 @@ def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
 )
 async def replay_match(
     request: ApiCall,
-    match: MatchId,
+    match_id: MatchId,
     at: Annotated[
         int,
         QueryParameter(
@@ -74,11 +74,11 @@ async def replay_match(
 ) -> Reply:
     """The match as it stood."""
     service = request.service
-    now, caller = await service.access.sees(request, match, min_version)
-    if not 1 <= at <= now.version:
-        raise Problem("no_such_event", first=1, last=now.version)
-    tag = tag_now(now)
+    match, caller = await service.access.sees(request, match_id, min_version)
+    if not 1 <= at <= match.version:
+        raise Problem("no_such_event", first=1, last=match.version)
+    tag = tag_now(match)
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(read_replay, service, now, at, caller)
+    body = await in_long_thread(read_replay, service, match, at, caller)
     return await long_reply(request, body, tag, caller.texts)

@@ -34,9 +34,9 @@ class Ticket(Value):
         gives=Ticket, status=201, says="The ticket.", errors=(400, 401, 404, 503), tagged=False
     ),
 )
-async def issue_ticket(request: ApiCall, match: MatchId) -> Reply:
+async def issue_ticket(request: ApiCall, match_id: MatchId) -> Reply:
     """A ticket for a stream."""
     service = request.service
     shown = request.must_show()
-    ticket, expires = await service.access.give_ticket(match, shown)
+    ticket, expires = await service.access.give_ticket(match_id, shown)
     return reply(Ticket(ticket=ticket, expires=expires), NO_TEXTS, status=201, headers={"Cache-Control": "no-store"})

@@ -65,14 +65,14 @@ LOST: Body[TokenLost] = Body(TokenLost)
         errors=(400, 401, 403, 404, 409, 412, 413, 415, 422, 503),
     ),
 )
-async def issue_token(request: ApiCall, match: MatchId) -> Reply:
+async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     """Replaces a lost token."""
     service = request.service
     shown = request.must_show()
     expected, lost, token = request.expected_version, await LOST.read(request), new_token()
     asked = IssueToken(seat=lost.seat, role=lost.role, hash=hash_of(token))
-    _, caller = await service.access.acts(request, match, shown, asked)
-    outcome = await service.commands.do(caller.command(match, asked, expected=expected))
+    _, caller = await service.access.acts(request, match_id, shown, asked)
+    outcome = await service.commands.do(caller.command(match_id, asked, expected=expected))
     version = outcome.events[-1].originator_version
-    given = TokenGiven(match=match, version=version, role=lost.role, seat=lost.seat, token=token)
+    given = TokenGiven(match=match_id, version=version, role=lost.role, seat=lost.seat, token=token)
     return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})

@@ -59,7 +59,7 @@ class Accounts(Value):
 )
 async def list_accounts(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     currency: InCurrency = None,
     at: Annotated[
         int | None,
@@ -79,7 +79,7 @@ async def list_accounts(
     """The accounts of a club."""
     must_be_told(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     unit = None if currency is None else currency_of(caller, currency)
     if evening is not None:

@@ -46,10 +46,10 @@ from projections.audit.tree import Signed
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )
-async def get_audit(request: ApiCall, club: ClubId, min_version: ClubMinVersion = 0) -> Reply:
+async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     """The audit of a club's books."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     books, language = service.books, request.language
     standing = await in_thread(log_at, service.desk)

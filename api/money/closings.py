@@ -66,14 +66,14 @@ class ClosingPage(Value):
 )
 async def list_closings(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     after: Annotated[int, QueryParameter(ge=0, le=VERSION_MAX, description="Only closings after this number.")] = 0,
     limit: Annotated[int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="How many at most.")] = 20,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """The closings of the books."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     ledger = service.books.ledger
 

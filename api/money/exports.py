@@ -90,7 +90,7 @@ class JournalFiled(Value):
 )
 async def export_books(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     kind: Annotated[
         str, PathParameter(description="For which program.", schema_extra={"pattern": KIND, "maxLength": 9})
     ],
@@ -110,7 +110,7 @@ async def export_books(
     """The books as a file."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     export = EXPORTS.get(kind)
     if export is None:

@@ -43,7 +43,7 @@ class JournalPage(Value):
 )
 async def list_entries(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     after: AfterEntry = 0,
     limit: Lines = 200,
     fresh: Fresh = False,
@@ -51,7 +51,7 @@ async def list_entries(
 ) -> Reply:
     """The journal of a club."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
     ledger = service.books.ledger
 

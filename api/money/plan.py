@@ -111,7 +111,7 @@ class PlanSeen(Value):
 )
 async def get_plan(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     evening: Evening = "all",
     currency: OneCurrency = None,
     fresh: Fresh = False,
@@ -119,7 +119,7 @@ async def get_plan(
 ) -> Reply:
     """Who pays whom."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     made = await _planned(service, caller, evening, currency, fresh=fresh)
     whole, payments = made.plan, made.payments
     codes = await _codes(service, made, payments)
@@ -161,7 +161,7 @@ async def get_plan(
 )
 async def get_payment_code(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     code: Annotated[
         str,
         PathParameter(
@@ -175,7 +175,7 @@ async def get_payment_code(
 ) -> Reply:
     """A payment as a QR code."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     made = await _planned(service, caller, evening, currency, fresh=fresh)
     payment = next((one for one in made.payments if f"{one.id}.svg" == code), None)
     if payment is None:

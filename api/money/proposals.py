@@ -74,20 +74,20 @@ class ProposalPage(Value):
 )
 async def list_proposals(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     limit: Limit = 200,
     cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     """Return a page of proposals."""
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     now, own = caller.club.standing, caller.member
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
     waiting = sorted(now.proposals.items())
     page = some((one for one in waiting if _sees(caller, one[1])), cursor, limit)
-    times = await in_thread(_times, service, club, [one.event for _, one in page.found])
+    times = await in_thread(_times, service, club_id, [one.event for _, one in page.found])
     found = [
         await _seen(service, caller, number, one, at) for (number, one), at in zip(page.found, times, strict=True)
     ]

@@ -62,7 +62,7 @@ CSV = "text/csv"
 )
 async def get_statement(
     request: ApiCall,
-    club: ClubId,
+    club_id: ClubId,
     account: Annotated[
         str,
         PathParameter(
@@ -85,7 +85,7 @@ async def get_statement(
     """A statement of account."""
     must_be_told(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
-    caller = await service.club_access.caller(request, club, min_version)
+    caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
     must_see_books(caller, owner)
     account, unit = account_in(caller, account), currency_of(caller, currency)
