@@ -1,14 +1,15 @@
 """Cursors: where in a list a page ended, for the next one to begin there."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
 from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column, tuple_
 
 T = TypeVar("T")
+P = TypeVar("P")
 QUERIES_KEPT = 256
 """Of the questions for pages of a list, which differ in their filters, and in how long a page is: each is put
 together once, since that takes longer than to answer it."""
@@ -31,6 +32,22 @@ def read_cursor(cursor: str, kind: type[T]) -> T:
         raise ValueError(f"not a cursor: {cursor!r}") from error
 
 
+class Page(NamedTuple, Generic[T, P]):
+    """A part of a list."""
+
+    entries: tuple[T, ...]
+    next: P | None
+    """The place where the next page begins; None: this is the last."""
+
+
+def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, P]:
+    """Return the page of entries that were ``found``, one more than ``limit`` if there are more.
+
+    ``place``: returns the place after an entry.
+    """
+    return Page(tuple(found[:limit]), place(found[limit - 1]) if len(found) > limit else None)
+
+
 class Order:
     """The order of a list, by columns of which no two of its rows have the same values, and the pages of it."""
 
@@ -51,12 +68,13 @@ class Order:
         ``ValueError`` for what is no cursor of this list."""
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
-    def page(self, found: Sequence[T], limit: int) -> tuple[tuple[T, ...], str | None]:
-        """What is on a page for which one row more was asked, and the cursor of the next page if there is one."""
-        if len(found) <= limit:
-            return tuple(found), None
-        last = found[limit - 1]
-        return tuple(found[:limit]), cursor_of(*(getattr(last, column.name) for column in self.columns))
+    def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
+        """Return the page of rows that were ``found``, one more than ``limit`` if there are more, with its cursor."""
+
+        def cursor(last: T) -> str:
+            return cursor_of(*(getattr(last, column.name) for column in self.columns))
+
+        return page_of(found, limit, cursor)
 
 
 def rows_of(limit: int) -> ColumnElement[int]:

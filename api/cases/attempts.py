@@ -9,13 +9,13 @@ from litestar.params import QueryParameter
 from litestar.types import ASGIApp
 
 from api.http.describe import TOKEN, described
-from api.http.long_answers import marked_reply
+from api.http.pages import page_reply
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
-from api.http.query import more
-from api.http.replies import PRIVATE, encode
+from api.http.replies import encode
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
+from projections.cursors import page_of
 from referee import wire_types
 from referee.actors import Actor
 from referee.store.attempts import read_attempt
@@ -108,8 +108,6 @@ async def list_attempts(
     caller.must_be_official(match)
     await service.refused_attempts.settled()
     rows = await in_thread(service.refused_attempts.rows, match_id, after=after, limit=limit + 1)
-    seen = [attempt_seen(row) for row in rows[:limit]]
-    following = seen[-1].number if len(rows) > limit else None
-    body = encode(AttemptPage(attempts=tuple(seen), next=following))
-    headers = PRIVATE if following is None else PRIVATE | more(request, after=following, limit=limit)
-    return await marked_reply(request, body, caller.texts, headers=headers)
+    page = page_of(rows, limit, lambda last: last.originator_version)
+    body = encode(AttemptPage(attempts=tuple(map(attempt_seen, page.entries)), next=page.next))
+    return await page_reply(request, body, page.next, caller.texts, by="after", limit=limit)

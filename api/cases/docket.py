@@ -1,6 +1,5 @@
 """The cases that wait for an official, and those that are ruled on: of all matches in which the token is one's."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -9,12 +8,12 @@ from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
-from api.http.member_texts import MemberTexts
+from api.http.pages import must_be_cursor, page_reply
 from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageCursor, PageLimit
-from api.http.replies import PRIVATE, Reply
+from api.http.query import must_be_ruleset
+from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
-from api.runtime.paging import page_reply
 from projections.cases import Listed
 from referee import wire_types
 from referee.actors import Actor
@@ -126,25 +125,22 @@ async def list_cases(
     service, at = request.service, utc_now()
     book = service.books.cases
 
-    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[CasePage, MemberTexts]:
-        texts = service.member_names.texts_in_all({one.match for one in found})
-        return CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind), texts
-
-    return await page_reply(
-        request,
-        book,
-        lambda connection: book.page(
-            connection,
-            sight,
-            at,
-            status=None if status == "any" else status,
-            ruleset=ruleset,
-            rule=rule,
-            after=cursor,
-            limit=limit,
-        ),
-        shown,
-        ruleset=ruleset,
-        fresh=fresh,
-        headers=PRIVATE,
-    )
+    must_be_ruleset(ruleset)
+    with must_be_cursor():
+        (found, following), behind = await service.books.ask_of_all(
+            book,
+            lambda connection: book.page(
+                connection,
+                sight,
+                at,
+                status=None if status == "any" else status,
+                ruleset=ruleset,
+                rule=rule,
+                after=cursor,
+                limit=limit,
+            ),
+            fresh=fresh,
+        )
+    page = CasePage(cases=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+    texts = service.member_names.texts_in_all({one.match for one in found})
+    return await page_reply(request, encode(page), following, texts)

@@ -17,13 +17,14 @@ from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, descri
 from api.http.faults import Fault, type_of
 from api.http.headers import held, tag_in
 from api.http.long_answers import long_reply
+from api.http.pages import next_link
 from api.http.params import NUMBER_MAX, CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.query import more
 from api.http.replies import Reply, encode, not_modified, of_match
 from api.http.writes import replayed
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
+from projections.cursors import page_of
 from referee import wire_types
 from referee.actors import is_official
 from referee.acts import Knock, Note, Offence, Result
@@ -202,10 +203,9 @@ async def list_knocks(
         if after > (last := book.last(connection, match_id)):
             raise Problem("no_such_case", last=last)
         found = book.answer(connection, match_id, caller.viewer, after, limit + 1)
-        cases = [case_of(match, one.entries, match.version, language, at) for one in found[:limit]]
-        if len(found) <= limit:
-            return encode(cases), {}
-        return encode(cases), more(request, after=cases[-1].case, limit=limit)
+        page = page_of(found, limit, lambda last: last.case)
+        cases = [case_of(match, one.entries, match.version, language, at) for one in page.entries]
+        return encode(cases), next_link(request, page.next, by="after", limit=limit)
 
     page, link = await service.books.ask_of(book, match_id, match.version, read_page)
     tag = tag_in(match.version, language, *appealable(match, at))

@@ -8,9 +8,9 @@ from litestar.params import QueryParameter
 
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
-from api.http.replies import Reply
+from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.clubs.commands import PERSON
@@ -69,10 +69,10 @@ async def list_evenings(
     """The evenings of a club."""
     now = (await request.service.club_access.caller(request, club_id, min_version)).club
     numbered = enumerate(now.standing.evenings, 1)
-    page = some((one for one in numbered if season in (None, one[1].season)), cursor, limit)
+    page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
-        for number, evening in page.found
+        for number, evening in page.entries
     )
     shown = EveningPage(version=now.version, evenings=seen, next=page.next)
-    return await page_reply(request, shown, page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -9,7 +9,7 @@ from api.access.clubs import KeyHolder, must_have
 from api.http.describe import KEY, described
 from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
-from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
 from api.runtime.call import ApiCall
@@ -95,10 +95,10 @@ async def list_keys(
     """The keys of a club."""
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
-    page = some(enumerate(caller.club.standing.keys, 1), cursor, limit)
-    seen = [_fields(f"k{number}", key) for number, key in page.found]
+    page = numbered_page(enumerate(caller.club.standing.keys, 1), cursor, limit)
+    seen = [_fields(f"k{number}", key) for number, key in page.entries]
     shown = {"version": caller.club.version, "keys": seen, "next": page.next}
-    return await page_reply(request, shown, page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 
 @get(

@@ -9,9 +9,9 @@ from litestar.params import QueryParameter
 from api.access.clubs import KeyHolder
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
-from api.http.replies import Reply
+from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
 from referee import wire_types
@@ -69,11 +69,11 @@ async def list_members(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     numbered = enumerate(caller.club.standing.members, 1)
-    page = some((one for one in numbered if not here or one[1].left is None), cursor, limit)
-    names = await service.member_names.names_of(caller.club, dict(page.found))
+    page = numbered_page((one for one in numbered if not here or one[1].left is None), cursor, limit)
+    names = await service.member_names.names_of(caller.club, dict(page.entries))
     known = names if isinstance(caller, KeyHolder) else {}
     numbers = await service.member_names.numbers_of(
-        caller.club, (one for one, _ in page.found if sees_numbers(caller, one))
+        caller.club, (one for one, _ in page.entries if sees_numbers(caller, one))
     )
     seen = tuple(
         MemberSeen(
@@ -83,7 +83,7 @@ async def list_members(
             erased=member.erased,
             **numbers.get(number, Numbers())._asdict(),
         )
-        for number, member in page.found
+        for number, member in page.entries
     )
     shown = MemberPage(version=caller.club.version, members=seen, next=page.next)
-    return await page_reply(request, shown, page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -10,7 +10,7 @@ from api.http.describe import KEY, described
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, Fresh, OfRuleset
-from api.http.problems import Problem
+from api.http.query import must_be_ruleset
 from api.http.replies import PRIVATE, Reply, encode
 from api.runtime.call import ApiCall
 from projections.matches import Standing
@@ -18,7 +18,6 @@ from referee import wire_types
 from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
 from referee.events import in_points
-from referee.games import RULESETS
 from referee.value import Points, Value
 
 
@@ -85,8 +84,7 @@ async def get_standings(
     service = request.service
     caller = await service.club_access.caller(request, club_id)
     now, sight = caller.club.standing, caller.sight
-    if ruleset is not None and ruleset not in RULESETS:
-        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
+    must_be_ruleset(ruleset)
     evenings = [number for number, one in enumerate(now.evenings, 1) if season in (None, one.season)]
     matches, cases = service.books.matches, service.books.cases
 

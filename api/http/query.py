@@ -9,6 +9,7 @@ from litestar.params import QueryParameter
 from api.http.faults import Fault, type_of
 from api.http.headers import Req, chosen, header
 from api.http.problems import Problem
+from referee.games import RULESETS
 
 
 class Taken(NamedTuple):
@@ -58,6 +59,12 @@ def more(request: Req, **changed: object) -> dict[str, str]:
     """The header that says where the next page is: the same question, from there on (RFC 8288)."""
     asked = {**dict(request.query_params), **changed}
     return {"Link": f'<{request.scope["path"]}?{urlencode(asked)}>; rel="next"'}
+
+
+def must_be_ruleset(ruleset: str | None) -> None:
+    """Raise Problem (422) for a parameter that names a game that does not exist. None names no game."""
+    if ruleset is not None and ruleset not in RULESETS:
+        raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
 
 
 def must_be_told(request: Req, **parameters: tuple[object, Any]) -> None:

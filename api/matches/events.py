@@ -17,9 +17,9 @@ from api.http.describe import Text, described, in_header
 from api.http.headers import header, held, packed_tag, prefers, tag_of, takes_gzip
 from api.http.long_answers import long_reply
 from api.http.packing import PACK_FROM, Packer
+from api.http.pages import next_link
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import Problem
-from api.http.query import more
 from api.http.replies import (
     EVENT_STREAM,
     GZIP,
@@ -142,8 +142,7 @@ async def list_events(
     lined = prefers(request.accepted, NDJSON)
     tag, headers = tag_of(match.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
     following = next_after(match, after, limit) if "limit" in request.query_params or not lined else None
-    if following is not None:
-        headers |= more(request, after=following, limit=limit)
+    headers |= next_link(request, following, by="after", limit=limit)
     if has := held(request, tag, caller.texts):
         return not_modified(has, headers)
     if lined:

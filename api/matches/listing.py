@@ -1,6 +1,6 @@
 """The list of matches, page by page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Annotated, Literal
@@ -13,14 +13,14 @@ from msgspec import Meta
 
 from api.http.describe import described
 from api.http.faults import Fault, type_of
-from api.http.member_texts import NO_TEXTS, MemberTexts
+from api.http.member_texts import NO_TEXTS
+from api.http.pages import must_be_cursor, page_reply
 from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageCursor, PageLimit
 from api.http.problems import Problem
-from api.http.query import must_be_told
-from api.http.replies import PRIVATE, Reply
+from api.http.query import must_be_ruleset, must_be_told
+from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
-from api.runtime.paging import page_reply
 from projections.matches import Listed, Status
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
@@ -152,33 +152,30 @@ async def list_matches(
     service = request.service
     book = service.books.matches
 
-    async def shown(found: Sequence[Listed], following: str | None, behind: int) -> tuple[MatchPage, MemberTexts]:
-        names: Mapping[int, str] = {}
-        if sight.club is not None:  # whoever holds a key of the club is told who plays
-            theirs = (one.members for one in found if one.club == sight.club)
-            names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
-        matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
-        return MatchPage(matches=matches, next=following, behind=behind), NO_TEXTS  # names are in it already
-
-    return await page_reply(
-        request,
-        book,
-        lambda connection: book.page(
-            connection,
-            sight,
-            ruleset=ruleset,
-            status=None if status == "any" else status,
-            player=player,
-            club=club,
-            evening=evening,
-            member=member,
-            opened_from=begin,
-            opened_to=end,
-            after=cursor,
-            limit=limit,
-        ),
-        shown,
-        ruleset=ruleset,
-        fresh=fresh,
-        headers=PRIVATE,
-    )
+    must_be_ruleset(ruleset)
+    with must_be_cursor():
+        (found, following), behind = await service.books.ask_of_all(
+            book,
+            lambda connection: book.page(
+                connection,
+                sight,
+                ruleset=ruleset,
+                status=None if status == "any" else status,
+                player=player,
+                club=club,
+                evening=evening,
+                member=member,
+                opened_from=begin,
+                opened_to=end,
+                after=cursor,
+                limit=limit,
+            ),
+            fresh=fresh,
+        )
+    names: Mapping[int, str] = {}
+    if sight.club is not None:  # a holder of a key of the club may know who plays
+        theirs = (one.members for one in found if one.club == sight.club)
+        names = await service.member_names.called(sight.club, set(chain.from_iterable(theirs)))
+    matches = tuple(_listed(one, names if one.club == sight.club else {}) for one in found)
+    page = MatchPage(matches=matches, next=following, behind=behind)
+    return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already

@@ -9,13 +9,13 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
-from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
+from api.http.pages import page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import more
-from api.http.replies import PRIVATE, Reply, encode
+from api.http.replies import Reply, encode
 from api.money.ledger_access import LINES_MAX, AfterEntry, EntrySeen, Lines, ask_the_books
 from api.runtime.call import ApiCall
+from projections.cursors import page_of
 from projections.journal import JournalEntry
 from referee import wire_types
 from referee.clubs.facts import EntryKind
@@ -57,12 +57,11 @@ async def list_entries(
 
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, int | None]:
         found = list(ledger.read(connection, club_id, after=after, limit=limit + 1))
-        following = found[limit - 1].number if len(found) > limit else None
-        return encode(JournalPage(entries=tuple(map(_seen, found[:limit])), next=following)), following
+        page = page_of(found, limit, lambda last: last.number)
+        return encode(JournalPage(entries=tuple(map(_seen, page.entries)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, caller.club, read, fresh=fresh)
-    headers = PRIVATE | (more(request, after=str(following)) if following is not None else {})
-    return await marked_reply(request, body, NO_TEXTS, headers=headers)
+    return await page_reply(request, body, following, NO_TEXTS, by="after")
 
 
 def _seen(entry: JournalEntry) -> EntrySeen:

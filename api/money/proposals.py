@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.number_pages import LIMIT_MAX, Cursor, Limit, page_reply, some
+from api.http.pages import LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
-from api.http.replies import Reply
+from api.http.replies import Reply, encode
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
@@ -86,13 +86,13 @@ async def list_proposals(
     if own is None and not sees_proposals(caller, SECOND):
         must_have(caller, "audit")
     waiting = sorted(now.proposals.items())
-    page = some((one for one in waiting if _sees(caller, one[1])), cursor, limit)
-    times = await in_thread(_times, service, club_id, [one.event for _, one in page.found])
+    page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
+    times = await in_thread(_times, service, club_id, [one.event for _, one in page.entries])
     found = [
-        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.found, times, strict=True)
+        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.entries, times, strict=True)
     ]
     shown = ProposalPage(version=caller.club.version, proposals=tuple(found), next=page.next)
-    return await page_reply(request, shown, page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:

@@ -14,9 +14,10 @@ from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen, held, tag_by
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
+from api.http.pages import next_link
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.query import more, must_be_told
+from api.http.query import must_be_told
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode, not_modified
 from api.money import statements
 from api.money.ledger_access import (
@@ -31,6 +32,7 @@ from api.money.ledger_access import (
 from api.money.statements import Checkpointed, Statement, StatementLine
 from api.runtime.call import ApiCall
 from api.runtime.proofs import signed_last
+from projections.cursors import page_of
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, EntryKind, member_of
 from referee.log.facts import LogSigned
@@ -97,7 +99,8 @@ async def get_statement(
     def read(connection: Connection, club_id: UUID) -> Statement:
         span: dict[str, Any] = {"after": after, "first": first, "last": last}
         found = ledger.statement(connection, club_id, account, unit, **span, limit=limit + 1)
-        lines = tuple(map(_line, found[:limit]))
+        page = page_of(found, limit, lambda last: last.number)
+        lines = tuple(map(_line, page.entries))
         if lines:
             before, end = lines[0].balance - lines[0].amount, lines[-1].balance
         else:
@@ -111,7 +114,7 @@ async def get_statement(
             before=before,
             lines=lines,
             after=end,
-            next=lines[-1].number if len(found) > limit else None,
+            next=page.next,
             checkpoint=None if signed is None else checkpointed(signed),
         )
 
@@ -124,8 +127,7 @@ async def get_statement(
         headers |= {"Content-Language": language, "Content-Security-Policy": statements.policy()}
     else:
         body = statements.csv(statement) if kind == CSV else encode(statement)
-    if statement.next is not None:
-        headers |= more(request, after=str(statement.next))
+    headers |= next_link(request, statement.next, by="after")
     tag = tag_by(body)
     if has := held(request, tag, NO_TEXTS):
         return not_modified(has, headers)
