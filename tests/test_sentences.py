@@ -13,10 +13,8 @@ from api.docs.problem_list import (
     EXAMPLES,
     EXAMPLES_OF,
     OWNS,
-    gathered,
     problems_markdown,
     refusals,
-    uses,
 )
 from api.http.problems import TEXTS as PROBLEM_TEXTS
 from api.http.problems import problem_type
@@ -40,6 +38,7 @@ from referee.sentences import (
     won,
 )
 from referee.visibility import seen
+from tests.support.refusals import all_uses, as_toml, gathered, uses
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES: tuple[Language, ...] = ("en", "sv")
@@ -425,6 +424,12 @@ class TestOneWordForOneThing:
 
 
 class TestTheListOfProblems:
+    def test_the_refusals_are_those_that_the_source_makes(self) -> None:
+        listed = (ROOT / "api/docs/refusals.toml").read_text("utf-8")
+        assert listed == as_toml(gathered(all_uses())), (
+            "run: python -m tests.support.refusals > api/docs/refusals.toml"
+        )
+
     def test_the_page_is_up_to_date(self) -> None:
         page = (ROOT / "openapi/problems.md").read_text("utf-8")
         assert page == problems_markdown(), "run: python -m api.docs.problem_list > openapi/problems.md"

@@ -1,23 +1,19 @@
 """The problem types that a client can meet, as pages for its developers: one of each, and one of all.
 
-``python -m api.docs.problem_list > openapi/problems.md`` writes the latter anew. The codes are read from the source
-of the referee, where each refusal is made, so that the page cannot forget one.
+``python -m api.docs.problem_list > openapi/problems.md`` writes the page of all. ``refusals.toml`` lists the codes of
+the referee; a test finds each place in the source that makes a refusal, so that the list cannot forget one.
 """
 
-import ast
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import inspect as types
 
-import referee
 from api.http.faults import Fault, faults_of
 from api.http.problems import TEXTS, Document, Problem, document_of, document_of_refusal, problem_type
 from api.http.replies import encode
@@ -119,13 +115,20 @@ EXAMPLES_OF: dict[str, dict[str, Any]] = {
 """Where a code has facts of another kind."""
 
 
-class Use(NamedTuple):
-    """One place in the source that makes a refusal."""
+class RefusalRow(Value, forbid_unknown_fields=True):
+    """A refusal as ``refusals.toml`` has it."""
 
-    code: str
+    kind: str
+    """The class that is raised."""
+    facts: tuple[str, ...]
+
+
+class Refusal(NamedTuple):
+    """A refusal of the referee."""
+
     kind: type[Refused]
     facts: frozenset[str]
-    place: str
+    """The names of the facts that any of its places in the source gives."""
 
 
 def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
@@ -134,96 +137,15 @@ def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
         yield from _kinds(narrower)
 
 
-def _codes(node: ast.expr, assigned: dict[str, list[ast.expr]], place: str) -> set[str]:
-    """The literals that an expression can be; a variable of the function is followed to what it is given."""
-    match node:
-        case ast.Constant(str() as code):
-            return {code}
-        case ast.IfExp(_, one, other):
-            return _codes(one, assigned, place) | _codes(other, assigned, place)
-        case ast.Name(name) | ast.Subscript(ast.Name(name)) if name in assigned:
-            return {code for value in assigned[name] for code in _codes(value, assigned, place)}
-        case ast.Dict(values=values):  # a table, in which one of them is looked up
-            return {code for value in values for code in _codes(value, assigned, place)}
-    raise ValueError(f"{place}: cannot tell which codes {ast.unparse(node)} stands for")
-
-
-def _called(node: ast.expr) -> str:
-    """The last name of what is called."""
-    match node:
-        case ast.Name(name) | ast.Attribute(attr=name):
-            return name
-    return ""
-
-
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, ast.AST]]:
-    """Every call, and the innermost function around it."""
-    left: deque[tuple[ast.AST, ast.AST]] = deque([(tree, tree)])
-    while left:
-        node, scope = left.popleft()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            scope = node
-        if isinstance(node, ast.Call):
-            yield node, scope
-        left.extend((child, scope) for child in ast.iter_child_nodes(node))
-
-
-def uses(source: str, file: str) -> Iterator[Use]:
-    """Every refusal that a source file makes. Raises ``ValueError`` where its code cannot be read."""
-    kinds = {kind.__name__: kind for kind in _kinds()}
-    tree = ast.parse(source)
-    for call, scope in _calls(tree):
-        called, arguments = _called(call.func), call.args
-        if called == "refuse" and arguments:  # a decision that only refuses: the kind, then the code
-            called, arguments = _called(arguments[0]), arguments[1:]
-        kind = kinds.get(called)
-        if kind is None:
-            continue
-        assigned: dict[str, list[ast.expr]] = {}
-        for node in (*tree.body, *ast.walk(scope)):
-            match node:
-                case ast.Assign([ast.Name(name)], value) | ast.NamedExpr(ast.Name(name), value):
-                    assigned.setdefault(name, []).append(value)
-        place = f"{file}:{call.lineno}"
-        given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-        first = arguments[0] if arguments else given.get("code")
-        if first is None:
-            raise ValueError(f"{place}: a refusal without a code")
-        facts = frozenset(given) - {"code", "rule"}
-        for code in sorted(_codes(first, assigned, place)):
-            yield Use(code, kind, facts, place)
-
-
-def all_uses() -> list[Use]:
-    """Every refusal that the referee makes."""
-    top = Path(referee.__file__).parent
-    return [
-        use
-        for path in sorted(top.rglob("*.py"))
-        for use in uses(path.read_text("utf-8"), path.relative_to(top.parent).as_posix())
-    ]
-
-
-def gathered(found: list[Use]) -> dict[str, Use]:
-    """The uses by code, in alphabetical order, each with the facts that any of them gives.
-
-    Raises ``ValueError`` if a code goes by two classes.
-    """
-    by_code: dict[str, Use] = {}
-    for use in found:
-        first = by_code.setdefault(use.code, use)
-        if first.kind is not use.kind:
-            raise ValueError(
-                f"{use.code} is {first.kind.__name__} at {first.place} and {use.kind.__name__} at {use.place}"
-            )
-        by_code[use.code] = first._replace(facts=first.facts | use.facts)
-    return dict(sorted(by_code.items()))
-
-
 @cache
-def refusals() -> dict[str, Use]:
-    """What the referee refuses, by code. The source is read once."""
-    return gathered(all_uses())
+def refusals() -> dict[str, Refusal]:
+    """Return the refusals of the referee by code, in alphabetical order.
+
+    A test compares ``refusals.toml`` with the source of the referee.
+    """
+    kinds = {kind.__name__: kind for kind in _kinds()}
+    rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
+    return {code: Refusal(kinds[row.kind], frozenset(row.facts)) for code, row in rows.items()}
 
 
 _AT = "/v1/matches/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/acts"
