@@ -1,4 +1,4 @@
-"""How a long answer is given."""
+"""Long answers, which a thread compresses."""
 
 from collections.abc import Mapping
 

@@ -46,4 +46,4 @@ class MemberTexts(NamedTuple):
 
 
 NO_TEXTS = MemberTexts()
-"""For an answer in which no ref is replaced."""
+"""The value for an answer in which no ref is replaced."""

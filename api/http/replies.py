@@ -17,18 +17,18 @@ JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/e
 HTML, PLAIN = "text/html", "text/plain"
 
 BODILESS = frozenset({204, 304})
-"""What says by its status that nothing follows."""
+"""The statuses of answers that have no body."""
 
 encode = msgspec.json.Encoder().encode
 
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
-"""What a seat may see is nobody else's; a cache asks again each time, with the ETag."""
+"""The headers of an answer for one caller. A cache asks again each time, with the ETag."""
 OPEN = {"Cache-Control": "no-cache"}
-"""What everybody may see, and changes."""
+"""The headers of an answer that is the same for every caller, and changes."""
 FIXED = {"Cache-Control": "public, max-age=300"}
-"""What changes with a release of the service."""
+"""The headers of an answer that changes only with a release of the service."""
 DESCRIBED = '</openapi.json>; rel="describedby"'
-"""Where all answers are described."""
+"""The link to the description of all answers."""
 GZIP = {"Content-Encoding": "gzip"}
 
 
@@ -39,8 +39,10 @@ def _content_type(media_type: str) -> tuple[bytes, bytes]:
 
 
 class Reply:
-    """An answer with a body, as an app that sends it. The library's own looks through the headers that it has for
-    each one that it adds."""
+    """An answer with a body, as an app that sends it.
+
+    Litestar's own Response searches all its headers for each one that it adds, which takes longer.
+    """
 
     def __init__(
         self,
@@ -102,19 +104,19 @@ def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -
 
 
 def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of an answer that has an ETag, and of the 304 in its place. It may have been packed."""
+    """Return the headers of an answer with an ETag, or of its 304. The answer may be compressed."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
     vary = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
     return {**headers, "ETag": tag, "Vary": vary, "Link": links}
 
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """304: the caller has it already, under this ETag. ``headers``: those of the answer (RFC 9110, 15.4.5)."""
+    """Return a 304 for a caller who has the answer with this ETag. ``headers``: the answer's (RFC 9110, 15.4.5)."""
     return bodiless(304, named(tag, headers))
 
 
 class _Streamed(ASGIStreamingResponse):
-    """Says when it has ended, whatever ended it, and even where it has not begun."""
+    """A streamed answer that calls ``ended`` when it is over, for any reason, even before its first piece."""
 
     __slots__ = ("ended",)
     ended: Callable[[], None]

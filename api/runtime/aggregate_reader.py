@@ -24,7 +24,7 @@ class AggregateReader:
     """Finds matches and clubs, and waits for versions that another process may have stored."""
 
     def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
-        """``wait_seconds``: how long a read waits for the version that it asks for."""
+        """``wait_seconds``: the most seconds that a read waits for the version that it asks for."""
         self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
         self._wait_seconds = wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
@@ -32,7 +32,7 @@ class AggregateReader:
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """Return the match, at this version or later; wait for it briefly.
 
-        Raises ``UnknownAggregate`` if there is no such match, Problem if it does not reach the version in time.
+        Raises ``UnknownAggregate`` if the match does not exist, Problem if it does not reach the version in time.
         """
         match = match_of(self._desk.cached(match_id) or await self._loaded(match_id))
         return match if match.version >= min_version else match_of(await self._at_version(match, min_version))
@@ -40,7 +40,7 @@ class AggregateReader:
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
         """Return the club, at this version or later; wait for it briefly.
 
-        Raises ``UnknownAggregate`` if there is no such club, Problem if it does not reach the version in time.
+        Raises ``UnknownAggregate`` if the club does not exist, Problem if it does not reach the version in time.
         """
         club = club_of(self._desk.cached(club_id) or await self._loaded(club_id))
         return club if club.version >= min_version else club_of(await self._at_version(club, min_version))
@@ -48,14 +48,14 @@ class AggregateReader:
     async def opened(self, match_id: UUID) -> Match:
         """Return the match for a caller who needs its opening: the state may be older than the stored one.
 
-        Raises ``UnknownAggregate`` if there is no such match.
+        Raises ``UnknownAggregate`` if the match does not exist.
         """
         return match_of(self._desk.cached(match_id, as_it_was=True) or await self._loaded(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match as it was opened.
+        """Return the match after its opening.
 
-        Raises ``UnknownAggregate`` if there is no such match, ``DamagedRow`` if its opening cannot be read.
+        Raises ``UnknownAggregate`` if the match does not exist, ``DamagedRow`` if its opening cannot be read.
         """
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
@@ -68,7 +68,7 @@ class AggregateReader:
         return club_of(await self._stored(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
-        """Return the club, None if there is no such club or its rows cannot be read.
+        """Return the club, None if the club does not exist or its rows cannot be read.
 
         A match of a club with a damaged row can be played without the names of its members.
         """

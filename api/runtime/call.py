@@ -1,4 +1,4 @@
-"""One call of the API, as its handler gets it."""
+"""A call of the API in the form in which its handler gets it."""
 
 from typing import Any
 

@@ -36,7 +36,7 @@ ACT_SECONDS = 4.5
 ASIDE_SECONDS = 25.0
 """Seconds a request waits if the whole history of a match has to be read for it. Proxies give up after 30 or 60."""
 REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
-"""The errors that say for certain that nothing was done."""
+"""The errors after which it is certain that nothing was done."""
 
 
 class Commands:

@@ -41,7 +41,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """The reasons why this process should get no requests, as far as it knows. Empty if all is well."""
+        """The reasons that this process knows to send it no requests. Empty if all is well."""
         found: list[Reason] = []
         try:
             utc_now()

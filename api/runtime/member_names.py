@@ -31,20 +31,20 @@ CLUBS_NAMED_MOST = 1000
 
 
 def may_be_shown(field: str, name: str) -> None:
-    """422 for a name in which nothing can be seen; ``field``: where it stands, as a JSON pointer."""
+    """Raise Problem (422) for a name in which nothing is visible. ``field``: its JSON pointer in the body."""
     if not shows(name):
         raise Problem("unseen_text", field=field)
 
 
 class Numbers(NamedTuple):
-    """By which somebody is paid, as far as whoever asks is told."""
+    """The numbers by which a member or the club is paid, if the caller may see them."""
 
     swish: str | None = None
     iban: str | None = None
 
 
 def numbers_meant(sent: SetPayee) -> SetPayee:
-    """The same, each number in the one form in which it is kept. 422."""
+    """Return the act with each number in the one form that is stored. Raises Problem (422) for a wrong number."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
     except ValueError:
@@ -58,9 +58,11 @@ def numbers_meant(sent: SetPayee) -> SetPayee:
 
 
 def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
-    """Whether somebody is told by which numbers a member is paid, or the club (``None``): who settles accounts
-    (`treasury`) or enters numbers (`keys`), and he himself; the club's everybody with a key of it. Not whoever runs
-    the service: he is told no names either."""
+    """Return whether a caller may see the numbers by which a member, or the club (``None``), is paid.
+
+    A key with `treasury` or `keys` may, and a member's own key. Any key of the club sees the club's numbers. The
+    operator's key sees none: it sees no names either.
+    """
     if not isinstance(caller, KeyHolder):
         return False
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
@@ -80,9 +82,9 @@ class MemberNames:
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
         self._called_by: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """By club, the version at which they were read, and names by their refs."""
+        """The names by their refs, for each club, with the version of the club at which they were read."""
         self._redacted: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """By club, the erasures on record, and the texts that they have changed."""
+        """The texts that erasures have changed, for each club, with the erasures on record."""
 
     def texts_in(self, match: Match) -> MemberTexts:
         """Return the texts of a match for a caller who may read them, without a mark of names."""

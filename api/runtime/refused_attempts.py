@@ -1,4 +1,4 @@
-"""Attempts that were refused, which officials can read (J12): recording one, and waiting until all are stored."""
+"""Refused attempts, which officials can read (J12): recording one, and waiting until the records are stored."""
 
 import asyncio
 

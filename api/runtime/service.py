@@ -45,7 +45,7 @@ class Service:
         operator: str,
         anybody_founds: bool,
     ) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty if there is no such key."""
+        """``operator``: the SHA-256 of the operator's key in hex, empty if the operator has none."""
         self.referee, self.desk, self.hub, self.books, self.metrics = referee, desk, hub, books, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer

@@ -18,7 +18,7 @@ assert RULESETS, "the games are loaded, and with them the refusals of their own"
 
 
 class Use(NamedTuple):
-    """One place in the source that makes a refusal."""
+    """A place in the source that makes a refusal."""
 
     code: str
     kind: type[Refused]
