@@ -30,7 +30,6 @@ from referee.actors import is_official
 from referee.history import NOT_HERE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
 from referee.store.aside import LONG_FROM, Aside
@@ -48,13 +47,14 @@ from referee.store.command import (
     Overtaken,
     Stale,
 )
+from referee.store.connection import unsent
 from referee.store.damaged import DamagedRow
-from referee.store.reach import unsent
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.store.whole import Decided, decide
 from referee.store.worker import Worker
 from referee.value import OFFICIALS_MORE
+from referee.visibility import Event, Recorded
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -9,9 +9,9 @@ import msgspec
 from referee.history import History
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.sight import Event, Recorded
 from referee.store.aggregate import Aggregate
 from referee.store.store import Referee
+from referee.visibility import Event, Recorded
 
 PAGE = 2_000
 """Events that are read at once: their rows are not needed any more when they have been decoded."""

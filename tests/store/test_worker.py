@@ -14,8 +14,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from referee.asked import Correct
 from referee.refusals import InvitationOver, Refused
+from referee.requests import Correct
 from referee.store import aside, desk
 from referee.store.command import Busy
 from referee.store.damaged import DamagedRow
