@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -28,12 +27,12 @@ from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEv
 from msgspec.structs import replace
 
 from referee.actors import is_official
-from referee.history import NOT_HERE, History, HistoryNeeded
+from referee.history import NOT_HERE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
-from referee.store.aside import Aside
+from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, utc_now
 from referee.store.command import (
@@ -52,9 +51,13 @@ from referee.store.connection import unsent
 from referee.store.damaged import DamagedRow
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
+from referee.store.whole import Decided, decide
+from referee.store.worker import Worker
 from referee.value import OFFICIALS_MORE
 from referee.visibility import Event, Recorded
 
+P = ParamSpec("P")
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
@@ -69,8 +72,6 @@ ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 ASIDE_ATTEMPTS = 3
 """How often a request is decided aside, on all that has happened, because somebody has acted meanwhile."""
-READ_AT_ONCE = 2_000
-"""Events that a decision aside reads before it looks whether the desk closes."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
 MADE_MAX = 4096
@@ -86,16 +87,6 @@ class Answer(Future[Outcome]):
     """Whether it is decided on all that has happened in its match, which takes longer in a long match."""
 
 
-class _Decided(NamedTuple):
-    """What a request makes of an aggregate at a version: events, and how it stands after them, or a refusal."""
-
-    version: int
-    at: datetime
-    events: tuple[Event, ...] = ()
-    standing: Any = None
-    refused: Refused | None = None
-
-
 class _Job(msgspec.Struct, frozen=True):
     """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own; ``name`` stands for the
     key of this actor's act on this aggregate."""
@@ -104,7 +95,7 @@ class _Job(msgspec.Struct, frozen=True):
     act_id: str
     name: tuple[UUID, bytes] | None
     future: Answer
-    decided: _Decided | None = None
+    decided: Decided | None = None
     """What was decided aside."""
     attempts: int = 0
     """How often it was decided aside."""
@@ -168,6 +159,7 @@ class Desk:
         self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
         """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._for_aside: list[_Job] = []
         """To be decided aside, when what was decided before them is stored."""
@@ -226,6 +218,26 @@ class Desk:
         """Tells that event ``version`` of an aggregate is stored, perhaps by another process."""
         self._cache.overtaken(aggregate_id, version)
 
+    def whole(self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what ``work`` makes of the first events of a match, which are this many. The thread waits for it.
+
+        Work on a long match is done in a process beside the service, and then ``work`` is a function of a module, and
+        its arguments and its result can be pickled. Raises what ``work`` raises, and
+        :class:`~referee.store.command.Busy` if the process does not answer.
+        """
+        if events < LONG_FROM:
+            return work(self.referee, *args, **kwargs)
+        return self._worker(work, *args, **kwargs)
+
+    def stop_whole(self) -> None:
+        """Refuse from now on all work on long matches, also what is under way. It waits for nothing."""
+        self._worker.stop()
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The id of the process for long matches, ``None`` if it does not run."""
+        return self._worker.pid
+
     @property
     def alive(self) -> bool:
         """Whether requests are taken and decided."""
@@ -261,6 +273,7 @@ class Desk:
         self._writer.join()
         for future in list(self._aside_now):
             self._give_up(future)
+        self._worker.close()
         self._aside.close()
 
     # The writer's thread
@@ -468,10 +481,10 @@ class Desk:
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
         decided = job.decided
-        if decided is not None and decided.version == aggregate.version:
+        if decided is not None and decided.moment.version == aggregate.version:
             if decided.refused is not None:
                 raise decided.refused
-            at, events, standing = decided.at, decided.events, decided.standing
+            at, events, standing = decided.moment.at, decided.events, decided.standing
         else:
             moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
             events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
@@ -497,14 +510,8 @@ class Desk:
         command = job.command
         try:
             aggregate = self.get(command.id)
-            at = checked(self._clock)
-            history = History(partial(self._read_whole, command.id, aggregate.version))
-            moment = Moment(aggregate.version, at, self._seed(), command.actor, history, command.id)
-            try:
-                events, standing = aggregate.procedure.take(aggregate.standing, command.request, moment)
-                decided = _Decided(aggregate.version, at, events, standing)
-            except Refused as refused:
-                decided = _Decided(aggregate.version, at, refused=refused)
+            moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
+            decided = self.whole(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
             self._give_up(job.future, error)
             return
@@ -513,17 +520,6 @@ class Desk:
                 self._give_up(job.future)
             elif self._aside_now.pop(job.future, job) is None:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
-
-    def _read_whole(self, aggregate_id: UUID, to: int) -> list[Recorded]:
-        """Return all events of an aggregate up to one. Raise :class:`~referee.store.command.Busy` if the desk closes
-        meanwhile."""
-        history: list[Recorded] = []
-        while len(history) < to:
-            if self._closed:
-                raise Busy
-            after = len(history)
-            history += self.referee.history(aggregate_id, after=after, to=min(to, after + READ_AT_ONCE))
-        return history
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
         """Answer what is decided aside with an error, unless it has been answered."""
