@@ -1,17 +1,21 @@
 """Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "request"?, "event"}``. ``request`` stands in the first row that an act
-made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
+``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``request`` stands in the first row that an
+act made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
 so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
 topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
 another place. The same hash is the row's leaf in the tree over the log (:mod:`referee.log.tree`).
+
+``salt`` is 16 random bytes in base64, which the service draws for each row and shows only with the whole row. Leaves
+are public. Without the salt a caller who guesses all the rest of a hidden row cannot compute the leaf, and so cannot
+check the guess. A row without a salt of 16 bytes is damaged.
 """
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -20,12 +24,13 @@ from eventsourcing.persistence import Mapper, StoredEvent
 from referee.actors import Actor
 from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
-from referee.sight import Event, Recorded
+from referee.sight import SALT_BYTES, Event, Recorded
 from referee.store.aggregate import event_types
 from referee.store.damaged import DamagedRow
 
 _NOTHING = msgspec.Raw()
 E = TypeVar("E", bound=Event)
+Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
 
 
 class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -34,6 +39,7 @@ class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=
     act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
+    salt: Salt
     request: msgspec.Raw = _NOTHING
     event: E
 
@@ -68,13 +74,15 @@ def make_ready() -> None:
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
-    """The row that keeps a recorded event."""
+    """Return the row that keeps a recorded event, which has its salt."""
+    assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
         at=recorded.at,
         actor=recorded.actor,
         act_id=recorded.act_id,
         digest=recorded.digest,
         prev=recorded.prev,
+        salt=recorded.salt,
         request=_NOTHING if recorded.request is None else recorded.request,
         event=recorded.event,
     )
@@ -103,6 +111,7 @@ def from_row(stored: StoredEvent) -> Recorded:
         row.prev,
         row.event,
         None if row.request is _NOTHING else row.request,
+        row.salt,
     )
 
 
