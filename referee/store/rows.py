@@ -12,7 +12,7 @@ are public. Without the salt a caller who guesses all the rest of a hidden row c
 check the guess. A row without a salt of 16 bytes is damaged.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
@@ -44,6 +44,14 @@ class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=
     event: E
 
 
+class _Shape(msgspec.Struct):
+    """The parts of a row that show its shape."""
+
+    prev: str
+    event: msgspec.Raw
+    salt: msgspec.Raw = _NOTHING
+
+
 class ActOfRow(msgspec.Struct, frozen=True):
     """Only what tells whose act a row is."""
 
@@ -65,6 +73,7 @@ class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 _decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
+_shape_of_row = msgspec.json.Decoder(_Shape).decode
 
 
 def make_ready() -> None:
@@ -113,6 +122,31 @@ def from_row(stored: StoredEvent) -> Recorded:
         None if row.request is _NOTHING else row.request,
         row.salt,
     )
+
+
+class OlderStore(Exception):
+    """The rows of a store have no salt, so this release cannot read any of them."""
+
+    def __str__(self) -> str:
+        return (
+            "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read "
+            "them. Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
+        )
+
+
+def refuse_older(states: Iterable[Any]) -> None:
+    """Raise :class:`OlderStore` if each of these is a row but for its salt, which it lacks. ``states``: those of the
+    first and the last row of a log. If only one of the two lacks its salt, that row was edited and is damaged."""
+    shapes = [*map(_is_older, states)]
+    if shapes and all(shapes):
+        raise OlderStore
+
+
+def _is_older(state: Any) -> bool:
+    try:
+        return _shape_of_row(state).salt is _NOTHING
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        return False
 
 
 @lru_cache(4096)  # to write an id takes longer than to hash the row
