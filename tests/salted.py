@@ -5,8 +5,8 @@ from hashlib import sha256
 from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
-from referee.sight import SALT_BYTES, Recorded
 from referee.store.rows import to_row
+from referee.visibility import SALT_BYTES, Recorded
 
 
 def salted(recorded: Recorded) -> Recorded:

@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from referee.asked import Appeal, Withdrawal
+from referee.requests import Appeal, Withdrawal
 from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.service import Service
+from api.runtime.service import Service
 from referee.games import RULESETS
 from referee.log.notes import checkpoint_in
 from referee.store.command import Command

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from api import cli
-from api.ops.doctor import ills
+from api.maintenance.doctor import ills
 from referee.store.desk import Desk
 from referee.store.rows import OlderStore
 from referee.store.store import construct
