@@ -12,7 +12,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
@@ -54,7 +54,7 @@ from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.store.whole import Decided, decide
 from referee.store.worker import Worker
 from referee.value import OFFICIALS_MORE
-from referee.visibility import Event, Recorded
+from referee.visibility import SALT_BYTES, Event, Recorded
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,6 +66,8 @@ WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
 """Snapshots wait so long while requests do: they only make loading faster."""
+SALTS_AT_ONCE = 256
+"""Salts that are drawn together."""
 OWN_DIGITS = 24
 """Of the id of an act without a key."""
 ATTEMPTS = 3
@@ -134,6 +136,17 @@ def seeds() -> Callable[[], str]:
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
 
 
+def salts() -> Iterator[bytes]:
+    """Yield random salts without end, for one thread.
+
+    The system is asked for many at once, since each time lets go of the interpreter's lock.
+    """
+    while True:
+        drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
+        for start in range(0, len(drawn), SALT_BYTES):
+            yield drawn[start : start + SALT_BYTES]
+
+
 class Desk:
     """Takes requests from any thread, answers each when it is committed."""
 
@@ -153,8 +166,8 @@ class Desk:
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own = seeds()
-        """Ids of acts that came without a key. Nobody can foresee them: so the hash of a row, which goes over the id,
-        tells nothing of what the row hides to who could guess all the rest of it."""
+        """Source of the ids of acts that came without a key: no two acts of any process have the same id."""
+        self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
         """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
@@ -541,7 +554,10 @@ class Desk:
         on_record = None if isinstance(command.request, Event) else msgspec.Raw(asked)
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record)
+            salt = next(self._salts)
+            recorded = Recorded(
+                command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record, salt
+            )
             on_record = None
             work.rows.append(to_row(recorded))
             prev = row_hash(work.rows[-1])
