@@ -426,13 +426,11 @@ class TestOneWordForOneThing:
 class TestTheListOfProblems:
     def test_the_refusals_are_those_that_the_source_makes(self) -> None:
         listed = (ROOT / "api/docs/refusals.toml").read_text("utf-8")
-        assert listed == as_toml(gathered(all_uses())), (
-            "run: python -m tests.support.refusals > api/docs/refusals.toml"
-        )
+        assert listed == as_toml(gathered(all_uses())), "run: make describe"
 
     def test_the_page_is_up_to_date(self) -> None:
         page = (ROOT / "openapi/problems.md").read_text("utf-8")
-        assert page == problems_markdown(), "run: python -m api.docs.problem_list > openapi/problems.md"
+        assert page == problems_markdown(), "run: make describe"
 
     def test_no_type_stands_for_two_problems(self) -> None:
         types = [problem_type(code) for code in (*refusals(), *(code for code, _ in OWNS))]

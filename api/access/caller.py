@@ -3,6 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from api.access.attempts import tries
 from api.access.clubs import KeyHolder, must_have, why_not_taken
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
@@ -54,6 +56,11 @@ class Caller(Value):
         """Whether he is told what the members are called who play: who holds a token of the match, or a key of its
         club."""
         return self.held is not None or (self.key is not None and self.key.club.id == match.opened.club)
+
+    @property
+    def without_texts(self) -> "Caller":
+        """The caller as work in another process gets them: it cannot read the store of names, and makes no answer."""
+        return replace(self, texts=NO_TEXTS)
 
     @property
     def shown(self) -> str | None:

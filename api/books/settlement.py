@@ -10,15 +10,16 @@ from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.runtime.call import ApiCall
-from api.runtime.service import Service
 from referee.settlement import Basis, Settlement, settlement
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.store.store import Referee
+from referee.store.whole import read_whole
 
 
-def read_settlement(service: Service, match: Match, basis: Basis, provisional: bool) -> bytes:
-    """What the match comes to at its version, encoded. Touches the database."""
-    history = service.referee.history(match.id, to=match.version)
+def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: bool) -> bytes:
+    """Return what the match amounts to at its version, encoded. It touches the database."""
+    history = read_whole(referee, match.id, match.version)
     found = settlement(
         history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members
     )
@@ -54,5 +55,5 @@ async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVe
     tag = tag_of(match.version, *(("provisional",) if provisional else ()))
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(read_settlement, service, match, basis, provisional)
+    body = await in_long_thread(service.desk.whole, match.version, read_settlement, match, basis, provisional)
     return await long_reply(request, body, tag, caller.texts)

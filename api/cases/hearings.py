@@ -1,6 +1,5 @@
 """What is said and ruled in a case."""
 
-from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -25,7 +24,6 @@ from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from projections.protocols import Protocol
 from referee import rulebook, wire_types
-from referee.history import History
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.requests import (
     Appeal,
@@ -42,6 +40,7 @@ from referee.ruleset import Moment
 from referee.store.clock import utc_now
 from referee.store.command import Busy, Stale
 from referee.store.match import Match
+from referee.store.whole import decide
 from referee.value import SeatSent, Value, Version
 from referee.visibility import Recorded
 
@@ -235,12 +234,13 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     expected, at, actor = request.expected_version, utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
-    history = History(partial(service.referee.history, match.id, to=match.version))
-    moment = Moment(match.version, at, "", actor, history)
-    events, _ = await in_long_thread(match.procedure.take, match.standing, asked, moment)
+    moment = Moment(match.version, at, "", actor)
+    decided = await in_long_thread(service.desk.whole, match.version, decide, match, asked, moment)
+    if decided.refused is not None:
+        raise decided.refused
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
-        for number, event in enumerate(events, match.version + 1)
+        for number, event in enumerate(decided.events, match.version + 1)
         if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await entries_to(service, match, asked.case, match.version, caller)

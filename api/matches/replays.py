@@ -17,9 +17,9 @@ from api.http.threads import in_long_thread
 from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
-from api.runtime.service import Service
 from referee import wire_types
 from referee.store.match import Match
+from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
@@ -45,9 +45,9 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
     return fields
 
 
-def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
-    """A :class:`Replayed`, encoded. Touches the database."""
-    then = replace(match_of(service.referee.replay(now.id, at)), opened=now.opened)  # with names that are told
+def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
+    """Return a :class:`Replayed`, encoded. It touches the database."""
+    then = replace(match_of(referee.replay(now.id, at)), opened=now.opened)  # with the names that the caller may read
     return encode(replay_fields(then, now, caller))
 
 
@@ -80,5 +80,5 @@ async def replay_match(
     tag = tag_now(match)
     if has := held(request, tag, caller.texts):
         return not_modified(has)
-    body = await in_long_thread(read_replay, service, match, at, caller)
+    body = await in_long_thread(service.desk.whole, at, read_replay, match, at, caller.without_texts)
     return await long_reply(request, body, tag, caller.texts)

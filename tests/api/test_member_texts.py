@@ -16,6 +16,7 @@ from litestar.types import ASGIApp
 from api.http.member_texts import MemberTexts
 from api.http.replies import Reply
 from api.personal_data.names import REF
+from referee.store import desk
 from tests.api.test_cases import ANNA, BERIT, RULING, ask, finish
 from tests.api.written import Club, ClubTable
 
@@ -109,3 +110,14 @@ def test_no_read_of_a_match_leaves_a_ref_in_an_answer_to_a_party(noted: ClubTabl
     assert spectated >= 4, "there are refs: a spectator reads them"
     not_read = {path for path, status in read.items() if status != 200}
     assert not_read <= {"/pot", "/settlement", "/bundle", "/events/{event:int}/proof"}, read
+
+
+@pytest.mark.parametrize("path", ["/replay?at=3", "/knocks/1/file"])
+def test_an_answer_that_another_process_works_on_has_the_texts(
+    noted: ClubTable, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store of names stays in the process that answers: the work is given the caller without texts."""
+    here = noted.get(path, "official")
+    monkeypatch.setattr(desk, "LONG_FROM", 1)
+    assert noted.get(path, "official").status_code == here.status_code == 200
+    assert REF not in noted.get(path, "official").text
