@@ -19,28 +19,28 @@ from types import ModuleType
 from referee import rulebook
 from referee.ruleset import Ruleset
 
-GROUP = "knacka.games"
+ENTRY_POINT_GROUP = "knacka.games"
 """The entry-point group of games that come from elsewhere."""
 
 
-def _own() -> Iterator[ModuleType]:
+def _own_modules() -> Iterator[ModuleType]:
     for info in pkgutil.iter_modules(__path__):
         yield importlib.import_module(f"{__name__}.{info.name}")
 
 
-def _installed() -> Iterator[ModuleType]:
-    for point in entry_points(group=GROUP):
+def _installed_modules() -> Iterator[ModuleType]:
+    for point in entry_points(group=ENTRY_POINT_GROUP):
         yield importlib.import_module(point.module)
         rulebook.add(point.module)
 
 
-def _found() -> dict[str, Ruleset]:
+def _find_rulesets() -> dict[str, Ruleset]:
     rulesets: dict[str, Ruleset] = {}
-    for module in (*_own(), *_installed()):
+    for module in (*_own_modules(), *_installed_modules()):
         if hasattr(module, "RULESET"):
             ruleset = module.RULESET
             assert rulesets.setdefault(ruleset.key, ruleset) is ruleset, f"two games go by {ruleset.key}"
     return dict(sorted(rulesets.items()))
 
 
-RULESETS: dict[str, Ruleset] = _found()
+RULESETS: dict[str, Ruleset] = _find_rulesets()

@@ -3,8 +3,8 @@
 from referee.acts import Answer
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
-from referee.games._rodskagg.in_play import InPlay, P, Taken
-from referee.games._rodskagg.question import ASKED_AFTER, by_seat
+from referee.games._rodskagg.in_play import DealSoFar, InPlay, P
+from referee.games._rodskagg.question import ASKED_AFTER
 from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -18,7 +18,7 @@ def is_time(state: InPlay) -> bool:
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
-def not_now(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPhase:
+def wrong_time(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPhase:
     """What to say to a question that comes too early, too late or again."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
@@ -31,7 +31,7 @@ def question_asked(state: P, event: QuestionAsked, number: int) -> P:
     return changed(state, question=changed(state.question, event=number, pending=event.of))
 
 
-def forgotten(state: P, number: int) -> P:
+def question_forgotten(state: P, number: int) -> P:
     """The state when a lead has made the question too late."""
     return changed(state, question=changed(state.question, forgotten=number))
 
@@ -66,8 +66,16 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
     return changed(state, question=question, order=order, after=following(order, state.table.seats))
 
 
-def answers(table: Table, deal: Taken) -> tuple[AnswerSeen | None, ...]:
-    """By seat what was answered, if the question was put."""
-    if deal.contract is None or not deal.question.event:
+def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
+    """Return by seat ``play``, ``fold`` or, for a seat with a trick when the question was put, ``in``.
+
+    ``None`` for the declarer, for a seat that is not in the deal, and for every seat if the question was not put.
+    """
+    contract, question = deal.contract, deal.question
+    if contract is None or not question.event:
         return (None,) * table.seats
-    return by_seat(deal.question.answers, table.seats, table.playing, deal.contract.declarer)
+    given = {seat: answer for seat, answer, _ in question.answers}
+    return tuple(
+        None if seat == contract.declarer or seat not in table.playing else given.get(seat, "in")
+        for seat in range(table.seats)
+    )

@@ -40,9 +40,9 @@ def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[E
     """Once, in turn; higher or pass. ``cap``: the points that cap the seat's bids, if they do."""
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
-        spoken = bids.spoken(state.calls, seat)
-        rule = cites.spoken if spoken else cites.bid_turn
-        raise OutOfTurn("already_spoken" if spoken else "out_of_turn", rule, turn=turn)
+        has_spoken = bids.spoken(state.calls, seat)
+        rule = cites.spoken if has_spoken else cites.bid_turn
+        raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
     return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap, cites)),)
 
 
@@ -52,7 +52,7 @@ def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
         return ()
     if state.highest is None:  # A24-A25, B37
         return (PlayEnded(kind="passed_out"),)
-    return (AuctionWon(seat=bids.won_by(state.calls, state.highest), contract=state.highest),)
+    return (AuctionWon(seat=bids.bidder_of(state.calls, state.highest), contract=state.highest),)
 
 
 def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:

@@ -30,7 +30,7 @@ def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
     return BIDS if last is None else _HIGHER[last]
 
 
-def capped(points: int | None) -> tuple[BidValue, ...]:
+def bids_within(points: int | None) -> tuple[BidValue, ...]:
     """The bids that so many points allow, where points cap them (A-O20, B32); rödskägg is never capped."""
     return BIDS if points is None else tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
 
@@ -40,7 +40,7 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
     higher = higher_bids(last)
     if points is None:
         return (PASS, *higher)
-    cap = capped(points)
+    cap = bids_within(points)
     return (PASS, *(bid for bid in higher if bid in cap))
 
 
@@ -53,7 +53,7 @@ def check_bid(bid: int | str, last: BidValue | None, points: int | None, cites: 
     value: BidValue = bid
     if value not in higher_bids(last):
         raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
-    if value not in capped(points):
+    if value not in bids_within(points):
         raise AgainstTheRules("bid_above_points", cites.capped, allowed=allowed_bids(last, points))
     return value
 
@@ -63,6 +63,6 @@ def spoken(calls: Calls, seat: int) -> bool:
     return any(seat == other for other, _ in calls)
 
 
-def won_by(calls: Calls, contract: BidValue) -> int:
+def bidder_of(calls: Calls, contract: BidValue) -> int:
     """Who made the bid that became the contract (A26, B38)."""
     return next(seat for seat, bid in calls if bid == contract)

@@ -19,7 +19,7 @@ def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, .
     return tuple(void for void in voids if void.seat == seat and void.suit & bit)
 
 
-def claims(
+def claims_after(
     voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
 ) -> tuple[Denial, ...]:
     """The claims that stand after a card to a trick in which ``led`` was led (0: it leads)."""
@@ -30,10 +30,10 @@ def claims(
 
 
 def cards_left(
-    counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, here: set[int], folded: set[int]
+    counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """How many cards each seat holds; ``here`` played to the trick on the table, who folded keeps two."""
+    """How many cards each seat holds; ``in_trick`` played to the trick on the table, who folded keeps two."""
     left = list(counts)
     for seat in active:
-        left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in here)
+        left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)
     return tuple(max(0, count) for count in left)

@@ -44,7 +44,7 @@ def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[in
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
-def _laid_out(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
+def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
     """How many cards each seat got at a real table; refuses a deal that says too much, too little or a card twice."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
@@ -82,7 +82,7 @@ def dealt(
     ``keeps_stock``: what is left is needed. ``may_be_wrong``: a wrong number stands, and is found on picking up.
     """
     if table.tally:
-        return (_tallied(table, act, cites),)
+        return (_dealt_unseen(table, act, cites),)
     if table.house:
         if act.hands is not None or act.counts is not None or act.stock is not None:
             raise AgainstTheRules("house_deals", None)
@@ -100,8 +100,8 @@ def dealt(
                 breaches=breaches,
             ),
         )
-    counts, right = _laid_out(act, table.seats, cites), six_each(table)
-    if counts != right and not (may_be_wrong and _to_nobody_else(counts, right)):
+    counts, right = _check_layout(act, table.seats, cites), six_each(table)
+    if counts != right and not (may_be_wrong and _only_to_players(counts, right)):
         raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
     return (
         Dealt(
@@ -117,7 +117,7 @@ def dealt(
     )
 
 
-def _tallied(table: Table, act: Deal, cites: Cites) -> Dealt:
+def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
     """Where only the tally is kept, all hands are closed, and nobody need say that they have six cards each."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_told", None)
@@ -127,7 +127,7 @@ def _tallied(table: Table, act: Deal, cites: Cites) -> Dealt:
     return Dealt(deal=table.deal, dealer=table.dealer, counts=right)
 
 
-def _to_nobody_else(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
+def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
     """B-O36: nobody else gets any."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 

@@ -9,7 +9,7 @@ from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.question import Question
 
 
-class Taken(Protocol):
+class DealSoFar(Protocol):
     """What a deal is reckoned from: its play, or what came of it."""
 
     @property
@@ -22,7 +22,7 @@ class Taken(Protocol):
     def question(self) -> Question: ...
 
 
-class InPlay(Taken, Protocol):
+class InPlay(DealSoFar, Protocol):
     """The play of the cards."""
 
     @property

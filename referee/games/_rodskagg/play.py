@@ -11,7 +11,7 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial, claims, disproved
+from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -76,20 +76,20 @@ def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
-def card_played(passed_over: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """The state after a card; ``passed_over``: what a lead makes too late."""
+def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
+    """The state after a card; ``after_lead``: what a lead makes too late."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
         trick = (*state.trick, (seat, event.card))
         gone, turn = state.gone | bit, state.after[seat]
         if not state.cards.known:
-            voids = claims(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
+            voids = claims_after(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
             state = changed(state, voids=voids)
         if event.breaches:
             state = offences.noted(state, event.breaches, number)
         if not state.led:
-            state, led = passed_over(state, number), SUIT_OF[bit]
+            state, led = after_lead(state, number), SUIT_OF[bit]
             return changed(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
         if bit & state.led and bit > state.best:
             return changed(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from referee.value import AnswerSeen, Value
+from referee.value import Value
 
 ASKED_AFTER = 4
 """The question comes after this trick."""
@@ -31,12 +31,6 @@ def trickless(order: tuple[int, ...], first: int, declarer: int, tricks: tuple[i
     return tuple(seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer)
 
 
-def by_seat(answers: Answers, seats: int, active: tuple[int, ...], declarer: int) -> tuple[AnswerSeen | None, ...]:
-    """``in`` with a trick when the question was put, ``play``, ``fold``, or ``None`` if not asked."""
-    said = {seat: answer for seat, answer, _ in answers}
-    return tuple(None if seat == declarer or seat not in active else said.get(seat, "in") for seat in range(seats))
-
-
-def said(answers: Answers, answer: str) -> tuple[int, ...]:
+def seats_that_answered(answers: Answers, answer: str) -> tuple[int, ...]:
     """Who gave this answer, in the order in which they spoke."""
     return tuple([seat for seat, given, _ in answers if given == answer])

@@ -7,7 +7,7 @@ from referee.events import Breach
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.dealing import HAND, DealtCards
 from referee.games._rodskagg.in_play import InPlay
-from referee.games._rodskagg.question import said
+from referee.games._rodskagg.question import seats_that_answered
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, WrongPhase
 
@@ -27,11 +27,11 @@ def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Rep
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
     played = len(play.won) + any(seat == act.accused for seat, _ in play.trick)
-    if played == HAND or act.accused in said(play.question.answers, "fold"):
+    if played == HAND or act.accused in seats_that_answered(play.question.answers, "fold"):
         raise too_late(cites)
 
 
-def counted(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
+def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
     """Return the reported error, with the number of tricks that had been led to.
 
     Reports of one error of a player within one trick are of the same incident (B-O5), unless the report says

@@ -1,6 +1,6 @@
 """The ritual of the deal: the cut, the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C10, C60).
 
-What a sister holds of it are its :class:`Customs`, which every function here is told.
+What a sister holds of it are its :class:`RitualRules`, which every function here is told.
 """
 
 from collections.abc import Callable
@@ -46,14 +46,14 @@ class PickingUp(Value, Generic[T], tag="picking_up"):
     """For the deal that comes after the misdeal."""
 
 
-Before = Undealt[Any] | PickingUp[Any]
+BeforeBidding = Undealt[Any] | PickingUp[Any]
 
 
-class Customs(Value):
+class RitualRules(Value):
     """What a sister holds of the ritual."""
 
     cites: Cites
-    held: Callable[[Any], bool]
+    applies: Callable[[Any], bool]
     """Whether it is held at this table; where only the tally is kept no acts tell of it."""
     price: Callable[[Any, str], int]
     """What an offence costs at this table; 0: it is refused."""
@@ -63,91 +63,93 @@ class Customs(Value):
     """Whether a wrong number of cards may be dealt, to be found on picking up."""
     keeps_stock: Callable[[Any], bool]
     """Whether the stock is needed."""
-    hands_up: Callable[[Any, DealtCards], Any]
+    after_pick_up: Callable[[Any, DealtCards], Any]
     """The phase when all have taken up their cards."""
 
 
-def told(table: Any, customs: Customs) -> bool:
+def has_acts(table: Any, rules: RitualRules) -> bool:
     """Whether there are acts of the ritual."""
-    return customs.held(table) and not table.tally
+    return rules.applies(table) and not table.tally
 
 
-def already_dealt(state: Before) -> bool:
+def already_dealt(state: BeforeBidding) -> bool:
     """B27: no second deal, unless everybody knows that the cards are wrong."""
     return isinstance(state, PickingUp) and not state.found
 
 
-def cut(state: Before, act: Cut, moment: Moment, customs: Customs) -> tuple[Event, ...]:
+def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B16-B17, B-O6, C10: only the dealer may cut; anybody else who does can be knocked for it."""
-    table, rule = state.table, customs.cites.cut
+    table, rule = state.table, rules.cites.cut
     if already_dealt(state):
         raise WrongPhase("already_dealt", rule)
-    if not told(table, customs):
+    if not has_acts(table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat == table.dealer:
         if state.cut:
             raise WrongPhase("already_cut", rule)
         return (CardsCut(seat=act.seat),)
-    if not customs.price(table, "wrong_cut"):
+    if not rules.price(table, "wrong_cut"):
         raise AgainstTheRules("only_dealer_cuts", rule, dealer=table.dealer)
-    return (CardsCut(seat=act.seat, breaches=(wrong_cut(table, act.seat, customs),)),)
+    return (CardsCut(seat=act.seat, breaches=(wrong_cut(table, act.seat, rules),)),)
 
 
-def wrong_cut(table: Any, seat: int, customs: Customs) -> Breach:
+def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
     """B-O6, C60: whose offence a wrong cut is: of who cut, or of the dealer, who let it happen."""
     if table.options.wrong_cut_penalty_to == "cutter":
-        return customs.breach(table, "wrong_cut", seat, 1)
-    return replace(customs.breach(table, "wrong_cut", table.dealer, 1), by=seat)
+        return rules.breach(table, "wrong_cut", seat, 1)
+    return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
 
 
-def cards_cut(state: Before, event: CardsCut, number: int) -> Any:
+def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
     """The state after a cut."""
     return noted(replace(state, cut=state.cut or event.seat == state.table.dealer), event.breaches, number)
 
 
-def deal(state: Before, act: Deal, moment: Moment, customs: Customs) -> tuple[Event, ...]:
+def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B13, B18-B19, B27, C9-C12: the dealer gives six cards each; after a misdeal the same dealer again."""
-    table, cites = state.table, customs.cites
+    table, cites = state.table, rules.cites
     if already_dealt(state):
         raise WrongPhase("already_dealt", cites.dealer)
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", cites.dealer, dealer=table.dealer)
     breaches: tuple[Breach, ...] = ()
     if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:  # B25
-        breaches = misdeal_breach(state, customs)
+        breaches = misdeal_breach(state, rules)
     return dealing.dealt(
         table,
         act,
         moment.seed,
         cites,
-        keeps_stock=customs.keeps_stock(table),
-        face_up=not told(table, customs),
-        may_be_wrong=customs.may_misdeal(table),
+        keeps_stock=rules.keeps_stock(table),
+        face_up=not has_acts(table, rules),
+        may_be_wrong=rules.may_misdeal(table),
         breaches=breaches,
     )
 
 
-def dealt(state: Before, event: Dealt, number: int, customs: Customs) -> Any:
+def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
     """The state when the cards are out."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
-    if told(table, customs) or misdealt:
+    if has_acts(table, rules) or misdealt:
         return PickingUp(table=table, cards=cards, misdealt=misdealt)
-    return customs.hands_up(table, cards)
+    return rules.after_pick_up(table, cards)
 
 
-def knock_for_cards(state: PickingUp[Any], act: KnockForCards, moment: Moment, customs: Customs) -> tuple[Event, ...]:
+def knock_for_cards(
+    state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
+) -> tuple[Event, ...]:
     """B20-B22, B-O7, C60: the dealer says it, once, and before he takes up his own cards."""
-    dealer, rule = state.table.dealer, customs.cites.formula
-    if not told(state.table, customs):
+    dealer, rule = state.table.dealer, rules.cites.formula
+    if not has_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat != dealer:
         raise AgainstTheRules("only_dealer_says_it", rule, dealer=dealer)
     if state.cards.formula:
         raise WrongPhase("already_said", rule)
     if dealer in state.picked:
-        raise AgainstTheRules("formula_too_late", customs.cites.formula_late)
+        raise AgainstTheRules("formula_too_late", rules.cites.formula_late)
     return (KnockedForCards(seat=act.seat),)
 
 
@@ -156,56 +158,56 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
     return replace(state, cards=replace(state.cards, formula=number))
 
 
-def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, customs: Customs) -> tuple[Event, ...]:
+def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B22-B27, C60: nobody takes up cards before the formula; who does can be knocked for it.
 
     The dealer also owns up to a misdeal.
     """
-    table, cards, seat, cites = state.table, state.cards, act.seat, customs.cites
-    if not told(table, customs):
+    table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
+    if not has_acts(table, rules):
         raise WrongPhase("no_ritual", cites.picking_up)
     if seat in state.picked:
         raise WrongPhase("already_picked_up", cites.picking_up)
     breaches: tuple[Breach, ...] = ()
     if not cards.formula:
-        if not customs.price(table, "early_pick_up"):
+        if not rules.price(table, "early_pick_up"):
             raise AgainstTheRules(
                 "before_the_formula", cites.formula_late if seat == table.dealer else cites.picking_up
             )
         own_up = state.misdealt and seat == table.dealer
         if own_up and not table.ledger.has("misdeal", seat, cards.event):  # reported already (B-O5)
-            breaches += misdeal_breach(state, customs)
+            breaches += misdeal_breach(state, rules)
         if not table.ledger.has("early_pick_up", seat, cards.event):
             rule = cites.own_pick_up if own_up else cites.early_pick_up
-            breaches += (customs.breach(table, "early_pick_up", seat, 1, cards.event, rule=rule),)
+            breaches += (rules.breach(table, "early_pick_up", seat, 1, cards.event, rule=rule),)
     hand = texts_of(cards.hands[seat]) if cards.known else None
     return (PickedUp(seat=seat, hand=hand, breaches=breaches),)
 
 
-def misdeal_breach(state: Any, customs: Customs) -> tuple[Breach, ...]:
+def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
     """B25, C60: the dealer who forgot the formula pays for the misdeal."""
     table = state.table
-    if not customs.held(table) or not customs.price(table, "misdeal"):
+    if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
-    return (customs.breach(table, "misdeal", table.dealer, 1, state.cards.event),)
+    return (rules.breach(table, "misdeal", table.dealer, 1, state.cards.event),)
 
 
-def misdeal_seen(state: PickingUp[Any], moment: Moment, customs: Customs) -> tuple[Event, ...]:
+def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B27, B-O33: whoever takes up a wrong number of cards sees it; hands that are up at once all see."""
     if not state.misdealt or state.found:
         return ()
-    looking = state.picked[-1:] if told(state.table, customs) else state.table.playing
+    looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
     wrong = [seat for seat in looking if state.cards.counts[seat] != HAND]
-    return (MisdealFound(seat=wrong[0], rule=customs.cites.misdeal),) if wrong else ()
+    return (MisdealFound(seat=wrong[0], rule=rules.cites.misdeal),) if wrong else ()
 
 
-def picked_up(state: PickingUp[Any], event: PickedUp, number: int, customs: Customs) -> Any:
+def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
     """The state after a seat took up its cards; when all have, the bidding opens (B-O37)."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
         return state
-    return customs.hands_up(state.table, state.cards)
+    return rules.after_pick_up(state.table, state.cards)
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
@@ -232,39 +234,39 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
     return Reported(seat=act.seat, accused=act.accused, fault=act.fault)
 
 
-def misdeal_reported(state: Any, act: Report, customs: Customs) -> MisdealFound:
+def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
     """B27, B-O33: a wrong number that the referee cannot see; the dealer pays who forgot the formula."""
     table = state.table
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
-    breaches = misdeal_breach(state, customs) if by_dealer and not state.cards.formula else ()
-    return MisdealFound(seat=act.accused, rule=customs.cites.misdeal, breaches=breaches)
+    breaches = misdeal_breach(state, rules) if by_dealer and not state.cards.formula else ()
+    return MisdealFound(seat=act.accused, rule=rules.cites.misdeal, breaches=breaches)
 
 
-def neglected(state: Any, act: Report, customs: Customs) -> Breach:
+def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
     """A wrong cut or an early pick-up that was seen, in its window, as long as the acts themselves do not tell."""
-    table, accused, cites = state.table, act.accused, customs.cites
+    table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
-        return _neglect_told(table, act, customs)
+        return _tally_breach(table, act, rules)
     if act.fault == "wrong_cut":
         if accused == table.dealer:
             raise AgainstTheRules("dealer_may_cut", cites.cut)
         if not isinstance(state, Undealt | PickingUp) or already_dealt(state):
             raise AgainstTheRules("acts_tell", cites.wrong_cut)
-        return wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, rules)
     if not isinstance(state, PickingUp) or state.cards.formula or accused in state.picked:
         raise AgainstTheRules("acts_tell", cites.early_pick_up)
-    return customs.breach(table, "early_pick_up", accused, 1)
+    return rules.breach(table, "early_pick_up", accused, 1)
 
 
-def _neglect_told(table: Any, act: Report, customs: Customs) -> Breach:
+def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
     """B24, B26, B-O6: where no acts tell of the ritual; who cut need not be said where the dealer pays for it."""
-    accused, dealer, cites = act.accused, table.dealer, customs.cites
+    accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)
         rule = cites.own_pick_up if own_up else cites.early_pick_up
-        return customs.breach(table, "early_pick_up", accused, 1, rule=rule)
+        return rules.breach(table, "early_pick_up", accused, 1, rule=rule)
     if accused != dealer:
-        return wrong_cut(table, accused, customs)
+        return wrong_cut(table, accused, rules)
     if table.options.wrong_cut_penalty_to == "cutter":
         raise AgainstTheRules("dealer_may_cut", cites.cut)
-    return customs.breach(table, "wrong_cut", dealer, 1)
+    return rules.breach(table, "wrong_cut", dealer, 1)

@@ -45,7 +45,7 @@ Knocks = Annotated[tuple[KnockTold, ...], Meta(max_length=KNOCKS_MAX)]
 Exits = Annotated[tuple[SeatAndTrick, ...], Meta(max_length=TRICKS_MAX)]
 
 
-class Told(Value, forbid_unknown_fields=True, omit_defaults=True):
+class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """What a result tells in every sister."""
 
     bids: Annotated[tuple[SeatAndBidSent, ...], Meta(max_length=TRICKS_MAX)] = ()
@@ -72,21 +72,21 @@ class Sheet(Value):
     order_decides: Callable[[Any, Any], str | None]
     """When the play begins and when it is over: the rule by which it matters who took which trick when, if it
     does."""
-    owed_total: Callable[[Any, int], int] | None = None
+    points_to_zero: Callable[[Any, int], int] | None = None
     """What keeps a seat from zero, where exit knocks are told."""
-    exits_end: Callable[[Any], bool] = lambda table: False
+    exit_ends_deal: Callable[[Any], bool] = lambda table: False
     """Whether an exit knock breaks off the deal."""
-    windowed: Callable[[Any], bool] = lambda table: False
+    knocks_can_be_late: Callable[[Any], bool] = lambda table: False
     """Whether a knock can come too late while the deal goes on, which only the table knows."""
     offences: Mapping[str, str] = {}
     """What can be knocked for, and the rules that it breaks."""
 
 
-SHOWN = frozenset(("fold_question", "exit_knock"))
+SHOWN_BY_TALLY = frozenset(("fold_question", "exit_knock"))
 """Offences that the tally itself shows."""
-OF_THE_DEAL = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
+BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
 """Offences before the bidding."""
-MISDEAL = frozenset(("misdeal", "wrong_count"))
+MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
 
 # Act by act
@@ -110,11 +110,11 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
     return taken
 
 
-def led(state: P, event: TrickTaken, number: int, passed_over: Callable[[P, int], P]) -> P:
+def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
     """The state when the lead to a trick has been made that nobody saw."""
     if not state.table.tally:
         return state
-    return passed_over(offences.noted(state, event.breaches, number), number)
+    return after_lead(offences.noted(state, event.breaches, number), number)
 
 
 # A whole deal
@@ -125,7 +125,7 @@ class _Placed(NamedTuple):
 
     after: int
     at: str
-    told: Any
+    content: Any
     another: bool = False
     """Whether it is one more error of a kind, and the sheet does not say in which trick."""
 
@@ -137,11 +137,11 @@ Steps = Generator[tuple[str, Request], State, State]
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
     """The acts of a deal in their order: what came before it, bids, tricks with all that came between, its score."""
-    table, dealer, early = state.table, state.table.dealer, OF_THE_DEAL
-    knocks = _placed_knocks(_of(result, "knocks"))
+    table, dealer, early = state.table, state.table.dealer, BEFORE_BIDDING
+    knocks = _placed_knocks(_optional(result, "knocks"))
     for placed in knocks:
-        if placed.told.offence in early and placed.told.after is None:
-            if placed.told.offence in MISDEAL and placed.told.upheld:  # B27: it is dealt again
+        if placed.content.offence in early and placed.content.after is None:
+            if placed.content.offence in MISDEAL_OFFENCES and placed.content.upheld:  # B27: it is dealt again
                 state = yield placed.at, Deal(seat=dealer)
             state = yield from _knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
@@ -151,11 +151,13 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
         raise AgainstTheRules("bids_missing", sheet.cites.bid_turn, at="/bids", turn=to_speak[0])
     tricks = _tricks(state, result, sheet)
     _check_order(state, result, sheet)
-    during = [one for one in knocks if one.told.after is not None]
-    last = [one for one in knocks if one.told.after is None and one.told.offence not in early]
+    during = [one for one in knocks if one.content.after is not None]
+    last = [one for one in knocks if one.content.after is None and one.content.offence not in early]
     alone: int | None = None
-    exits = [_Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_of(result, "exits"))]
-    state = yield from _between(state, 0, exits, during, last, sheet)
+    exits = [
+        _Placed(after, f"/exits/{place}", seat) for place, (seat, after) in enumerate(_optional(result, "exits"))
+    ]
+    state = yield from _exits_and_knocks(state, 0, exits, during, last, sheet)
     for place, (at, seat) in enumerate(tricks):
         if phase_of(state) == "playing" and place == len(state.won):
             state = yield at, Trick(seat=seat)
@@ -163,17 +165,17 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
             _check_uncontested(state, place, seat, at, alone, sheet)
         first = place + 1 == ASKED_AFTER and _asked_before_exits(state, result, sheet)
         if place + 1 == ASKED_AFTER and phase_of(state) == "playing":
-            alone = _alone(state, result)
+            alone = _only_seat_left(state, result)
         if first:
             state = yield from _question(state, result, sheet)
-        state = yield from _between(state, place + 1, exits, during, last, sheet)
+        state = yield from _exits_and_knocks(state, place + 1, exits, during, last, sheet)
         if place + 1 == ASKED_AFTER and not first:
             state = yield from _question(state, result, sheet)
     if phase_of(state) == "playing":
-        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_where(result), done=len(state.won))
+        raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=_tricks_pointer(result), done=len(state.won))
     if result.answers and len(tricks) < ASKED_AFTER:
         raise AgainstTheRules("answers_without_question", sheet.cites.question, at="/answers")
-    state = yield from _between(state, TRICKS, exits, during, last, sheet)
+    state = yield from _exits_and_knocks(state, TRICKS, exits, during, last, sheet)
     for placed in (*exits, *during):
         raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
     for placed in last:
@@ -195,13 +197,13 @@ def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
     return placed
 
 
-def _of(result: Any, name: str) -> tuple[Any, ...]:
+def _optional(result: Any, name: str) -> tuple[Any, ...]:
     """What a result tells by a name that not every sister has."""
     told: tuple[Any, ...] = getattr(result, name, None) or ()
     return told
 
 
-def _where(result: Any) -> str:
+def _tricks_pointer(result: Any) -> str:
     return "/taken" if result.tricks is None and result.taken is not None else "/tricks"
 
 
@@ -233,7 +235,7 @@ def _check_order(state: State, result: Any, sheet: Sheet) -> None:
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
-def _alone(state: State, result: Any) -> int | None:
+def _only_seat_left(state: State, result: Any) -> int | None:
     """Who is left when all others have folded."""
     folded = {seat for seat, answer in result.answers if answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
@@ -252,7 +254,7 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
     """B78: where an exit breaks off the deal, a question that was put came before it, as far as can be told."""
-    if not (result.asked and sheet.exits_end(state.table)) or phase_of(state) != "playing":
+    if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
@@ -277,28 +279,28 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
     return state
 
 
-def _between(
+def _exits_and_knocks(
     state: State, done: int, exits: list[_Placed], knocks: list[_Placed], last: list[_Placed], sheet: Sheet
 ) -> Steps:
     """What came after so many tricks: exits of who stands at zero, knocks, and exits that became due by them.
 
     Where an exit breaks off the deal (B78), all knocks came before it.
     """
-    waiting = _due(exits, done)
-    ending = bool(waiting) and sheet.exits_end(state.table)
-    for placed in [one for one in waiting if not (ending or _kept_from_zero(state, one.told, sheet))]:
+    waiting = _take_due(exits, done)
+    ending = bool(waiting) and sheet.exit_ends_deal(state.table)
+    for placed in [one for one in waiting if not (ending or _distance_to_zero(state, one.content, sheet))]:
         waiting.remove(placed)
-        state = yield placed.at, KnockOut(seat=placed.told)
-    for placed in _due(knocks, done) + (_due(last, done) if ending else []):
+        state = yield placed.at, KnockOut(seat=placed.content)
+    for placed in _take_due(knocks, done) + (_take_due(last, done) if ending else []):
         state = yield from _knock(state, placed, sheet)
     for placed in waiting:
-        if total := _kept_from_zero(state, placed.told, sheet):
+        if total := _distance_to_zero(state, placed.content, sheet):
             raise AgainstTheRules("not_at_zero", "B67", at=placed.at, total=total)
-        state = yield placed.at, KnockOut(seat=placed.told)
+        state = yield placed.at, KnockOut(seat=placed.content)
     return state
 
 
-def _due(told: list[_Placed], done: int) -> list[_Placed]:
+def _take_due(told: list[_Placed], done: int) -> list[_Placed]:
     """What was told to have come after so many tricks, no more to be told."""
     due = [one for one in told if one.after <= done]
     for one in due:
@@ -306,37 +308,37 @@ def _due(told: list[_Placed], done: int) -> list[_Placed]:
     return due
 
 
-def _kept_from_zero(state: State, seat: int, sheet: Sheet) -> int:
+def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
     """What keeps a seat from zero; nothing where the decision itself has another answer."""
-    if sheet.owed_total is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
+    if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
-    return sheet.owed_total(state, seat)
+    return sheet.points_to_zero(state, seat)
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
     """A knock as the table agreed on it: what the tally does not show is reported before. Who accuses himself has
     knocked for his own exit in vain (B-O31)."""
-    at, told = placed.at, placed.told
+    at, knock = placed.at, placed.content
     if (
-        sheet.owed_total is not None
-        and told.offence == "exit_knock"
-        and told.seat == told.accused
-        and not told.upheld
+        sheet.points_to_zero is not None
+        and knock.offence == "exit_knock"
+        and knock.seat == knock.accused
+        and not knock.upheld
     ):
-        in_vain = _kept_from_zero(state, told.seat, sheet)
-        state = yield at, KnockOut(seat=told.seat)
+        in_vain = _distance_to_zero(state, knock.seat, sheet)
+        state = yield at, KnockOut(seat=knock.seat)
         if not in_vain:
             raise AgainstTheRules("ruling_differs", "B67", at=at, verdict="upheld")
         return state
-    offence: Offence = "misdeal" if told.offence in MISDEAL else told.offence
-    if told.upheld and offence not in SHOWN:
-        report = Report(seat=told.seat, accused=told.accused, fault=cast(Fault, offence), another=placed.another)
+    offence: Offence = "misdeal" if knock.offence in MISDEAL_OFFENCES else knock.offence
+    if knock.upheld and offence not in SHOWN_BY_TALLY:
+        report = Report(seat=knock.seat, accused=knock.accused, fault=cast(Fault, offence), another=placed.another)
         state = yield at, report
     dismissed = len(state.table.ledger.dismissed)
-    late = not told.upheld and offence in SHOWN and sheet.windowed(state.table)
-    state = yield at, Knock(seat=told.seat, accused=told.accused, offence=offence, note=told.note, late=late)
+    late = not knock.upheld and offence in SHOWN_BY_TALLY and sheet.knocks_can_be_late(state.table)
+    state = yield at, Knock(seat=knock.seat, accused=knock.accused, offence=offence, note=knock.note, late=late)
     upheld = len(state.table.ledger.dismissed) == dismissed
-    if upheld != told.upheld:
+    if upheld != knock.upheld:
         verdict = "upheld" if upheld else "dismissed"
         raise AgainstTheRules("ruling_differs", sheet.offences.get(offence), at=at, verdict=verdict)
     return state

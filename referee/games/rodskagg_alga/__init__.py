@@ -116,7 +116,7 @@ RULESET = phases.game(
     rule_of=RULE_OF,
     evolve=EVOLVE,
     follows={
-        Exchanging: new_hands.dealt_anew,
+        Exchanging: new_hands.deal_new_hands,
         Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -125,7 +125,7 @@ RULESET = phases.game(
     undealt=lambda table: Undealt(table=table),
     between_deals=(Undealt,),
     cites=Cites(eliminated="A49", not_in_duel="A55", knocks="A-O27", void="A-O23"),
-    scored=scoring.scored_anew,
+    scored=scoring.rescored,
     carries=("duel",),
     to_act=views.to_act,
     view=views.view,

@@ -23,8 +23,8 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
     """The state when the cards are out."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
-    anew = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if anew else auction.opened(table, cards)
+    exchange = table.options.honour_redeal and not table.tally
+    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
 
 def report(

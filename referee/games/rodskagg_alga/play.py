@@ -58,17 +58,19 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
 
 
-def passed_over(state: Playing, number: int) -> Playing:
+def after_lead(state: Playing, number: int) -> Playing:
     """A-O7: the lead to trick five makes the question too late."""
-    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    return (
+        asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    )
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; the declarer leads to the next (A29)."""
-    state = tally.led(state, event, number, passed_over)
+    state = tally.unseen_lead(state, event, number, after_lead)
     return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
 
 
@@ -103,7 +105,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.table.duel and not state.table.options.duel_fold_question:
         raise WrongPhase("no_question_in_duel", "A-O4")
     if not question_time(state):
-        raise asking.not_now(state, CITES)
+        raise asking.wrong_time(state, CITES)
     if act.seat != state.contract.declarer:
         raise OutOfTurn("not_the_asker", "A33", asker=state.contract.declarer)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)

@@ -10,8 +10,17 @@ from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
 from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.question import ASKED_AFTER, said
-from referee.games._rodskagg.score_line import Noted, Told, Writes, contracted, entries, noted, told, written
+from referee.games._rodskagg.question import ASKED_AFTER, seats_that_answered
+from referee.games._rodskagg.score_line import (
+    Noted,
+    ScoreRule,
+    SharedDetail,
+    contracted,
+    entries,
+    line_of_deal,
+    noted_breaches,
+    shared_detail,
+)
 from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
@@ -34,7 +43,7 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+def rescored(state: Played, seed: str) -> tuple[Event, ...]:
     """The line of the deal, and what comes of it."""
     return scored(state.table, state.outcome)
 
@@ -44,11 +53,11 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     contract = deal.contract
     written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
-    line = written(table, deal, deal.kind, written_down, out, _detail(table, deal))
+    line = line_of_deal(table, deal, deal.kind, written_down, out, _detail(table, deal))
     return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_outcome(table, deal, line)
 
 
-class Detail(Told):
+class Detail(SharedDetail):
     """What is told of the deal beside its numbers."""
 
     noted: NotRequired[ListOfMany[Noted]]
@@ -57,31 +66,31 @@ class Detail(Told):
 
 def _detail(table: Table, deal: Outcome) -> Detail:
     """What is told of the deal beside its numbers."""
-    shown, about = noted(table.ledger), told(table, deal, table.duel)
+    shown, about = noted_breaches(table.ledger), shared_detail(table, deal, table.duel)
     return {**about, "noted": shown} if shown else {**about}  # type: ignore[typeddict-item]  # mypy wants it there
 
 
 # The line of a deal
 
-WRITES: dict[str, tuple[Writes, ...]] = {
-    "made": (Writes(-1, "trick", "A40"),),
-    "failed": (Writes(SIX_UP, "contract", "A42"), Writes(-1, "trick", "A43")),
-    "early": (Writes(-1, "trick", "A40"),),
-    "late": (Writes(-LATE, "trick", "A41"),),
-    "in_vain": (Writes(SIX_UP, "answer", "A44"),),
+SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
+    "made": (ScoreRule(-1, "trick", "A40"),),
+    "failed": (ScoreRule(SIX_UP, "contract", "A42"), ScoreRule(-1, "trick", "A43")),
+    "early": (ScoreRule(-1, "trick", "A40"),),
+    "late": (ScoreRule(-LATE, "trick", "A41"),),
+    "in_vain": (ScoreRule(SIX_UP, "answer", "A44"),),
     "folded": (),
     # where the question was forgotten, whoever had no trick then: as if one late trick had been taken, whatever was
-    "deemed_one_late_trick": (Writes(-LATE, "late_lead", "A46"),),
-    "normal_value": (Writes(-1, "trick", "A-O9"),),
+    "deemed_one_late_trick": (ScoreRule(-LATE, "late_lead", "A46"),),
+    "normal_value": (ScoreRule(-1, "trick", "A-O9"),),
     # in rödskägg nobody goes up, and its declarer writes nothing
     "rodskagg": (),
     "none": (),
-    "one_per_trick": (Writes(-1, "trick", "A-O1"),),
+    "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
 """What each kind of seat writes, plus points first (A40-A50)."""
 
 
-def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
+def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
     """Which kind of seat it is (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
@@ -91,7 +100,7 @@ def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int, early: s
         return "early"
     if deal.question.forgotten:
         return table.options.forgotten_question_effect
-    if seat not in said(deal.question.answers, "play"):
+    if seat not in seats_that_answered(deal.question.answers, "play"):
         return "folded"
     return "late" if deal.tricks[seat] else "in_vain"
 
@@ -100,13 +109,15 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     """A40-A50, A-O10: the declarer, then seat by seat."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
-    rows = WRITES[kind_of(table, deal, contract, declarer, early)]
+    rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
     if fine and deal.question.forgotten:
-        rows = (*rows[:-1], Writes(fine, "late_lead", "A-O10"), rows[-1])
+        rows = (*rows[:-1], ScoreRule(fine, "late_lead", "A-O10"), rows[-1])
     written_down = entries(rows, deal, contract, declarer)
     for seat in table.playing:
         if seat != declarer:
-            written_down += entries(WRITES[kind_of(table, deal, contract, seat, early)], deal, contract, seat)
+            written_down += entries(
+                SCORE_RULES[seat_result(table, deal, contract, seat, early)], deal, contract, seat
+            )
     return written_down
 
 
@@ -118,7 +129,7 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
-        return _of_duel(table, deal, line)
+        return _duel_outcome(table, deal, line)
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if len(at_zero) == 1:
@@ -130,7 +141,7 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
     return ()
 
 
-def _of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
+def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """A58-A60, A-O3 to A-O6: most tricks, without a declarer who failed; among those level a new duel."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)

@@ -8,7 +8,7 @@ from referee.games.rodskagg_alga import play
 from referee.games.rodskagg_alga.states import CITES
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
+class Result(tally.SharedResult, forbid_unknown_fields=True):
     """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question."""
 
 

@@ -89,12 +89,12 @@ class More(TypedDict, total=False):
 
 def _more(state: State, deal: Playing | Outcome | None) -> More:
     """What only this game has: who is in the duel, and whether the question was forgotten."""
-    told: More = {}
+    more: More = {}
     if state.table.duel:
-        told["duel"] = list(state.table.playing)
+        more["duel"] = list(state.table.playing)
     if deal is not None and deal.question.forgotten:
-        told["forgotten"] = True
-    return told
+        more["forgotten"] = True
+    return more
 
 
 def view(state: State, viewer: Viewer) -> Shown:
@@ -104,8 +104,8 @@ def view(state: State, viewer: Viewer) -> Shown:
         state,
         viewer,
         to_act=to_act(state),
-        **views.of_cards(state, viewer, deal),
-        **views.of_play(state, deal),
+        **views.cards_shown(state, viewer, deal),
+        **views.play_shown(state, deal),
         due=due(state),
         more=_more(state, deal) or None,
     )

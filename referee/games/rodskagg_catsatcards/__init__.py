@@ -77,17 +77,17 @@ def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) ->
     return replace(state, owed=()) if state.outcome.kind == "redbeard_made" else state
 
 
-_of_ritual = partial(partial, customs=deal.CUSTOMS)
+_with_ritual = partial(partial, rules=deal.RITUAL)
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
+    Undealt: {acts.Cut: _with_ritual(ritual.cut), acts.Deal: _with_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
-        acts.PickUp: _of_ritual(ritual.pick_up),
-        acts.Deal: _of_ritual(ritual.deal),
+        acts.KnockForCards: _with_ritual(ritual.knock_for_cards),
+        acts.PickUp: _with_ritual(ritual.pick_up),
+        acts.Deal: _with_ritual(ritual.deal),
         acts.Bid: auction.bid_before_it_opens,
-        acts.Cut: _of_ritual(ritual.cut),
+        acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
     },
     Auction: {
@@ -143,9 +143,9 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     events.CardDrawn: dealing.card_drawn,
     facts.LeadDrawn: deal.lead_drawn,
     facts.CardsCut: ritual.cards_cut,
-    events.Dealt: _of_ritual(ritual.dealt),
+    events.Dealt: _with_ritual(ritual.dealt),
     facts.KnockedForCards: ritual.knocked_for_cards,
-    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.PickedUp: _with_ritual(ritual.picked_up),
     facts.MisdealFound: ritual.misdeal_found,
     facts.CardGiven: deal.card_given,
     facts.HandKept: deal.hand_kept,
@@ -188,7 +188,7 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
-        PickingUp: _of_ritual(ritual.misdeal_seen),
+        PickingUp: _with_ritual(ritual.misdeal_seen),
         Auction: auction.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -197,12 +197,12 @@ RULESET = phases.game(
     undealt=scoring.undealt,
     between_deals=(Undealt, Drawing),
     knock=knock,
-    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS),
-    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
+    unseen=partial(unobservable.unseen, rules=deal.RITUAL),
+    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
     void=scoring.void,
     beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may be somebody else
     cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
-    scored=scoring.scored_anew,
+    scored=scoring.rescored,
     carries=("told", "duel", "lead"),
     to_act=views.to_act,
     view=views.view,

@@ -28,9 +28,9 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if state.holder is not None:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
     if seat != turn:
-        said = spoken(state.calls, seat)
-        rule = CITES.spoken if said else CITES.bid_turn
-        raise OutOfTurn("already_spoken" if said else "out_of_turn", rule, turn=turn)
+        has_spoken = spoken(state.calls, seat)
+        rule = CITES.spoken if has_spoken else CITES.bid_turn
+        raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", CITES.bids, allowed=DECLARATIONS)
     value: BidValue = act.bid

@@ -8,7 +8,7 @@ from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import dealing, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
-from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
@@ -77,7 +77,7 @@ def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[
 # The ritual of Fem Opp
 
 
-def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
+def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
     """C16; in a duel there is no bidding (C47) and the lead was drawn (C48)."""
     if not table.duel:
         return Auction(
@@ -98,23 +98,23 @@ def _hands_up(table: Table, cards: DealtCards) -> Auction | Playing:
     )
 
 
-CUSTOMS = Customs(
+RITUAL = RitualRules(
     cites=CITES,
-    held=has_ritual,
+    applies=has_ritual,
     price=price,
     breach=breach,
     may_misdeal=lambda table: table.penalise and table.options.fem_opp and not table.duel,  # C-O23, C-O31
     keeps_stock=lambda table: table.options.honour_redeal and not table.duel,
-    hands_up=_hands_up,
+    after_pick_up=_after_pick_up,
 )
 
 
 # Reports of what the cards cannot show
 
-Seen = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
+Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
-def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
+def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     """C59, C-O23: a report stands as seen; a knock makes it count. A misdeal with closed hands is dealt again, if it
     comes before the number is settled by the play (B-O33)."""
     reported = ritual.reported(state, act, CITES)
@@ -124,22 +124,22 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
         if isinstance(state, Played):
             raise reports.too_late(CITES)
         reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-        return reported, ritual.misdeal_reported(state, act, CUSTOMS)
+        return reported, ritual.misdeal_reported(state, act, RITUAL)
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
     deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None
     tricks = len(deal.won) if deal else 0
-    error = reports.counted(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
+    error = reports.new_error(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
     return (replace(reported, breaches=(error,)),)
 
 
-def _reported_error(state: Seen, act: Report) -> Breach:
+def _reported_error(state: Reportable, act: Report) -> Breach:
     """C60-C61: an error of the ritual, in its window, as long as the acts themselves do not tell."""
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
-    told = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
-    if not (neglect or told) or not price(table, act.fault):
+    from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
+    if not (neglect or from_tally) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    return breach(table, act.fault, act.accused, HAND) if told else ritual.neglected(state, act, CUSTOMS)
+    return breach(table, act.fault, act.accused, HAND) if from_tally else ritual.reported_breach(state, act, RITUAL)
 
 
 # Replacement cards
@@ -170,7 +170,7 @@ def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
     return AgainstTheRules("stock_empty" if has_stock else "no_replacement", "C13")
 
 
-def need_not_say(state: Auction) -> bool:
+def may_leave_unnamed(state: Auction) -> bool:
     """Whether the referee can give the card: the stock was told, or with closed hands nobody says which it is."""
     return not state.cards.known or bool(state.cards.stock)
 
@@ -181,7 +181,7 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
     if not may_request(state, seat):
         raise _no_replacement(state, seat)
     if act.cards is None:
-        if not need_not_say(state):
+        if not may_leave_unnamed(state):
             raise AgainstTheRules("cards_needed", "C14")
         return (CardGiven(seat=seat, card=cards.stock[0] if cards.known else None),)
     if state.table.house or not cards.known:

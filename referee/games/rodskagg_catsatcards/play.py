@@ -43,7 +43,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 def _taken(state: Playing, moment: Moment) -> TrickTaken:
     """C27, C-O23: who took the trick; after the fourth the grace for the question begins."""
     done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
-    if done == ASKED_AFTER and grace and asks(state):
+    if done == ASKED_AFTER and grace and has_question(state.table, state):
         until = moment.at + timedelta(seconds=grace)
     return TrickTaken(seat=state.winner, trick=done, grace_until=until)
 
@@ -108,26 +108,26 @@ play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revok
 trick = tally.trick(CITES, before_the_lead)
 
 
-def passed_over(state: Playing, number: int) -> Playing:
+def after_lead(state: Playing, number: int) -> Playing:
     """After a lead by which something may have been passed over (C37, C-O24)."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
     table = state.table
     if state.owed:
-        told = list(table.told)
+        totals = list(table.told)
         for seat in state.owed:
-            told[seat] = running_total(table, state, seat)
-        table = replace(table, told=tuple(told))
+            totals[seat] = running_total(table, state, seat)
+        table = replace(table, told=tuple(totals))
     return replace(state, table=table, owed=(), question=question)
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (C29), and may have come near zero (C49)."""
-    state = tally.led(state, event, number, passed_over)
+    state = tally.unseen_lead(state, event, number, after_lead)
     seat, question = event.seat, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
@@ -139,45 +139,45 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 # Points while the play goes on
 
 
-class Taken(in_play.Taken, Protocol):
-    """What tricks are reckoned from: the play of a hand, or what came of it."""
+class DealSoFar(in_play.DealSoFar, Protocol):
+    """What tricks are reckoned from: the play of a deal, or what came of it."""
 
     @property
     def redbeards(self) -> tuple[int, ...]: ...
 
 
-def counts_as_asked(table: Table, hand: Taken) -> bool:
+def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
     """C34-C37, C-O14, C-O29: the question was put, or had its place and nobody had to be asked."""
-    return has_question(table, hand) and not hand.question.forgotten
+    return has_question(table, deal) and not deal.question.forgotten
 
 
-def had_early(hand: Taken, seat: int) -> bool:
+def had_early(deal: DealSoFar, seat: int) -> bool:
     """C31: the seat has one of the first four tricks."""
-    return any(seat == who for who, _ in hand.won[:ASKED_AFTER])
+    return any(seat == who for who, _ in deal.won[:ASKED_AFTER])
 
 
-def late_value(table: Table, hand: Taken, seat: int) -> int:
+def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
     """C34, C-O1, C-O2, C-O29: what a late trick takes off."""
     options = table.options
-    if hand.contract is None or not counts_as_asked(table, hand):
+    if deal.contract is None or not counts_as_asked(table, deal):
         return 1
-    if seat == hand.contract.declarer and not options.play_on_applies_to_declarer:
+    if seat == deal.contract.declarer and not options.play_on_applies_to_declarer:
         return 1
-    return LATE if options.play_on_double_for_all or not had_early(hand, seat) else 1
+    return LATE if options.play_on_double_for_all or not had_early(deal, seat) else 1
 
 
-def trick_value(table: Table, hand: Taken, seat: int, trick: int) -> int:
-    """What a trick (counted from 0) takes off; in a Redbeard hand perhaps nothing (C-O7)."""
-    if hand.redbeards and table.options.rodskagg_defenders_score == "none":
+def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
+    """What a trick (counted from 0) takes off; in a Redbeard deal perhaps nothing (C-O7)."""
+    if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
-    return 1 if trick < ASKED_AFTER else late_value(table, hand, seat)
+    return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
 
 
-def running_total(table: Table, hand: Taken, seat: int) -> int:
-    """C-O11: points before the hand, plus penalties knocked in it, minus what the tricks so far take off."""
+def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
+    """C-O11: points before the deal, plus penalties knocked in it, minus what the tricks so far take off."""
     total = table.points[seat] + table.ledger.points(seat)
-    if hand.tricks[seat]:
-        total -= sum(trick_value(table, hand, seat, trick) for trick, (who, _) in enumerate(hand.won) if who == seat)
+    if deal.tricks[seat]:
+        total -= sum(trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat)
     return total
 
 
@@ -197,24 +197,24 @@ def owing_at_start(table: Table) -> tuple[int, ...]:
 P = TypeVar("P", Playing, Played)
 
 
-def total_changed(state: P, hand: Taken, seat: int) -> P:
+def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
     """C-O24: the duty arises once for each value; it ends when the seat stands there no more."""
     table = state.table
-    far = table.points[seat] > LATE * hand.tricks[seat] + 1  # from zero, whatever the tricks count for
+    far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
     if table.tally or (far and not state.owed and table.told[seat] is None):
         return state
-    total = running_total(table, hand, seat)
+    total = running_total(table, deal, seat)
     owes = near_zero(table, total)
     if not owes and seat not in state.owed and table.told[seat] is None:
         return state
     owed = tuple(other for other in state.owed if other != seat)
     if table.told[seat] != total:
-        table = says(table, seat, None)
+        table = with_near_zero(table, seat, None)
         owed += (seat,) * owes
     return replace(state, table=table, owed=owed)
 
 
-def says(table: Table, seat: int, total: int | None) -> Table:
+def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
     """The table when a seat has announced this value near zero, or none."""
     return replace(table, told=(*table.told[:seat], total, *table.told[seat + 1 :]))
 
@@ -222,7 +222,7 @@ def says(table: Table, seat: int, total: int | None) -> Table:
 def announced(state: P, event: Announced, number: int) -> P:
     """The state after the announcement near zero."""
     owed = tuple(seat for seat in state.owed if seat != event.seat)
-    return replace(state, table=says(state.table, event.seat, event.total), owed=owed)
+    return replace(state, table=with_near_zero(state.table, event.seat, event.total), owed=owed)
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
@@ -250,14 +250,9 @@ def asker(state: Playing) -> int:
     return state.contract.declarer
 
 
-def has_question(table: Table, hand: Taken) -> bool:
-    """C30, C-O6, C-O9: the question has a place in this hand."""
-    return hand.contract is not None and (not hand.redbeards or table.options.ask_fold_in_redbeard)
-
-
-def asks(state: Playing) -> bool:
-    """C30, C-O6, C-O9: the same, while the hand is played."""
-    return has_question(state.table, state)
+def has_question(table: Table, deal: DealSoFar) -> bool:
+    """C30, C-O6, C-O9: the question has a place in this deal."""
+    return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
@@ -268,7 +263,7 @@ def to_answer(state: Playing) -> tuple[int, ...]:
 
 def question_time(state: Playing) -> bool:
     """C30, C37: after the fourth trick, before the lead to the fifth, once."""
-    return len(state.won) == ASKED_AFTER and asking.is_time(state) and asks(state)
+    return len(state.won) == ASKED_AFTER and asking.is_time(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
@@ -297,14 +292,14 @@ def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
 def _check_time(state: Playing, rule: str) -> None:
     if state.contract is None:
         raise WrongPhase("no_question_in_duel", "C-O9")
-    if not asks(state):
+    if not has_question(state.table, state):
         raise WrongPhase("no_question_in_redbeard", "C-O6")
     if not question_time(state):
-        raise asking.not_now(state, CITES, rule)
+        raise asking.wrong_time(state, CITES, rule)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the hand waits to be scored; nothing is announced after a win (C-O24)."""
+    """The state when the deal waits to be scored; nothing is announced after a win (C-O24)."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

@@ -1,4 +1,4 @@
-"""Writing a hand into the score sheet, duels, and the end of the match (C38-C55)."""
+"""Writing a deal into the score sheet, duels, and the end of the match (C38-C55)."""
 
 from typing import Annotated, Any
 
@@ -12,9 +12,18 @@ from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
 from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.question import said
+from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import Undealt
-from referee.games._rodskagg.score_line import Noted, Told, Writes, entries, noted, penalties, told, written
+from referee.games._rodskagg.score_line import (
+    Noted,
+    ScoreRule,
+    SharedDetail,
+    entries,
+    line_of_deal,
+    noted_breaches,
+    penalties,
+    shared_detail,
+)
 from referee.games.rodskagg_catsatcards.play import (
     LATE,
     counts_as_asked,
@@ -84,32 +93,32 @@ def announced(state: Played, event: Announced, number: int) -> Played:
     return near_zero_announced(state, event, number)
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+def rescored(state: Played, seed: str) -> tuple[Event, ...]:
     """The line and what comes of it; nothing where zero won at once and who took the trick is not there (C55)."""
-    table, hand = state.table, state.outcome
-    at_once = hand.kind == "zero_at_once"
-    return () if at_once and running_total(table, hand, hand.won[-1][0]) else scored(table, hand)
+    table, deal = state.table, state.outcome
+    at_once = deal.kind == "zero_at_once"
+    return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
 
 
-def scored(table: Table, hand: Outcome) -> tuple[Event, ...]:
+def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
-    line = _line(table, hand)
-    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(hand))
-    return line, *out, *_outcome(table, hand, line)
+    line = _line(table, deal)
+    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
+    return line, *out, *_outcome(table, deal, line)
 
 
-def _eliminated(hand: Outcome) -> tuple[int, ...]:
+def _eliminated(deal: Outcome) -> tuple[int, ...]:
     """C42, C-O5: all who announced Redbeard and lost a trick."""
-    return hand.redbeards if hand.kind == "redbeard_failed" else ()
+    return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
-def _line(table: Table, hand: Outcome) -> DealScored:
-    out = _eliminated(hand)
-    written_down = tuple(entry for entry in _entries(table, hand) if entry.seat not in out)  # C-O27
-    return written(table, hand, hand.kind, written_down, out, _detail(table, hand))
+def _line(table: Table, deal: Outcome) -> DealScored:
+    out = _eliminated(deal)
+    written_down = tuple(entry for entry in _entries(table, deal) if entry.seat not in out)  # C-O27
+    return line_of_deal(table, deal, deal.kind, written_down, out, _detail(table, deal))
 
 
-class Detail(Told):
+class Detail(SharedDetail):
     """What is told of the deal beside its numbers."""
 
     bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
@@ -118,82 +127,86 @@ class Detail(Told):
     """Revokes that closed hands showed."""
 
 
-def _detail(table: Table, hand: Outcome) -> Detail:
+def _detail(table: Table, deal: Outcome) -> Detail:
     """What is told of the deal beside its numbers."""
-    bids = [list(call) for call in hand.contract.calls] if hand.contract else []
-    return {"bids": bids, **told(table, hand, table.duel), "noted": noted(table.ledger)}
+    bids = [list(call) for call in deal.contract.calls] if deal.contract else []
+    return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
 
 # The line of a deal
 
 
-WRITES = {
+SCORE_RULES = {
     # plus points
-    "missed": Writes(FIVE_UP, "contract", "C39"),
-    "in_vain": Writes(SIX_UP, "answer", "C35"),
-    "declarer_in_vain": Writes(SIX_UP, "contract", "C35"),  # C-O2
+    "missed": ScoreRule(FIVE_UP, "contract", "C39"),
+    "in_vain": ScoreRule(SIX_UP, "answer", "C35"),
+    "declarer_in_vain": ScoreRule(SIX_UP, "contract", "C35"),  # C-O2
     # what tricks take off
-    "trick": Writes(-1, "trick", "C38"),
-    "trick_of_missed": Writes(-1, "trick", "C40"),
-    "trick_of_inexact": Writes(-1, "trick", "C53"),
+    "trick": ScoreRule(-1, "trick", "C38"),
+    "trick_of_missed": ScoreRule(-1, "trick", "C40"),
+    "trick_of_inexact": ScoreRule(-1, "trick", "C53"),
     # and after the question, apart from those before it
-    "late_trick": Writes(-LATE, "late_trick", "C34"),
-    "late_trick_of_all": Writes(-LATE, "late_trick", "C-O1"),
+    "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
+    "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
 """What can be written, each number by its rule; one seat may write several (C34-C35, C38-C40, C53)."""
 
 
-def _entries(table: Table, hand: Outcome) -> list[Entry]:
+def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
-    down, contract = [*penalties(table.ledger)], hand.contract
-    if contract is None or hand.kind == "redbeard_made":
+    down, contract = [*penalties(table.ledger)], deal.contract
+    if contract is None or deal.kind == "redbeard_made":
         return down
     bids = dict(contract.calls)
     for seat in table.playing:
-        missed = bids[seat] != hand.tricks[seat]  # C39, C52: not exactly the number bid
-        up = () if hand.kind == "zero_at_once" else _plus_points(table, hand, contract, seat, missed=missed)
-        down += entries((*up, *_tricks_off(table, hand, contract, seat, missed=missed)), hand, contract, seat)
+        missed = bids[seat] != deal.tricks[seat]  # C39, C52: not exactly the number bid
+        up = () if deal.kind == "zero_at_once" else _plus_points(table, deal, contract, seat, missed=missed)
+        down += entries((*up, *_tricks_off(table, deal, contract, seat, missed=missed)), deal, contract, seat)
     return down
 
 
-def _plus_points(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
+def _plus_points(
+    table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
+) -> tuple[ScoreRule, ...]:
     """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
-        return (Writes(options.exact_tricks_penalty, "contract", "C52"),)
-    up = (WRITES["missed"],) if declares and missed else ()
-    if hand.tricks[seat]:
+        return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
+    up = (SCORE_RULES["missed"],) if declares and missed else ()
+    if deal.tricks[seat]:
         return up
     if not declares:
-        return (WRITES["in_vain"],) if seat in said(hand.question.answers, "play") else ()
-    in_vain = options.play_on_applies_to_declarer and counts_as_asked(table, hand)
-    return (*up, WRITES["declarer_in_vain"]) if in_vain else up
+        return (SCORE_RULES["in_vain"],) if seat in seats_that_answered(deal.question.answers, "play") else ()
+    in_vain = options.play_on_applies_to_declarer and counts_as_asked(table, deal)
+    return (*up, SCORE_RULES["declarer_in_vain"]) if in_vain else up
 
 
-def _tricks_off(table: Table, hand: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[Writes, ...]:
+def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
     """C34, C38, C40, C53, C-O1: the tricks at one each, and apart from them the late ones at two."""
-    if not trick_value(table, hand, seat, 0):
+    if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
-    each = WRITES["trick_of_inexact" if missed and exact else "trick_of_missed" if missed and declares else "trick"]
-    if late_value(table, hand, seat) == 1:
+    each = SCORE_RULES[
+        "trick_of_inexact" if missed and exact else "trick_of_missed" if missed and declares else "trick"
+    ]
+    if late_value(table, deal, seat) == 1:
         return (each,)
-    late = "late_trick" if declares or not had_early(hand, seat) else "late_trick_of_all"
-    return each._replace(by="early_trick"), WRITES[late]
+    late = "late_trick" if declares or not had_early(deal, seat) else "late_trick_of_all"
+    return each._replace(per="early_trick"), SCORE_RULES[late]
 
 
 # What comes of it
 
 
-def _outcome(table: Table, hand: Outcome, line: DealScored) -> tuple[Event, ...]:
+def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: who has won, or a duel; nothing while the match goes on."""
-    if hand.kind == "redbeard_made":
-        return (_won(table, line, hand.won[-1][0], "redbeard", "C41"),)
-    if hand.kind == "zero_at_once":
-        return (_won(table, line, hand.won[-1][0], "zero_at_once", "C55"),)
+    if deal.kind == "redbeard_made":
+        return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
+    if deal.kind == "zero_at_once":
+        return (_won(table, line, deal.won[-1][0], "zero_at_once", "C55"),)
     if table.duel:
-        most = max(hand.tricks[seat] for seat in table.playing)
-        best = tuple(seat for seat in table.playing if hand.tricks[seat] == most)
+        most = max(deal.tricks[seat] for seat in table.playing)
+        best = tuple(seat for seat in table.playing if deal.tricks[seat] == most)
         return (_won(table, line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
@@ -224,15 +237,15 @@ def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> 
 # What follows
 
 
-def still_told(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
+def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
     """C-O24: the values near zero that were announced or passed over, and at which their seats still stand."""
     return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
     """The state between deals: the deal moves on clockwise among those left (C9)."""
-    told = still_told(state.table, event.points)
-    return Undealt(table=replace(next_deal(state.table, event), told=told, duel=False, lead=None))
+    totals = unchanged_totals(state.table, event.points)
+    return Undealt(table=replace(next_deal(state.table, event), told=totals, duel=False, lead=None))
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
@@ -269,6 +282,6 @@ def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
     """Nothing of the deal counts but the penalties knocked in it; in a duel the lead stays drawn."""
     table = state.table
     points = event.points or table.points
-    told = still_told(table, points)
+    totals = unchanged_totals(table, points)
     ledger = replace(table.ledger.closed(), dismissed=table.ledger.dismissed)
-    return Undealt(table=replace(table, points=points, told=told, ledger=ledger))
+    return Undealt(table=replace(table, points=points, told=totals, ledger=ledger))

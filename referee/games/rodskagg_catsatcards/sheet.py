@@ -8,7 +8,7 @@ from referee.games.rodskagg_catsatcards.deal import RULE
 from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
+class Result(tally.SharedResult, forbid_unknown_fields=True):
     """A whole deal as the score sheet has it: bids, tricks and the question, in a duel only the tricks; and in Fem
     Opp the knocks, as the table agreed on them."""
 
@@ -35,7 +35,7 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
-    windowed=lambda table: table.options.knock_window == "next_trick",
+    knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 

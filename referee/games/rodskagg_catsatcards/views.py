@@ -24,15 +24,15 @@ DISCARDS_MAX = 1000
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
+    return views.undealt(state, seat, ritual.has_acts(state.table, deal.RITUAL))
 
 
 def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
+    return views.picking_up(state, seat, ritual.has_acts(state.table, deal.RITUAL))
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
-    ready = deal.may_request(state, seat) and deal.need_not_say(state)
+    ready = deal.may_request(state, seat) and deal.may_leave_unnamed(state)
     if state.holder == seat:
         more: tuple[Act, ...] = (RequestCards(seat=seat),) if ready else ()
         if not state.cards.known:
@@ -152,7 +152,7 @@ class More(TypedDict, total=False):
     """The question was put too late, or not at all."""
 
 
-def _more(state: State, hand: play.Taken | None) -> More:
+def _more(state: State, hand: play.DealSoFar | None) -> More:
     """What only this game has: the duel and its lead, who must throw cards, who owes the announcement."""
     more: More = {}
     if state.table.duel:
@@ -181,8 +181,8 @@ def view(state: State, viewer: Viewer) -> Shown:
         to_act=to_act(state),
         tricks_done=tricks_done(state),
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
-        **views.of_cards(state, viewer, hand),
-        **views.of_play(state, hand),
+        **views.cards_shown(state, viewer, hand),
+        **views.play_shown(state, hand),
         due=due(state),
         more=_more(state, hand) or None,
     )

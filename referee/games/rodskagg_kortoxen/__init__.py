@@ -77,17 +77,17 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
     )
 
 
-_of_ritual = partial(partial, customs=deal.CUSTOMS)
+_with_ritual = partial(partial, rules=deal.RITUAL)
 _NOT_BEGUN = refuse(WrongPhase, "play_not_begun", "B41")
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Cut: _of_ritual(ritual.cut), acts.Deal: _of_ritual(ritual.deal), acts.Report: deal.report},
+    Undealt: {acts.Cut: _with_ritual(ritual.cut), acts.Deal: _with_ritual(ritual.deal), acts.Report: deal.report},
     PickingUp: {
-        acts.KnockForCards: _of_ritual(ritual.knock_for_cards),
-        acts.PickUp: _of_ritual(ritual.pick_up),
-        acts.Deal: _of_ritual(ritual.deal),
-        acts.Cut: _of_ritual(ritual.cut),
+        acts.KnockForCards: _with_ritual(ritual.knock_for_cards),
+        acts.PickUp: _with_ritual(ritual.pick_up),
+        acts.Deal: _with_ritual(ritual.deal),
+        acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
         acts.Bid: auction.bid_before_it_opens,
         acts.Play: _NOT_BEGUN,
@@ -147,9 +147,9 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.AuctionWon: auction.auction_won,
     events.CardDrawn: dealing.card_drawn,
     facts.CardsCut: ritual.cards_cut,
-    events.Dealt: _of_ritual(ritual.dealt),
+    events.Dealt: _with_ritual(ritual.dealt),
     facts.KnockedForCards: ritual.knocked_for_cards,
-    facts.PickedUp: _of_ritual(ritual.picked_up),
+    facts.PickedUp: _with_ritual(ritual.picked_up),
     facts.MisdealFound: ritual.misdeal_found,
     facts.HandRequested: new_hands.hand_requested,
     facts.HandKept: new_hands.hand_kept,
@@ -180,8 +180,8 @@ RULESET = phases.game(
     evolve=EVOLVE,
     follows={
         Drawing: deal.drawn,
-        PickingUp: _of_ritual(ritual.misdeal_seen),
-        Exchanging: new_hands.dealt_anew,
+        PickingUp: _with_ritual(ritual.misdeal_seen),
+        Exchanging: new_hands.deal_new_hands,
         Auction: bidding.follows,
         Playing: play.follows,
         Played: scoring.follows,
@@ -192,9 +192,9 @@ RULESET = phases.game(
     cites=Cites(eliminated="B63", knocks="B12", void="B-O38"),
     knock=knock,
     basis=phases.by_its_source,
-    unseen=partial(unobservable.unseen, customs=deal.CUSTOMS, fouls=("exposed_card", "led_out_of_turn")),
-    priced=partial(unobservable.priced, customs=deal.CUSTOMS, offences=deal.RULE),
-    scored=scoring.scored_anew,
+    unseen=partial(unobservable.unseen, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
+    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
+    scored=scoring.rescored,
     to_act=views.to_act,
     view=views.view,
     result=sheet.Result,

@@ -33,7 +33,7 @@ def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tu
 def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playing:
     """The state when the contract is known; the declarer leads to the first trick (B41)."""
     table = state.table
-    none = (0,) * table.seats
+    no_tricks = (0,) * table.seats
     return Playing(
         table=table,
         cards=state.cards,
@@ -41,12 +41,12 @@ def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playin
         order=table.playing,
         after=following(table.playing, table.seats),
         turn=event.seat,
-        tricks=none,
+        tricks=no_tricks,
     )
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:
     """The state when all have passed."""
-    none = (0,) * state.table.seats
-    outcome = Outcome(kind=event.kind, tricks=none, calls=state.calls)
+    no_tricks = (0,) * state.table.seats
+    outcome = Outcome(kind=event.kind, tricks=no_tricks, calls=state.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome)

@@ -9,7 +9,7 @@ from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games._rodskagg.ritual import Customs, PickingUp, Undealt
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
@@ -70,29 +70,29 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 # The ritual
 
 
-def _hands_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
+def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
     """B29, B-O20: the bidding, and before it new hands where they may be asked for."""
-    anew = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if anew else auction.opened(table, cards)
+    exchange = table.options.honour_redeal and not table.tally
+    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
 
-CUSTOMS = Customs(
+RITUAL = RitualRules(
     cites=CITES,
-    held=lambda table: table.options.deal_ritual,
+    applies=lambda table: table.options.deal_ritual,
     price=price,
     breach=breach,
     may_misdeal=lambda table: table.penalise,
     keeps_stock=lambda table: table.options.honour_redeal,
-    hands_up=_hands_up,
+    after_pick_up=_after_pick_up,
 )
 
 
 # Reports of what the cards cannot show
 
-Seen = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table] | Playing | Played
+Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table] | Playing | Played
 
 
-def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
+def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     """B-O33 and the errors of B11 that only the table sees: a report stands as seen; a knock makes it count.
 
     A reported misdeal with closed hands is a misdeal: the same dealer deals again, in both enforcements (B27).
@@ -103,11 +103,11 @@ def report(state: Seen, act: Report, moment: Moment) -> tuple[Event, ...]:
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "B12")
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
-    error = reports.counted(table, act, _reported_error(state, act), dealt, _tricks_led(state), "B-O5")
+    error = reports.new_error(table, act, _reported_error(state, act), dealt, _tricks_led(state), "B-O5")
     return (replace(reported, breaches=(error,)),)
 
 
-def _tricks_led(state: Seen) -> int:
+def _tricks_led(state: Reportable) -> int:
     """Return how many tricks of the deal have been led to, the first before its lead; in a tally, how many are
     entered."""
     deal = deal_of(state)
@@ -116,12 +116,12 @@ def _tricks_led(state: Seen) -> int:
     return max(1, len(deal.won) + (isinstance(state, Playing) and bool(state.trick)))
 
 
-def _reported_error(state: Seen, act: Report) -> Breach:
+def _reported_error(state: Reportable, act: Report) -> Breach:
     """The error, in its window; the ritual's only as long as the acts themselves do not tell (B17, B24)."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)
-        return ritual.neglected(state, act, CUSTOMS)
+        return ritual.reported_breach(state, act, RITUAL)
     if act.fault not in RULE:
         raise AgainstTheRules("no_such_offence", "B11", allowed=tuple(RULE))
     if act.fault == "revoke" and not state.table.tally:
@@ -133,11 +133,11 @@ def _reported_error(state: Seen, act: Report) -> Breach:
     return breach(state.table, act.fault, act.accused, tricks)
 
 
-def _misdeal_reported(state: Seen, act: Report) -> MisdealFound:
+def _misdeal_reported(state: Reportable, act: Report) -> MisdealFound:
     """B27, B-O33: a wrong number that the referee cannot see, until it is settled by the play."""
     if isinstance(state, Undealt) or (isinstance(state, PickingUp) and state.found):
         raise WrongPhase("nothing_dealt", "B27")
     if isinstance(state, Played):
         raise reports.too_late(CITES)
     reports.check_misdeal(state.table, state.cards, state if isinstance(state, Playing) else None, act, CITES)
-    return ritual.misdeal_reported(state, act, CUSTOMS)
+    return ritual.misdeal_reported(state, act, RITUAL)

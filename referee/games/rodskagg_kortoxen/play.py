@@ -138,17 +138,19 @@ play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revok
 trick = tally.trick(CITES, before_the_lead)
 
 
-def passed_over(state: Playing, number: int) -> Playing:
+def after_lead(state: Playing, number: int) -> Playing:
     """B48: the lead to trick five makes the question too late."""
-    return asking.forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    return (
+        asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
+    )
 
 
-card_played = cards.card_played(passed_over)
+card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """The state after a trick; its winner leads (B45), and may have reached zero (B67)."""
-    state = tally.led(state, event, number, passed_over)
+    state = tally.unseen_lead(state, event, number, after_lead)
     seat, exits, question = event.seat, state.exits, state.question
     if event.grace_until is not None:
         question = replace(question, grace_until=event.grace_until)
@@ -191,7 +193,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
-        raise asking.not_now(state, CITES)
+        raise asking.wrong_time(state, CITES)
     if act.seat != (who := asker(state)):
         by_declarer = state.table.options.fold_question_by == "declarer"
         raise OutOfTurn("not_the_asker", "B46" if by_declarer else "B56", asker=who)

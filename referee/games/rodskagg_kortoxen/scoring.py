@@ -5,7 +5,7 @@ from referee.cards import clockwise
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.score_line import Writes, contracted, entries, penalties, written
+from referee.games._rodskagg.score_line import ScoreRule, contracted, entries, line_of_deal, penalties
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
@@ -41,7 +41,7 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
-def scored_anew(state: Played, seed: str) -> tuple[Event, ...]:
+def rescored(state: Played, seed: str) -> tuple[Event, ...]:
     """The line and what comes of it; nothing where a deal was broken off and nobody could have knocked out (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
@@ -51,7 +51,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """The line of the deal, who is out, and who has won (B58-B77)."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
-    line = written(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
+    line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
     out = tuple(PlayerEliminated(seat=seat, rule="B63") for seat in loser)
     if (won := winner(table, deal, line)) is None:
         return line, *out
@@ -61,20 +61,20 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     return line, *out, ended_by(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
-WRITES: dict[str, tuple[Writes, ...]] = {
-    "failed": (Writes(FIVE_UP, "contract", "B59"), Writes(-1, "trick", "B60")),
-    "in_vain": (Writes(FIVE_UP, "answer", "B61"),),
-    "takes": (Writes(-1, "trick", "B58"),),
+SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
+    "failed": (ScoreRule(FIVE_UP, "contract", "B59"), ScoreRule(-1, "trick", "B60")),
+    "in_vain": (ScoreRule(FIVE_UP, "answer", "B61"),),
+    "takes": (ScoreRule(-1, "trick", "B58"),),
     "nothing": (),
     # in a failed rödskägg
-    "lost": (Writes(FIVE_UP, "lost_tricks", "B66"),),
+    "lost": (ScoreRule(FIVE_UP, "lost_tricks", "B66"),),
     "none": (),
-    "one_per_trick": (Writes(-1, "trick", "B58"),),
+    "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
 """What each kind of seat writes (B58-B61, B65-B66)."""
 
 
-def kind_of(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
+def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
     """Which kind of seat it is (B55, B58-B61, B65-B66, B-O34)."""
     declares = seat == contract.declarer
     match deal.kind:
@@ -96,7 +96,8 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     if contract is None:
         return down
     by_seat = {
-        seat: entries(WRITES[kind_of(table, deal, contract, seat)], deal, contract, seat) for seat in table.playing
+        seat: entries(SCORE_RULES[seat_result(table, deal, contract, seat)], deal, contract, seat)
+        for seat in table.playing
     }
     for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
         down += [entry for entry in by_seat[seat] if entry.points > 0]
@@ -126,17 +127,21 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
         assert first is not None, "a deal is broken off by an exit knock"
         return first, "exit_knock", "B77"
     left = tuple(seat for seat in range(table.seats) if seat not in line.eliminated)
-    home = [seat for seat in left if line.points[seat] == 0]
-    if home:
-        came = {seat: at_zero(table, deal, seat) for seat in home}
+    finishers = [seat for seat in left if line.points[seat] == 0]
+    if finishers:
+        came = {seat: at_zero(table, deal, seat) for seat in finishers}
         seating = clockwise((table.dealer + 1) % table.seats, table.seats)
 
-        def first_home(seat: int) -> tuple[float, float, int]:
+        def finish_order(seat: int) -> tuple[float, float, int]:
             return came[seat].knocked or float("inf"), came[seat].came or float("inf"), seating.index(seat)
 
-        best = min(home, key=first_home)
+        best = min(finishers, key=finish_order)
         how = came[best]
-        return best, "zero", "B70" if len(home) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35"
+        return (
+            best,
+            "zero",
+            "B70" if len(finishers) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35",
+        )
     if len(left) == 1:
         return left[0], "last_standing", "B-O36"
     return None

@@ -10,7 +10,7 @@ from referee.games.rodskagg_kortoxen.deal import RULE
 from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_of
 
 
-class Result(tally.Told, forbid_unknown_fields=True):
+class Result(tally.SharedResult, forbid_unknown_fields=True):
     """A whole deal as the score sheet has it: the bids, and if somebody bid the tricks and the question; exit knocks;
     and the knocks for errors, as the table agreed on them."""
 
@@ -34,11 +34,11 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
         return None
     line = scoring.scored(state.table, state.outcome)[0]
     assert isinstance(line, DealScored), "the line comes first"
-    home = [seat for seat in state.table.active if not line.points[seat] and state.outcome.tricks[seat]]
-    return "B-O12" if len(home) > 1 else None
+    at_zero = [seat for seat in state.table.active if not line.points[seat] and state.outcome.tricks[seat]]
+    return "B-O12" if len(at_zero) > 1 else None
 
 
-def owed_total(state: Playing | Played, seat: int) -> int:
+def points_to_zero(state: Playing | Played, seat: int) -> int:
     """B67, B-O9: what keeps a seat from zero; nothing where there is no exit knock anyway."""
     deal = deal_of(state)
     if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
@@ -53,9 +53,9 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
-    owed_total=owed_total,
-    exits_end=lambda table: not table.options.exact_zero,
-    windowed=lambda table: table.options.knock_window == "next_trick",
+    points_to_zero=points_to_zero,
+    exit_ends_deal=lambda table: not table.options.exact_zero,
+    knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
     offences=RULE,
 )
 

@@ -18,11 +18,11 @@ from referee.visibility import Viewer
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.told(state.table, deal.CUSTOMS))
+    return views.undealt(state, seat, ritual.has_acts(state.table, deal.RITUAL))
 
 
 def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.told(state.table, deal.CUSTOMS))
+    return views.picking_up(state, seat, ritual.has_acts(state.table, deal.RITUAL))
 
 
 def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
@@ -124,7 +124,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         to_act=to_act(state),
         tricks_done=hand.played if hand else 0,
         **({"dealer": None} if isinstance(state, Drawing) else {}),
-        **views.of_cards(state, viewer, hand),
-        **views.of_play(state, hand),
+        **views.cards_shown(state, viewer, hand),
+        **views.play_shown(state, hand),
         due=due(state),
     )
