@@ -1,4 +1,4 @@
-"""The question after trick four, put and answered, the same in every sister (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four, asked and answered (A33-A37, B46-B52, C30-C32)."""
 
 from referee.acts import Answer
 from referee.games._rodskagg.cites import Cites
@@ -14,12 +14,13 @@ from referee.visibility import Event
 
 
 def is_time(state: InPlay) -> bool:
-    """After the fourth trick, before the lead to the fifth, once (A33, B46, B48, C30)."""
+    """Return whether the fourth trick is taken and the fifth is not led to, and the question not put (A33, B46, B48,
+    C30)."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def wrong_time(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPhase:
-    """What to say to a question that comes too early, too late or again."""
+    """Return the refusal of a question that comes too early, too late or for the second time."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -27,17 +28,17 @@ def wrong_time(state: InPlay, cites: Cites, rule: str | None = None) -> WrongPha
 
 
 def question_asked(state: P, event: QuestionAsked, number: int) -> P:
-    """The state while answers are awaited."""
+    """Return the state in which answers are awaited."""
     return changed(state, question=changed(state.question, event=number, pending=event.of))
 
 
 def question_forgotten(state: P, number: int) -> P:
-    """The state when a lead has made the question too late."""
+    """Return the state after the lead that makes the question too late."""
     return changed(state, question=changed(state.question, forgotten=number))
 
 
 def answer(state: InPlay, act: Answer, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """In turn; who has a trick is in already (A34-A37, B47-B52, C30-C32, C36)."""
+    """A34-A37, B47-B52, C30-C32, C36: Record the answer of the seat whose turn it is. Refuses other seats."""
     pending = state.question.pending
     if act.seat not in pending:
         raise _not_asked(state, act.seat, cites)
@@ -56,7 +57,7 @@ def _not_asked(state: InPlay, seat: int, cites: Cites) -> OutOfTurn:
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """The state after an answer; who folds sits out (A37, B52, C32)."""
+    """Return the state after an answer. A seat that folds takes no part in the last two tricks (A37, B52, C32)."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
     question = changed(question, pending=question.pending[1:], answers=answers)

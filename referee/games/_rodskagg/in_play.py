@@ -1,4 +1,4 @@
-"""What the sisters keep alike of the play of a deal, for functions that all of them use."""
+"""The fields of a deal in play that the games share, as protocols for the functions that all of them use."""
 
 from typing import Protocol, TypeVar
 
@@ -10,7 +10,7 @@ from referee.games._rodskagg.question import Question
 
 
 class DealSoFar(Protocol):
-    """What a deal is reckoned from: its play, or what came of it."""
+    """The contract, tricks and question of a deal, while it is played or after it."""
 
     @property
     def contract(self) -> Contract | None: ...
@@ -23,7 +23,7 @@ class DealSoFar(Protocol):
 
 
 class InPlay(DealSoFar, Protocol):
-    """The play of the cards."""
+    """The phase in which cards are played."""
 
     @property
     def table(self) -> phases.Table: ...

@@ -1,4 +1,4 @@
-"""Who pays whom when a match is won: what the sisters pay alike."""
+"""The payments to the winner that the games share."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,15 +6,16 @@ from typing import Literal
 from referee.events import Payment
 
 Negative = Literal["zero", "absolute", "signed"]
-"""What a score below zero pays (B-O21): nothing, as above zero, or what the winner pays for it."""
+"""Payment for a score below zero (B-O21): nothing, its absolute value, or the negative number, which the winner pays.
+"""
 
 
 def points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """B74, B-O22, A-O32, C-O37: each loser, those who are out as well, pays the winner for the points left.
+    """B74, B-O22, A-O32, C-O37: Return what each loser pays the winner: the points that the loser has left.
 
-    ``rule``: by which; ``below_zero``: by which where the points are below zero.
+    Eliminated players pay as well. A payment cites ``rule``, or ``below_zero`` if the points are below zero.
     """
     return tuple(
         [

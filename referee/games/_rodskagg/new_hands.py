@@ -1,4 +1,4 @@
-"""Asking for six new cards in rounds (A11-A16, A-O24; the option ``honour_redeal`` of B-O20)."""
+"""Asking for six new cards in rounds (A11-A16, A-O24; option ``honour_redeal`` of B-O20)."""
 
 from typing import Any, Generic, TypeVar
 
@@ -18,13 +18,13 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Who asked in this round, and the cards received if they were named."""
+"""Seats that asked in this round, each with the cards received (empty if not named)."""
 
 T = TypeVar("T", bound=phases.Table)
 
 
 class Exchanging(Value, Generic[T], tag="exchanging"):
-    """Hands without an honour may be exchanged."""
+    """The phase in which hands without an honour may be exchanged."""
 
     table: T
     cards: DealtCards
@@ -32,44 +32,45 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
     stock_left: int
     asked: Requests = ()
     thrown: int = 0
-    """The cards thrown in, as a mask."""
+    """Cards thrown in, as a mask."""
 
 
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
-    """A-O14, A-O24: asked in turn, clockwise from the dealer's left."""
+    """A-O14, A-O24: Return the phase at its start. Seats speak clockwise from the dealer's left."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=len(BIT) - HAND * len(table.playing))
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
-    """A11-A12: no ace or court card, as far as the referee knows."""
+    """A11-A12: Return whether the hand has no ace or court card, or the referee does not know it."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
-    """Whether one who asks now may leave it to the referee to deal: the stock was told and covers all who ask.
+    """Return whether a request need not name the cards received.
 
-    Otherwise the cards that come lie on the table, and only the table can say them (A-O24); with closed hands nobody
-    does.
+    True if the house deals, if hands are closed, or if the known stock has enough cards for every request. Otherwise
+    only the table knows the new cards (A-O24).
     """
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
 def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
-    """Whether the stock that was told has six cards for each who did not say which came."""
+    """Return whether the known stock has six cards for each request that names none."""
     free = set(cards.stock).difference(*(received for _, received in asked))
     return len(free) >= HAND * sum(not received for _, received in asked)
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A11-A12: a hand without ace or court card may be exchanged, in turn."""
+    """A11-A12: Record a request for six new cards. Refuses it out of turn, with an ace or court card, or with cards
+    that cannot have come."""
     _in_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
     return (HandRequested(seat=act.seat, cards=act.cards),)
 
 
 def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A-O24: content with the hand; to ask is a right, not a duty."""
+    """A-O24: Record that a seat keeps its hand. Refuses it out of turn."""
     _in_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
@@ -80,7 +81,8 @@ def _in_turn(state: Exchanging[Any], seat: int, cites: Cites) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: Cites) -> None:
-    """Refuses a request that may not be made, or cards that cannot have come."""
+    """Raises AgainstTheRules if the request is not allowed or has the wrong number of cards; NoSuchCard if a card is
+    elsewhere."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)
@@ -94,11 +96,14 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
         raise AgainstTheRules("cards_needed", cites.new_hands)
     came_to_others = not _stock_suffices(cards, (*asked, (seat, named)))
     if came_to_others or cards_of(named) & _unavailable(state, seat):
-        raise NoSuchCard("card_elsewhere", cites.pack)  # which of them, and where, the seat may not know
+        raise NoSuchCard("card_elsewhere", cites.pack)  # names no card, for its place is secret
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """DealtCards that cannot come to ``seat``: held by others, received this round, or thrown in (but see A15)."""
+    """Return the mask of cards that cannot come to ``seat``: held by others, received in this round, or thrown in.
+
+    Thrown-in cards can come when the stock is too small (A15).
+    """
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -109,12 +114,12 @@ def _unavailable(state: Exchanging[Any], seat: int) -> int:
 
 
 def hand_requested(state: Exchanging[T], event: HandRequested, number: int) -> Exchanging[T]:
-    """The state after a seat asked for a new hand."""
+    """Return the state after a request for a new hand."""
     return replace(state, to_speak=state.to_speak[1:], asked=(*state.asked, (event.seat, event.cards or ())))
 
 
 def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[T] | Auction[T]:
-    """The state after a seat kept its hand; when nobody asks any more the bidding opens."""
+    """Return the state after a seat kept its hand. The auction opens when all have spoken without a request."""
     left = state.to_speak[1:]
     if left or state.asked:
         return replace(state, to_speak=left)
@@ -122,7 +127,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """The new hands, when everybody has spoken: in packets of three, clockwise, to those who asked (A13, A15)."""
+    """A13, A15: Deal new hands to the seats that asked, clockwise in packets of three, when all have spoken."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked
@@ -145,7 +150,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
-    """A14, A16: those who asked may ask again, unless the stock has run out."""
+    """A14, A16: Return the state with the new hands. These seats may ask again, unless the stock has run out."""
     cards, thrown = state.cards, state.thrown
     if event.hands is not None:
         thrown |= sum(cards.hands[seat] for seat in event.seats)

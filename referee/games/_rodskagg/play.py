@@ -1,6 +1,6 @@
-"""Playing a card and taking a trick, the same in every sister (A29-A32, B41-B45, C23-C29).
+"""Playing a card and taking a trick, for all three games (A29-A32, B41-B45, C23-C29).
 
-Each sister makes its own decision and change of these once, so that nothing is looked up while cards are played.
+Each game makes its decision and its fold once, so that nothing is looked up while cards are played.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,12 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Playing a card: in turn, once the question is answered, one that the seat holds, following suit if possible.
+    """Return the decision on a card that a seat plays.
 
-    ``before_the_lead``: what must be done first is refused, or passed over by it. ``revoked``: it is refused to hold
-    back these cards of the suit led, or that is an offence. ``revoke_shown``: with closed hands a card disproves what
-    its holder claimed by not following suit earlier.
+    The decision refuses a card out of turn, before the question is answered, or that the seat does not hold.
+    ``before_the_lead`` refuses a lead, or returns the breaches that it makes. ``revoked`` refuses a revoke, given the
+    cards of the suit led that the seat holds, or returns the breach. ``revoke_shown`` returns the breach when a card
+    disproves an earlier claim of a closed hand.
     """
 
     def played(state: InPlay, act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -62,7 +63,7 @@ def play(
 
 
 def _not_your_turn(state: InPlay, seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
-    """What to say to a seat that may not play now."""
+    """Return the refusal for a seat that may not play now."""
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:
@@ -72,12 +73,12 @@ def _not_your_turn(state: InPlay, seat: int, cites: Cites) -> OutOfTurn | NotInP
 
 
 def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
-    """What to say to who holds these cards of the suit led, and plays another."""
+    """Return the refusal of a card of another suit while the seat holds these cards of the suit led."""
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
 def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """The state after a card; ``after_lead``: what a lead makes too late."""
+    """Return the fold of a played card. ``after_lead`` folds what a lead makes too late."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -99,7 +100,7 @@ def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, i
 
 
 def trick_taken(state: P, seat: int, number: int, **then: Any) -> P:
-    """The state after a trick that event ``number`` gave to this seat; ``then``: whose ``turn`` it is, and what only
-    this sister has."""
+    """Return the state after a trick that event ``number`` gave to ``seat``. ``then`` sets ``turn`` and fields that
+    only one game has."""
     tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
     return changed(state, tricks=tricks, won=(*state.won, (seat, number)), trick=(), led=0, best=0, **then)

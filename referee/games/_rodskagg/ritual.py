@@ -1,6 +1,6 @@
 """The ritual of the deal: the cut, the formula, picking up, and a misdeal found (B16-B27, B-O7, B-O8, C10, C60).
 
-What a sister holds of it are its :class:`RitualRules`, which every function here is told.
+Every function takes the :class:`RitualRules` of its game.
 """
 
 from collections.abc import Callable
@@ -26,59 +26,64 @@ T = TypeVar("T", bound=Table)
 
 
 class Undealt(Value, Generic[T], tag="undealt"):
-    """The dealer is to deal."""
+    """The phase before the cards are dealt."""
 
     table: T
     cut: bool = False
 
 
 class PickingUp(Value, Generic[T], tag="picking_up"):
-    """The cards lie before the seats."""
+    """The phase in which the dealt cards lie face down in front of the seats."""
 
     table: T
     cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
-    """Somebody has a wrong number of cards, as the referee knows."""
+    """The referee knows that a seat has a wrong number of cards."""
     found: bool = False
-    """And everybody knows it."""
+    """All players know that a seat has a wrong number of cards."""
     cut: bool = False
-    """For the deal that comes after the misdeal."""
+    """The pack has been cut for the deal that follows the misdeal."""
 
 
 BeforeBidding = Undealt[Any] | PickingUp[Any]
 
 
 class RitualRules(Value):
-    """What a sister holds of the ritual."""
+    """The rules of the ritual in one game."""
 
     cites: Cites
     applies: Callable[[Any], bool]
-    """Whether it is held at this table; where only the tally is kept no acts tell of it."""
+    """Returns whether the ritual is played at this table. In a tally it is played without acts."""
     price: Callable[[Any, str], int]
-    """What an offence costs at this table; 0: it is refused."""
+    """Returns the points that an offence costs at this table; 0 if it is refused instead."""
     breach: Callable[..., Breach]
-    """Table, offence, seat, tricks until it is too late, events that show it, and the ``rule`` if it has several."""
+    """Makes a breach of: table, offence, seat, tricks until it lapses, events that show it, and ``rule`` if the
+    offence has several."""
     may_misdeal: Callable[[Any], bool]
-    """Whether a wrong number of cards may be dealt, to be found on picking up."""
+    """Returns whether a wrong number of cards may be dealt, to be found on picking up."""
     keeps_stock: Callable[[Any], bool]
-    """Whether the stock is needed."""
+    """Returns whether the stock is needed."""
     after_pick_up: Callable[[Any, DealtCards], Any]
-    """The phase when all have taken up their cards."""
+    """Returns the phase that follows when all have taken up their cards."""
 
 
 def has_acts(table: Any, rules: RitualRules) -> bool:
-    """Whether there are acts of the ritual."""
+    """Return whether the ritual is played by acts at this table."""
     return rules.applies(table) and not table.tally
 
 
 def already_dealt(state: BeforeBidding) -> bool:
-    """B27: no second deal, unless everybody knows that the cards are wrong."""
+    """B27: Return whether a new deal is refused: the cards are dealt, and no misdeal is known to all."""
     return isinstance(state, PickingUp) and not state.found
 
 
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B16-B17, B-O6, C10: only the dealer may cut; anybody else who does can be knocked for it."""
+    """B16-B17, B-O6, C10: Record a cut. A cut by a player other than the dealer is a breach.
+
+    Refuses it after the deal, without the ritual, for the second time, or by another player if a wrong cut has no
+    price.
+    """
     table, rule = state.table, rules.cites.cut
     if already_dealt(state):
         raise WrongPhase("already_dealt", rule)
@@ -94,19 +99,22 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6, C60: whose offence a wrong cut is: of who cut, or of the dealer, who let it happen."""
+    """B-O6, C60: Return the breach of a wrong cut. By the option the offender is the player who cut, or the dealer
+    who allowed it."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
 
 
 def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
-    """The state after a cut."""
     return noted(replace(state, cut=state.cut or event.seat == state.table.dealer), event.breaches, number)
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: the dealer gives six cards each; after a misdeal the same dealer again."""
+    """B13, B18-B19, B27, C9-C12: Deal six cards each. After a misdeal the same dealer deals again.
+
+    Refuses another dealer, and a second deal unless a misdeal was found.
+    """
     table, cites = state.table, rules.cites
     if already_dealt(state):
         raise WrongPhase("already_dealt", cites.dealer)
@@ -128,7 +136,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
 
 
 def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
-    """The state when the cards are out."""
+    """Return the phase after the deal: picking up, or the next one if there is no ritual and no misdeal."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
@@ -140,7 +148,10 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: the dealer says it, once, and before he takes up his own cards."""
+    """B20-B22, B-O7, C60: Record the formula of the dealer.
+
+    Refuses it from other players, for the second time, and after the dealer has taken up cards.
+    """
     dealer, rule = state.table.dealer, rules.cites.formula
     if not has_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
@@ -154,14 +165,14 @@ def knock_for_cards(
 
 
 def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) -> PickingUp[T]:
-    """The state after the formula."""
     return replace(state, cards=replace(state.cards, formula=number))
 
 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B22-B27, C60: nobody takes up cards before the formula; who does can be knocked for it.
+    """B22-B27, C60: Record that a seat takes up its cards. Before the formula this is a breach.
 
-    The dealer also owns up to a misdeal.
+    A dealer who picks up a misdeal without the formula commits a breach for the misdeal as well. Refuses a second
+    pick-up, one without the ritual, and an early one if it has no price.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
     if not has_acts(table, rules):
@@ -185,7 +196,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """B25, C60: the dealer who forgot the formula pays for the misdeal."""
+    """B25, C60: Return the breach of a dealer who misdealt without the formula; empty if it has no price."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -193,7 +204,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B27, B-O33: whoever takes up a wrong number of cards sees it; hands that are up at once all see."""
+    """B27, B-O33: Find the misdeal when a player takes up a wrong number of cards; at once if hands are face up."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
@@ -202,7 +213,7 @@ def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """The state after a seat took up its cards; when all have, the bidding opens (B-O37)."""
+    """Return the state after a pick-up. When all have picked up, the next phase opens (B-O37)."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -211,9 +222,9 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """The state when everybody knows that the cards are wrong: the same dealer deals again (B27).
+    """B27: Return the state when all players know of the misdeal and the same dealer deals again.
 
-    A breach before the misdeal stays punishable in the deal that is dealt again (B-O41, C-O38).
+    A breach before the misdeal stays punishable in the new deal (B-O41, C-O38).
     """
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
@@ -226,7 +237,7 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
 
 
 def reported(state: Any, act: Report, cites: Cites) -> Reported:
-    """A report that may be made: at a real table, of somebody who is there."""
+    """Return the fact of a report. Refuses it in house dealing, and of a seat that is not in the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -235,7 +246,8 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: a wrong number that the referee cannot see; the dealer pays who forgot the formula."""
+    """B27, B-O33: Return the fact of a misdeal that only the table sees. A dealer who forgot the formula commits a
+    breach."""
     table = state.table
     by_dealer = not isinstance(state, PickingUp) or (table.dealer in state.picked and not state.misdealt)
     breaches = misdeal_breach(state, rules) if by_dealer and not state.cards.formula else ()
@@ -243,7 +255,10 @@ def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFoun
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """A wrong cut or an early pick-up that was seen, in its window, as long as the acts themselves do not tell."""
+    """Return the breach of a reported wrong cut or early pick-up.
+
+    Refuses a report while acts record the ritual, and a wrong cut of the dealer.
+    """
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
         return _tally_breach(table, act, rules)
@@ -259,7 +274,8 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """B24, B26, B-O6: where no acts tell of the ritual; who cut need not be said where the dealer pays for it."""
+    """B24, B26, B-O6: Return the breach reported in a tally, which has no acts of the ritual. If the dealer pays for
+    a wrong cut, the dealer may be named."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

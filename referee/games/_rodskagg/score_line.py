@@ -1,4 +1,4 @@
-"""A deal's line in the protocol: what the sisters write alike."""
+"""A deal's line in the protocol, as far as the games share it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -15,33 +15,33 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 
 def contracted(contract: Contract) -> int:
-    """The tricks that the contract promises (A27-A28, B39-B40)."""
+    """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
     return contract.bid if isinstance(contract.bid, int) else TRICKS
 
 
 ALL = slice(None)
 TRICK_SPANS = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
-"""The tricks of a deal, those before the question, and those after it."""
+"""Slices of the tricks of a deal: all, those before the question, and those after it."""
 
 
 def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
-    """The events of the tricks that a seat took."""
+    """Return the events of the tricks that a seat took."""
     return tuple([event for who, event in deal.won[span] if who == seat])
 
 
 class ScoreRule(NamedTuple):
-    """A number that a kind of seat writes, by what, and by which rule."""
+    """A row that a seat writes: its points, the unit that they are written for, and the rule."""
 
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """For each trick that it took, or each before the question, or after it; else once: for its contract, for that
-    and the tricks of the others in it, for its answer to the question, or for the lead that made the question too
-    late."""
+    """Unit of the points. They are written for each trick taken, or each before (``early_trick``) or after the
+    question (``late_trick``). Otherwise they are written once: for the contract, for the contract with the tricks of
+    others (``lost_tricks``), for the answer, or for the lead that made the question too late."""
     rule: str
 
 
 def entries(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
-    """What a seat writes, with the events that show it."""
+    """Return the entries of a seat by these rules, each with the events that show it."""
     if not rules:
         return []
     written = []
@@ -66,7 +66,7 @@ def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple
 
 
 def penalties(ledger: Ledger) -> tuple[Entry, ...]:
-    """What has been knocked for."""
+    """Return an entry for each penalty of the deal."""
     return tuple(
         Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
         for penalty in ledger.penalties
@@ -81,7 +81,7 @@ def line_of_deal(
     out: tuple[int, ...],
     detail: Mapping[str, Any],
 ) -> DealScored:
-    """The line; ``out``: who is out of the match by this deal."""
+    """Return the line of the deal. ``out`` lists the seats that the deal eliminates."""
     contract, points = deal.contract, list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -109,30 +109,29 @@ def _penalty_points(table: Table) -> tuple[int, ...]:
 
 
 class SharedDetail(TypedDict):
-    """What is told of a deal beside its numbers."""
+    """Details of a scored deal apart from its numbers."""
 
     duel: ListBySeat[Seat] | None
-    """Who played it, in a duel; null: it was none."""
+    """Seats that played the duel; null if the deal was not a duel."""
     forgotten: bool
     """The question was put too late, or not at all."""
     joined: ListBySeat[Seat]
-    """Who answered that they go along, in the order in which they spoke."""
+    """Seats that answered that they go along, in the order in which they spoke."""
     folded: ListBySeat[Seat]
-    """Who threw in their cards, in the order in which they spoke."""
+    """Seats that threw in their cards, in the order in which they spoke."""
 
 
 class Noted(TypedDict):
-    """A breach that costs nothing and is only noted: a revoke that closed hands showed."""
+    """A breach without a price that is only noted: a revoke shown by closed hands."""
 
     offence: OffenceText
     seat: Seat
-    """Whose breach it is."""
+    """Seat that committed the breach."""
     events: ListOfMany[EventNumber]
-    """The events that show it."""
+    """Events that show the breach."""
 
 
 def shared_detail(table: Table, deal: DealSoFar, duel: bool) -> SharedDetail:
-    """What is told of a deal beside its numbers."""
     return {
         "duel": list(table.playing) if duel else None,
         "forgotten": bool(deal.question.forgotten),
@@ -142,7 +141,7 @@ def shared_detail(table: Table, deal: DealSoFar, duel: bool) -> SharedDetail:
 
 
 def noted_breaches(ledger: Ledger) -> list[Noted]:
-    """Breaches that cost nothing, and are only noted: revokes that closed hands showed."""
+    """Return the breaches without a price."""
     return [
         {
             "offence": note.breach.offence,

@@ -1,6 +1,7 @@
-"""What the events of a real table cannot show, and its price when an official has found it out (B11-B12, C57-C60).
+"""Offences that the events of a real table cannot show, and their price when an official finds one (B11-B12,
+C57-C60).
 
-The acts tell of the question, the exit knock and what is announced; with open hands the cards tell of a revoke.
+The acts show the question, the exit knock and announcements. With open hands the cards show a revoke.
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,12 @@ from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
 RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
-"""Offences that only a match with the ritual of the deal knows."""
+"""Offences of a match with the ritual of the deal only."""
 
 
 def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Offences with a price that may have happened unseen; ``fouls``: those that no act of the game tells of."""
+    """Return the offences with a price that may have happened without an event. ``fouls`` are those that no act of
+    the game shows."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()
@@ -35,10 +37,11 @@ def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> froze
 def priced(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """B11, C60: the points go up for the payer, or down again. The dealer may have to pay for a wrong cut (B17).
+    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal. By B17 the dealer may pay
+    for a wrong cut.
 
     Raises WrongPhase if the options of the match have turned the offence off, AgainstTheRules if the accused cannot
-    have done it.
+    have committed it.
     """
     table, cites = state.table, rules.cites
     if accused not in table.active:

@@ -1,4 +1,4 @@
-"""What the sisters offer and show alike."""
+"""The acts offered and the fields shown that the games share."""
 
 from typing import Any
 
@@ -16,24 +16,24 @@ from referee.visibility import Viewer
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """At a real table the card is the table's to say."""
+    """Return a draw without a card: at a real table the table names the card."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
 def undealt(state: Undealt[Any], seat: int, ritual: bool) -> tuple[Act, ...]:
-    """The dealer deals, and may cut where the ritual is ``ritual``."""
+    """Return the acts of the dealer: dealing, and before it cutting if the ``ritual`` applies."""
     if seat != state.table.dealer:
         return ()
     return (Cut(seat=seat), Deal(seat=seat)) if ritual and not state.cut else (Deal(seat=seat),)
 
 
 def picking_up(state: PickingUp[Any], seat: int, ritual: bool) -> tuple[Act, ...]:
-    """The formula, taking up one's cards, and dealing again after a misdeal."""
+    """Return the open acts among the formula, picking up, and dealing again after a misdeal."""
     acts: tuple[Act, ...] = ()
     dealer, down = state.table.dealer, ritual and seat not in state.picked
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
-    if down and (state.cards.formula or dealer in state.picked):  # B-O7: nobody can say the formula any more
+    if down and (state.cards.formula or dealer in state.picked):  # B-O7: the formula cannot be said any more
         acts += (PickUp(seat=seat),)
     if seat == dealer and state.found:
         acts += (Deal(seat=seat),) if state.cut or not ritual else (Cut(seat=seat), Deal(seat=seat))
@@ -41,8 +41,8 @@ def picking_up(state: PickingUp[Any], seat: int, ritual: bool) -> tuple[Act, ...
 
 
 def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Keeping one's hand, and a new one where the referee knows what comes."""
-    if seat not in state.to_speak[:1]:  # none between the last word and what follows from it
+    """Return keeping the hand, and a request for a new one if it need not name the cards."""
+    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
     ready = may_request(state.cards, seat) and may_leave_unnamed(state.cards, seat, state.asked, state.table.house)
@@ -50,14 +50,14 @@ def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
 
 
 def answering(state: InPlay, seat: int) -> tuple[Act, ...]:
-    """The answers to the question, while they are awaited."""
+    """Return the two answers to the question for the seat that must answer next."""
     if seat != state.question.pending[0]:
         return ()
     return Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold")
 
 
 def cards_to_play(state: InPlay, seat: int) -> tuple[Act, ...]:
-    """Following suit; with closed hands every card that has not been seen may be the right one."""
+    """Return the cards that follow suit. With closed hands every card not yet seen is allowed."""
     if state.table.tally:
         return (Trick(seat=seat),)
     hand = state.cards.hands[seat] & ~state.gone
@@ -65,36 +65,35 @@ def cards_to_play(state: InPlay, seat: int) -> tuple[Act, ...]:
 
 
 def may_lead(state: InPlay, seat: int) -> bool:
-    """Whether it is the seat's to play; where only the tally is kept, whether it may have taken the trick."""
+    """Return whether the seat is next to play; in a tally, whether it may have taken the trick."""
     return seat == state.turn or (state.table.tally and seat in state.order)
 
 
-# Who is awaited
+# Seats that act next
 
 
 def to_play(state: InPlay) -> tuple[int, ...]:
-    """Whose card is awaited, or whose trick."""
+    """Return the seat that plays next; in a tally the seats that may have taken the trick."""
     return state.order if state.table.tally else (state.turn,)
 
 
 def to_draw(state: Drawing[Any]) -> tuple[int, ...]:
-    """Who draws next."""
     return state.contenders[len(state.drawn) :][:1]
 
 
 def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
-    """The dealer, for the formula or for a new deal; then all whose cards lie."""
+    """Return the dealer while the formula or a new deal is due; then the seats that have not picked up."""
     table = state.table
     if state.found or (not state.cards.formula and table.dealer not in state.picked):
         return (table.dealer,)
     return tuple(seat for seat in table.playing if seat not in state.picked)
 
 
-# What is shown
+# Fields shown
 
 
 def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
-    """The viewer's hand, all hands for officials, and how many cards each holds."""
+    """Return the viewer's hand, all hands for officials, and the number of cards that each seat holds."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
@@ -116,7 +115,7 @@ def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 
 def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
-    """What lies open of the play."""
+    """Return the public fields of the play."""
     contract = deal.contract if deal else None
     played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {
