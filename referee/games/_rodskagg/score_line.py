@@ -114,7 +114,7 @@ class SharedDetail(TypedDict):
     duel: ListBySeat[Seat] | None
     """Seats that played the duel; null if the deal was not a duel."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
     joined: ListBySeat[Seat]
     """Seats that answered that they go along, in the order in which they spoke."""
     folded: ListBySeat[Seat]

@@ -13,7 +13,7 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: the dealer gives six cards each, three and three, to those who take part."""
+    """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Refuses another dealer."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
@@ -21,7 +21,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
-    """The state when the cards are out."""
+    """Return the state after the deal: exchanging hands if the option allows it, else the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
@@ -30,8 +30,12 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auct
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17: with closed hands a wrong number of cards is found by the table, until the play settles it (B-O33); the
-    same dealer deals again."""
+    """A-O17, B-O33: Record a wrong number of cards that the table found with closed hands. The same dealer deals
+    again.
+
+    Refuses a report in house dealing, of a seat outside the deal, of any other fault, and when the play has settled
+    the number.
+    """
     table = state.table
     if table.house:
         raise AgainstTheRules("house_sees", None)
@@ -47,5 +51,5 @@ def report(
 
 
 def misdeal_found(state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int) -> Undealt:
-    """The state when the cards were wrong: nothing counts, the same dealer deals again."""
+    """Return the state after a misdeal: the deal does not count, and the same dealer deals again."""
     return Undealt(table=state.table)

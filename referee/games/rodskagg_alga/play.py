@@ -18,19 +18,20 @@ from referee.visibility import Event
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33: the question comes first; who forgets it is not punished by a knock (A-O27)."""
+    """A33, A-O27: Refuse the lead to trick five while the question is due, unless errors are penalised; there is no
+    knock for it."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
 
 def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """A31, A-O26: refused in both enforcements."""
+    """A31, A-O26: Refuse a revoke in both enforcements."""
     raise cards.must_follow(owed, CITES)
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """A-O26: with closed hands it is only noted."""
+    """A-O26: Return the revoke that a closed hand has shown. It costs nothing and is only noted."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
@@ -40,7 +41,8 @@ trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2, A-O12, A-O30: a trick is taken, and the play ends with the last one."""
+    """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end the play when the deal is
+    decided."""
     if state.trick:
         return (
             (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(state.trick) == len(state.order) else ()
@@ -59,7 +61,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """A-O7: the lead to trick five makes the question too late."""
+    """A-O7: Return the state after a lead. The lead to trick five makes the question too late."""
     return (
         asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
     )
@@ -69,7 +71,7 @@ card_played = cards.card_played(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """The state after a trick; the declarer leads to the next (A29)."""
+    """Return the state after a trick. The declarer leads to the next (A29)."""
     state = tally.unseen_lead(state, event, number, after_lead)
     return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
 
@@ -78,13 +80,15 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """A34, A36, A-O13: who must answer, from the declarer's left: all without a trick but the declarer."""
+    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left: those without a trick except the
+    declarer."""
     declarer = state.contract.declarer
     return trickless(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """A33, A38, A-O4, A-O7: after the fourth trick of a number contract, before the lead to the fifth, once."""
+    """A33, A38, A-O4, A-O7: Return whether the question may be put: in a number contract, once, between tricks four
+    and five."""
     return (
         len(state.won) == ASKED_AFTER
         and asking.is_time(state)
@@ -94,12 +98,13 @@ def question_time(state: Playing) -> bool:
 
 
 def question_due(state: Playing) -> bool:
-    """A33, A-O23 (B-O30): the question must be asked now, for somebody has to answer it."""
+    """A33, A-O23 (B-O30): Return whether the question must be put now, because a seat must answer it."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33, A38: the declarer asks the others whether they go along."""
+    """A33, A38: Put the question of the declarer. Refuses it in rödskägg, in a duel without the option, at a
+    different time, and from other seats."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:
@@ -112,7 +117,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """The state when the deal waits to be scored."""
+    """Return the state in which the deal waits for its score."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

@@ -1,4 +1,4 @@
-"""Writing a deal into the protocol, duels, and the end of the match (A40-A60)."""
+"""The line of a deal in the protocol, duels, and the end of the match (A40-A60)."""
 
 from typing import NotRequired
 
@@ -28,28 +28,28 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 SIX_UP = 6
-"""A42, A44: what a failed contract costs, and going along for nothing."""
+"""Points that a failed contract, or going along without a late trick, costs (A42, A44)."""
 LATE = 2
-"""A41, A46: what a late trick takes off."""
+"""Points that a late trick takes off (A41, A46)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """A-O28: under ``penalise`` any seat in the deal writes it into the protocol."""
+    """A-O28: Score the deal. If errors are penalised any seat in the deal may do so."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """A-O23 (B-O28): scored as soon as nothing is due, where nothing can be forgotten."""
+    """A-O23 (B-O28): Score the deal automatically, unless errors are penalised."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line of the deal, and what comes of it."""
+    """Return the line of the deal and its consequences, for a correction."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
+    """Return the line of the deal, the eliminated players, and a win or a duel if there is one."""
     contract = deal.contract
     written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
@@ -58,16 +58,15 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 class Detail(SharedDetail):
-    """What is told of the deal beside its numbers."""
+    """Details of a scored deal apart from its numbers."""
 
     noted: NotRequired[ListOfMany[Noted]]
-    """Revokes that closed hands showed (A-O26); left out where there are none."""
+    """Revokes shown by closed hands (A-O26); left out if empty."""
 
 
 def _detail(table: Table, deal: Outcome) -> Detail:
-    """What is told of the deal beside its numbers."""
-    shown, about = noted_breaches(table.ledger), shared_detail(table, deal, table.duel)
-    return {**about, "noted": shown} if shown else {**about}  # type: ignore[typeddict-item]  # mypy wants it there
+    breaches, detail = noted_breaches(table.ledger), shared_detail(table, deal, table.duel)
+    return {**detail, "noted": breaches} if breaches else {**detail}  # type: ignore[typeddict-item]  # mypy wants it there
 
 
 # The line of a deal
@@ -79,19 +78,19 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "late": (ScoreRule(-LATE, "trick", "A41"),),
     "in_vain": (ScoreRule(SIX_UP, "answer", "A44"),),
     "folded": (),
-    # where the question was forgotten, whoever had no trick then: as if one late trick had been taken, whatever was
+    # after a forgotten question a seat without an early trick scores as if it had taken one late trick
     "deemed_one_late_trick": (ScoreRule(-LATE, "late_lead", "A46"),),
     "normal_value": (ScoreRule(-1, "trick", "A-O9"),),
-    # in rödskägg nobody goes up, and its declarer writes nothing
+    # in rödskägg no seat writes plus points, and its declarer writes nothing
     "rodskagg": (),
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""What each kind of seat writes, plus points first (A40-A50)."""
+"""Rows that a seat writes, by the result of the seat; plus points first (A40-A50)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
-    """Which kind of seat it is (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
+    """Return the key in ``SCORE_RULES`` for a seat (A36, A40-A47, A50, A-O1, A-O8, A-O9)."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -106,7 +105,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
 
 
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50, A-O10: the declarer, then seat by seat."""
+    """A40-A50, A-O10: Return the entries of the declarer, then those of each other seat."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
@@ -121,11 +120,11 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     return written_down
 
 
-# What comes of it
+# The consequences of a line
 
 
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48, A52, A55-A60, A-O18: who has won, or a duel; nothing while the match goes on."""
+    """A48, A52, A55-A60, A-O18: Return the win or the duel that the line leads to; empty if the match continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
@@ -142,7 +141,8 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
 
 
 def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58-A60, A-O3 to A-O6: most tricks, without a declarer who failed; among those level a new duel."""
+    """A58-A60, A-O3 to A-O6: Return the winner, the seat with most tricks except a declarer who failed. Level seats
+    play a new duel."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
@@ -163,18 +163,18 @@ def _won(table: Table, line: DealScored, seat: int, by: str, rule: str) -> Match
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56, A-O5, A-O21: the duellist nearest to the left of the latest dealer deals."""
+    """A56, A-O5, A-O21: Return the duel. The duellist next to the left of the last dealer deals."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
-# What follows
+# The next deal
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """The state between deals: the deal moves on clockwise among those left (A25, A-O19)."""
+    """Return the state between deals. The deal passes clockwise to the next player in the match (A25, A-O19)."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 
 def duel_called(state: Undealt, event: DuelCalled, number: int) -> Undealt:
-    """The state before a duel."""
+    """Return the state before a duel."""
     return Undealt(table=replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))

@@ -1,4 +1,4 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
 from typing import TypedDict
 
@@ -24,7 +24,7 @@ def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 
 def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
+    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
@@ -54,7 +54,7 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
+    """Return the seats that act next."""
     match state:
         case Playing():
             if state.question.pending:
@@ -70,7 +70,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
+    """Return the acts that the rules demand before the play continues."""
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:
@@ -79,16 +79,15 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """What only this game shows of a match; what does not apply is left out."""
+    """The fields that only this game shows of a match; a field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
-    """Who plays it, in a duel."""
+    """Seats in the duel; left out if the deal is not a duel."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
 
 
 def _more(state: State, deal: Playing | Outcome | None) -> More:
-    """What only this game has: who is in the duel, and whether the question was forgotten."""
     more: More = {}
     if state.table.duel:
         more["duel"] = list(state.table.playing)
@@ -98,7 +97,7 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
+    """Return the match as this viewer may see it."""
     deal = deal_of(state)
     return shown(
         state,

@@ -1,4 +1,4 @@
-"""Writing a deal into the score sheet, duels, and the end of the match (C38-C55)."""
+"""The line of a deal in the score sheet, duels, and the end of the match (C38-C55)."""
 
 from typing import Annotated, Any
 
@@ -41,20 +41,20 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 FIVE_UP = 5
-"""C39: what the Declarer's missed bid costs."""
+"""Points that a missed bid of the Declarer costs (C39)."""
 SIX_UP = 6
-"""C35: what playing on in vain costs."""
+"""Points that playing on in vain costs (C35)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O28): where something can be passed over, any seat in the deal writes it into the score sheet."""
+    """C-O23 (B-O28): Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C-O24, C55: scored as soon as no announcement is due, where nothing can be passed over or zero has won
+    """C-O23, C-O24, C55: Score the deal automatically when no announcement is due, if errors are refused or zero won
     at once."""
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
@@ -62,14 +62,17 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: what comes before the next deal."""
+    """C-O23, C49: Refuse the next deal before this one is scored or announced."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
 
 
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C44, C49, C-O24, C-O25: near zero while it is due; thanks from whoever will stand at zero, once."""
+    """C44, C49, C-O24, C-O25: Record an announcement near zero, or thanks for a score of zero.
+
+    Refuses an announcement that is not due, thanks of a seat that will not be at zero, and thanks given twice.
+    """
     seat, table = act.seat, state.table
     if act.what == "thanks":
         points = _line(table, state.outcome).points[seat]
@@ -82,33 +85,34 @@ def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
 
 
 def may_thank(state: Played, seat: int) -> bool:
-    """C-O25: the seat will stand at zero and has not said it."""
+    """C-O25: Return whether the seat will be at zero and has not given thanks."""
     return seat not in state.thanked and _line(state.table, state.outcome).points[seat] == 0
 
 
 def announced(state: Played, event: Announced, number: int) -> Played:
-    """The state after thanks, or after the announcement near zero."""
+    """Return the state after thanks, or after the announcement near zero."""
     if event.what == "thanks":
         return replace(state, thanked=(*state.thanked, event.seat))
     return near_zero_announced(state, event, number)
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line and what comes of it; nothing where zero won at once and who took the trick is not there (C55)."""
+    """Return the line and its consequences, for a correction. Empty if zero won at once and its winner is no longer
+    at zero (C55)."""
     table, deal = state.table, state.outcome
     at_once = deal.kind == "zero_at_once"
     return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, who is out, and what comes of it: a win, a duel, or the next deal."""
+    """Return the line of the deal, the eliminated players, and a win or a duel if there is one."""
     line = _line(table, deal)
     out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
     return line, *out, *_outcome(table, deal, line)
 
 
 def _eliminated(deal: Outcome) -> tuple[int, ...]:
-    """C42, C-O5: all who announced Redbeard and lost a trick."""
+    """C42, C-O5: Return all seats that announced Redbeard, if they lost a trick."""
     return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
@@ -119,16 +123,15 @@ def _line(table: Table, deal: Outcome) -> DealScored:
 
 
 class Detail(SharedDetail):
-    """What is told of the deal beside its numbers."""
+    """Details of a scored deal apart from its numbers."""
 
     bids: ListOfMany[Annotated[list[BidValue], Meta(min_length=2, max_length=2)]]
-    """The bids as they were written down (C20), in the order in which they were spoken: seat and bid of each."""
+    """Pairs of seat and bid, in the order in which they were spoken and written down (C20)."""
     noted: ListOfMany[Noted]
-    """Revokes that closed hands showed."""
+    """Revokes shown by closed hands."""
 
 
 def _detail(table: Table, deal: Outcome) -> Detail:
-    """What is told of the deal beside its numbers."""
     bids = [list(call) for call in deal.contract.calls] if deal.contract else []
     return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
@@ -141,19 +144,19 @@ SCORE_RULES = {
     "missed": ScoreRule(FIVE_UP, "contract", "C39"),
     "in_vain": ScoreRule(SIX_UP, "answer", "C35"),
     "declarer_in_vain": ScoreRule(SIX_UP, "contract", "C35"),  # C-O2
-    # what tricks take off
+    # minus points for tricks
     "trick": ScoreRule(-1, "trick", "C38"),
     "trick_of_missed": ScoreRule(-1, "trick", "C40"),
     "trick_of_inexact": ScoreRule(-1, "trick", "C53"),
-    # and after the question, apart from those before it
+    # minus points for tricks after the question, if they count two
     "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
     "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
-"""What can be written, each number by its rule; one seat may write several (C34-C35, C38-C40, C53)."""
+"""Rows that a seat may write, one or several of them (C34-C35, C38-C40, C53)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """C34-C42, C52-C55: penalties that were knocked for, then seat by seat plus points and tricks."""
+    """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
     down, contract = [*penalties(table.ledger)], deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
@@ -168,7 +171,8 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 def _plus_points(
     table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
 ) -> tuple[ScoreRule, ...]:
-    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35."""
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rows that add points for a missed bid or for
+    playing on in vain."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
         return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
@@ -182,7 +186,8 @@ def _plus_points(
 
 
 def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
-    """C34, C38, C40, C53, C-O1: the tricks at one each, and apart from them the late ones at two."""
+    """C34, C38, C40, C53, C-O1: Return the rows that take off tricks: early ones at one point, late ones apart if
+    they count two."""
     if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
@@ -195,11 +200,12 @@ def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
     return each._replace(per="early_trick"), SCORE_RULES[late]
 
 
-# What comes of it
+# The consequences of a line
 
 
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: who has won, or a duel; nothing while the match goes on."""
+    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or the duel that the line leads to; empty if the
+    match continues."""
     if deal.kind == "redbeard_made":
         return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
@@ -230,37 +236,38 @@ def _won(table: Table, line: DealScored, seat: int | None, by: str, rule: str) -
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
-    """C46, C-O9, C-O31: the deal moves on as usual."""
+    """C46, C-O9, C-O31: Return the duel. The deal passes on as usual."""
     return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
 
 
-# What follows
+# The next deal
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """C-O24: the values near zero that were announced or passed over, and at which their seats still stand."""
+    """C-O24: Return by seat the value near zero that was announced or passed over, if it is still the total of the
+    seat."""
     return tuple(value if value == total else None for value, total in zip(table.told, points, strict=True))
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """The state between deals: the deal moves on clockwise among those left (C9)."""
+    """Return the state between deals. The deal passes clockwise to the next player in the match (C9)."""
     totals = unchanged_totals(state.table, event.points)
     return Undealt(table=replace(next_deal(state.table, event), told=totals, duel=False, lead=None))
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
-    """The state before a duel: cards are drawn for the lead, the dealer first or who comes after (C48)."""
+    """Return the state before a duel. Cards are drawn for its lead (C48)."""
     return undealt(replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))
 
 
 def drawing_for_lead(table: Table) -> Drawing[Table]:
-    """C48: the dealer draws first, or who comes after."""
+    """C48: Return the drawing for the lead. The dealer draws first, or the next duellist clockwise."""
     order = tuple(seat for seat in clockwise(table.dealer, table.seats) if seat in table.playing)
     return Drawing(table=table, contenders=order)
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """The state before a deal; before a duel the lead is drawn first."""
+    """Return the state before a deal. A duel begins with the drawing for its lead, except in a tally (C-O36)."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
@@ -269,7 +276,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O38): the official voids the deal under way; penalties knocked in it enter the score sheet."""
+    """C-O23 (B-O38): Void the deal under way on the official's act. Penalties imposed in it enter the score sheet."""
     table = state.table
     entries = penalties(table.ledger)
     if not entries:
@@ -279,7 +286,7 @@ def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal_voided(state: Any, event: DealVoided, number: int) -> Undealt[Table]:
-    """Nothing of the deal counts but the penalties knocked in it; in a duel the lead stays drawn."""
+    """Return the state after a voided deal. Only its penalties count, and in a duel the lead stays drawn."""
     table = state.table
     points = event.points or table.points
     totals = unchanged_totals(table, points)

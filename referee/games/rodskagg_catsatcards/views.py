@@ -1,4 +1,4 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
 from itertools import combinations, islice
 from typing import Any, TypedDict
@@ -20,7 +20,7 @@ from referee.value import Seat
 from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
-"""Who has been given many cards may throw them in thousands of ways; no more than this many are listed."""
+"""The most ways to discard that are offered; a seat with many extra cards has thousands."""
 
 
 def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
@@ -89,7 +89,7 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
+    """Return the seats that act next."""
     table = state.table
     match state:
         case Playing():
@@ -115,12 +115,12 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def tricks_done(state: State) -> int:
-    """C61: the tricks that were played in the deal; windows are counted in them."""
+    """C61: Return the number of tricks played in the deal; windows for knocks count them."""
     return state.played if isinstance(state, Playing) else state.tricks_played if isinstance(state, Played) else 0
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
+    """Return the acts that the rules demand before the play continues."""
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -134,26 +134,25 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 class More(TypedDict, total=False):
-    """What only this game shows of a match; what does not apply is left out."""
+    """The fields that only this game shows of a match; a field that does not apply is left out."""
 
     duel: wire_types.ListBySeat[Seat]
-    """Who plays it, in a duel."""
+    """Seats in the duel; left out if the deal is not a duel."""
     lead: Seat | None
-    """Who leads to the first trick of the duel; null: not drawn yet (C48)."""
+    """Seat that leads to the first trick of the duel; null until it is drawn (C48)."""
     discarding: Seat
-    """Who has been given more cards and must throw some (C15)."""
+    """Seat that has been given more cards and must discard (C15)."""
     discards: wire_types.Count
-    """How many cards that seat must throw."""
+    """Number of cards that the seat must discard."""
     near_zero: wire_types.ListBySeat[Seat]
-    """Who owes the announcement of being near zero (C49)."""
+    """Seats that owe the announcement of being near zero (C49)."""
     redbeards: wire_types.ListBySeat[Seat]
-    """Who announced Redbeard and can still make it."""
+    """Seats that announced Redbeard and can still make it."""
     forgotten: bool
-    """The question was put too late, or not at all."""
+    """True if the question was put too late or never."""
 
 
 def _more(state: State, hand: play.DealSoFar | None) -> More:
-    """What only this game has: the duel and its lead, who must throw cards, who owes the announcement."""
     more: More = {}
     if state.table.duel:
         more |= {"duel": list(state.table.playing), "lead": state.table.lead}
@@ -167,13 +166,13 @@ def _more(state: State, hand: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """By seat, the value near zero that was announced or passed over and still stands (C-O24)."""
+    """Return the values near zero by seat that were announced or passed over and still hold (C-O24)."""
     told = state.table.told
     return {"near_zero": list(told)} if any(value is not None for value in told) else {}
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
+    """Return the match as this viewer may see it."""
     table, hand = state.table, deal_of(state)
     return shown(
         state,

@@ -1,11 +1,11 @@
-"""Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until somebody knocks.
+"""Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until a player knocks.
 
-Rulebook B1-B80. Readings of what the source leaves open are B-O1 to B-O41; the option that changes one is named
-in :class:`Options`. The weightiest: knocks until the deal is scored (B-O2), a revoke is an error like any other
-(B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
+Rulebook B1-B80. Readings of points that the source leaves open are B-O1 to B-O41; :class:`Options` names the option
+that changes one. The weightiest: knocks are in time until the deal is scored (B-O2), a revoke is an error like any
+other (B-O26), the others are free after a forgotten question (B-O16), surplus tricks bounce (B-O14).
 
-What no referee at a distance can see, and what is therefore only reported or not refereed at all: the packets of
-three at a real table (B19), cards shown, and how loud somebody knocked (B12).
+A referee at a distance cannot see the packets of three at a real table (B19), cards shown, and how loud a knock was
+(B12). These are reported by players or not checked.
 """
 
 from functools import partial
@@ -28,11 +28,12 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 START = 12
-"""Points at the start (B7)."""
+"""Points of each player at the start (B7)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B7, B-O23: refuses a match that cannot be played by these rules."""
+    """B1, B7, B-O23: Raise AgainstTheRules if the match has too many players, or a player at zero, or below zero
+    where points bounce."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -43,7 +44,8 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """The state of a match just opened; cards are drawn for the first deal, unless its dealer is given (B14)."""
+    """Return the state of a match just opened. Cards are drawn for the first deal, unless its dealer is given
+    (B14)."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -52,17 +54,22 @@ def start(opened: events.MatchOpened) -> State:
 
 OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""What a dismissed knock, and the fine for it, rest on; nothing and late alike, or the rule would tell them apart."""
+"""The rules that a dismissed knock and its fine cite. Reasons nothing and late cite one rule, so that a ruling does
+not reveal the reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: who points out an error of another."""
+    """B11-B12, B-O1 to B-O5, B-O32: Rule on a knock for an error of another player.
+
+    Raises NotInPlay if the accused seat does not exist, AgainstTheRules if the knocker accuses themselves or the
+    offence is unknown.
+    """
     table, done = state.table, deal_of(state)
     if act.accused >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
         raise AgainstTheRules("knocks_on_oneself", "B12")
-    if act.offence == "wrong_count":  # whoever holds the cards, it is the dealer's misdeal (B25)
+    if act.offence == "wrong_count":  # a wrong count in any hand is the dealer's misdeal (B25)
         act = replace(act, offence="misdeal")
     elif act.offence is not None and act.offence not in OFFENCES:
         raise AgainstTheRules("no_such_offence", "B11", allowed=OFFENCES)

@@ -1,4 +1,4 @@
-"""Writing a deal into the protocol, and the end of the match (B8, B58-B80)."""
+"""The line of a deal in the protocol, and the end of the match (B8, B58-B80)."""
 
 from referee.acts import Act, Score
 from referee.cards import clockwise
@@ -16,39 +16,41 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: where offences stand, any seat in the deal writes it into the protocol."""
+    """B-O28: Score the deal on the act of any seat in it. Refused if the deal is scored automatically."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B67, B-O28: no new deal before this one is scored."""
+    """B67, B-O28: Refuse a new deal before this one is scored."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
 def nothing_due(table: Table, deal: Outcome) -> bool:
-    """B-O10, B-O28: no exit knock is owed before the deal is scored."""
+    """B-O10, B-O28: Return whether no exit knock is owed before the score."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: scored as soon as nothing is due, where nothing can be forgotten or the deal is broken off."""
+    """B-O28, B78: Score the deal automatically when nothing is due, if errors are refused or the deal was
+    broken off."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """The line and what comes of it; nothing where a deal was broken off and nobody could have knocked out (B77)."""
+    """Return the line and its consequences, for a correction. Empty if the deal was broken off by an exit that is no
+    longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """The line of the deal, who is out, and who has won (B58-B77)."""
+    """Return the line of the deal, the eliminated declarer, and the win if there is one (B58-B77)."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
@@ -71,11 +73,11 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""What each kind of seat writes (B58-B61, B65-B66)."""
+"""Rows that a seat writes, by the result of the seat (B58-B61, B65-B66)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """Which kind of seat it is (B55, B58-B61, B65-B66, B-O34)."""
+    """Return the key in ``SCORE_RULES`` for a seat (B55, B58-B61, B65-B66, B-O34)."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -91,7 +93,8 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Plus points first, the declarer's before the others', then tricks, then the bounce (B72, B79, B-O15)."""
+    """Return the penalties, the declarer's and the others' plus points, then tricks, each with its bounce (B72, B79,
+    B-O15)."""
     down, contract = [*penalties(table.ledger)], deal.contract
     if contract is None:
         return down
@@ -113,13 +116,14 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_out(table: Table, deal: Outcome) -> int | None:
-    """B77: the seat that knocked for its exit first, brought to zero by a trick."""
+    """B77: Return the seat that was brought to zero by a trick and knocked for its exit first."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70-B71, B77, B-O12, B-O35, B-O36: seat, how and by which rule; ``None`` while the match goes on."""
+    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win; ``None`` if the match
+    continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":

@@ -1,4 +1,4 @@
-"""Who may do what now, and who may see what (``view`` is the only way out for a hand)."""
+"""The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
 from referee.acts import Act, Ask, KnockOut, Score
 from referee.games._rodskagg import ritual, views
@@ -26,7 +26,7 @@ def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
 
 
 def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # none between the last call and what follows from it
+    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
@@ -46,7 +46,7 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts = cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
-    # Asked for each card that is played, so the commonest answer comes first.
+    # Runs for each card played, so the cheapest condition comes first.
     table = state.table
     if (table.points[seat] == state.tricks[seat] or table.ledger.penalties) and play.may_knock_out(
         table, state, seat
@@ -73,7 +73,7 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """The seats that are awaited."""
+    """Return the seats that act next."""
     table = state.table
     match state:
         case Playing():
@@ -100,7 +100,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """What the rules demand before the play goes on."""
+    """Return the acts that the rules demand before the play continues."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
@@ -116,7 +116,7 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """The match as this viewer may see it."""
+    """Return the match as this viewer may see it."""
     hand = deal_of(state)
     return shown(
         state,
