@@ -1,4 +1,4 @@
-"""Älga at its edges: who sees which cards, and what the points of who went along in vain rest on."""
+"""Edge cases of Alga: cards shown to each viewer, and the events that a penalty for going along in vain rests on."""
 
 import pytest
 

@@ -165,7 +165,7 @@ class TestZeros:
 
 class TestDuel:
     def zeros(self, **match: object) -> Table:
-        """P2 and P4 at zero, P1 declared; P4 dealt."""
+        """Return a table where P4 dealt, P1 declared, and P2 and P4 are at zero."""
         at = cats((12, 2, 12, 1), **match).play_deal("3 0 0 0", "2 2 4 1 | 1 3", join="P3")
         assert (at.points[P2], at.points[P4]) == (0, 0)
         return at
