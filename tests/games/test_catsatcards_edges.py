@@ -212,7 +212,7 @@ def test_what_was_said_still_stands_when_the_deal_is_voided():
 
 
 @pytest.mark.rule("C49", "C-O24")
-def test_after_the_last_trick_only_the_announcement_is_listed_and_it_tells_the_total():
+def test_after_the_last_trick_only_the_announcement_is_listed_with_its_total():
     match = cats((3, 12, 12, 12)).dealt("1 2 3 4 | 2 1").bid("2 0 0 0").tricks(6)
     assert match.phase == "played"
     assert (match.legal(P1), match.legal(P2)) == ((near(P1),), ())

@@ -212,7 +212,7 @@ def test_the_ways_to_play_a_small_deal(small: Small) -> None:
 
 
 @pytest.mark.parametrize("small", [small for small in DEALS if small.cards_only], ids=names)
-def test_playing_by_rules_written_anew_finds_the_same_ways(small: Small) -> None:
+def test_independent_rules_find_the_same_ways(small: Small) -> None:
     position = Position(small)
     call = small.calls.split()[-1]
     trumps = None if small.turn_up is None else call if call in "SHDC" else small.turn_up[0]

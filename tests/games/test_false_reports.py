@@ -173,7 +173,7 @@ SISTERS = ("rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen")
 
 @pytest.mark.rule("A-O17", "B-O33", "C-O23")
 @pytest.mark.parametrize("key", SISTERS)
-def test_who_has_played_his_last_card_has_the_right_number(key: str):
+def test_a_player_who_has_played_the_last_card_has_the_right_number(key: str):
     t: Table = table(key, enforcement="penalise").dealt("1 1 1 1 | 1 1", closed=True)
     t.bid("1 0 0 0" if key == "rodskagg-catsatcards" else "1 pass pass pass")
     t.tricks(5)

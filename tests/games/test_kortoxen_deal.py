@@ -187,7 +187,7 @@ class TestSixEach:
         t = table(enforcement=enforcement)
         t.refused(Deal(seat=P4, hands=SIX_EACH[:3]), rule="B18", kind=AgainstTheRules)
 
-    def test_hands_or_counts_are_told_never_both(self):
+    def test_hands_or_counts_are_entered_never_both(self):
         t = table()
         t.refused(Deal(seat=P4), rule=None)
         t.refused(Deal(seat=P4, hands=SIX_EACH, counts=(6, 6, 6, 6)), rule=None)

@@ -53,10 +53,10 @@ def test_those_who_draw_are_awaited_in_turn_and_nobody_when_all_have_drawn():
 
 
 @pytest.mark.rule("B18")
-@pytest.mark.parametrize("told", [{"hands": SIX_EACH}, {"counts": (6, 6, 6, 6)}, {"stock": ("SA",)}])
-def test_to_the_house_nothing_is_told(told: Any):
+@pytest.mark.parametrize("cards", [{"hands": SIX_EACH}, {"counts": (6, 6, 6, 6)}, {"stock": ("SA",)}])
+def test_the_house_accepts_no_cards(cards: Any):
     t = table(dealing="house")
-    t.refused(Deal(seat=P4, **told), rule=None, kind=AgainstTheRules, code="house_deals")
+    t.refused(Deal(seat=P4, **cards), rule=None, kind=AgainstTheRules, code="house_deals")
 
 
 @pytest.mark.rule("B20", "B23")

@@ -43,7 +43,7 @@ class TestMisdeal:
         t.do(Deal(seat=P4, hands=SIX_EACH))
         assert (t.dealer, t.seen().deal) == (P4, 1)
 
-    def test_who_finds_it_tells_the_table(self):
+    def test_the_player_who_finds_it_informs_the_table(self):
         t = misdealt()
         t.do(KnockForCards(seat=P4))
         t.do(PickUp(seat=P1))

@@ -275,7 +275,7 @@ class TestHonourRedeal:
         held = [card for hand in t.seen().hands or () for card in hand]
         assert len(held) == len(set(held)) == 6 * len(t.seen().active)
 
-    def test_the_cards_received_can_be_told_with_the_request(self):
+    def test_the_cards_received_can_be_named_with_the_request(self):
         t = self.exchanging(stock=None)
         t.refused(RequestCards(seat=P1), rule="B-O20", kind=AgainstTheRules)
         t.refused(RequestCards(seat=P1, cards=STOCK[:5]), rule="B-O20", kind=AgainstTheRules)

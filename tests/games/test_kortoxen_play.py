@@ -38,7 +38,7 @@ class TestFirstLead:
     """The declarer leads to the first trick."""
 
     @pytest.mark.parametrize("declarer", [P1, P2, P3, P4])
-    def test_it_is_the_declarer_whoever_dealt(self, declarer: int):
+    def test_it_is_the_declarer_with_any_dealer(self, declarer: int):
         t = playing("1 2 3 4 | 1 2", declarer)
         assert t.turn == declarer
         t.card()

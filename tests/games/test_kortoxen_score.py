@@ -196,7 +196,7 @@ class TestBounce:
     @pytest.mark.parametrize(
         ("points", "taken", "after"), [(2, 2, 0), (2, 3, 1), (2, 4, 2), (1, 4, 3), (1, 6, 5), (3, 6, 3)]
     )
-    def test_it_is_reckoned_once_at_the_end(self, points: int, taken: int, after: int):
+    def test_it_is_calculated_once_at_the_end(self, points: int, taken: int, after: int):
         winners = " ".join(("1" * taken + "2" * 6)[:6])
         answers = " ".join(["play"] * (3 if taken >= 4 else 2))
         line = played(winners, P1, 1, answers, points=(points, 12, 12, 12))

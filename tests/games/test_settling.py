@@ -220,7 +220,7 @@ class TestThePot:
         assert (amounts(found), found.pot) == ((0, 5, -25, 0), 20)
 
     @pytest.mark.rule("D31", "D32")
-    def test_who_buys_himself_off_pays_the_dealer_and_the_stake_stays(self):
+    def test_a_player_who_buys_out_pays_the_dealer_and_the_stake_stays(self):
         t = Rams(points=(-5, 0, 0, 0), pot=5, unit=1)
         t.deal()
         t.say("lie_down lie_down pay")
@@ -396,7 +396,7 @@ class TestWhatIsStored:
 
     @pytest.mark.rule("B74", "B-O21")
     @pytest.mark.parametrize("unit", [1, 2])
-    def test_a_row_that_tells_no_payments_comes_to_what_it_says(self, unit: int):
+    def test_a_row_without_payments_amounts_to_its_settlement(self, unit: int):
         t = table(points=(-1, 1, 8, 9), stakes=Stakes(currency="SEK", unit=unit), overshoot="negative")
         t.dealt("1 2 3 4 | 3 3").declares(P1, 1).tricks(2).knocks_out(P2).tricks(4)
         last = t.history[-1]
