@@ -113,7 +113,7 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B13, B18-B19, B27, C9-C12: Deal six cards each. After a misdeal the same dealer deals again.
 
-    Refuses another dealer, and a second deal unless a misdeal was found.
+    Refuses players other than the dealer, and a second deal unless a misdeal was found.
     """
     table, cites = state.table, rules.cites
     if already_dealt(state):

@@ -13,7 +13,7 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Refuses another dealer."""
+    """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Only the dealer may."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)

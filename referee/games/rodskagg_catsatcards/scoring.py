@@ -62,7 +62,7 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: Refuse the next deal before this one is scored or announced."""
+    """C-O23, C49: Refuse the next deal while this one is not scored, or an announcement is due."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)

@@ -167,8 +167,8 @@ def _more(state: State, hand: play.DealSoFar | None) -> More:
 
 def carried(state: State) -> dict[str, Any]:
     """Return the values near zero by seat that were announced or passed over and still hold (C-O24)."""
-    told = state.table.told
-    return {"near_zero": list(told)} if any(value is not None for value in told) else {}
+    totals = state.table.told
+    return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 
 
 def view(state: State, viewer: Viewer) -> Shown:

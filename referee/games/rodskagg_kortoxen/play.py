@@ -93,7 +93,7 @@ def _taken(state: Playing, moment: Moment) -> TrickTaken:
 
 
 def _uncontested(state: Playing) -> tuple[Event, ...]:
-    """B-O25, B77: Credit the next trick to the declarer when all others have folded.
+    """B-O25, B77: Credit the next trick to the declarer when all others have folded, or end the play by the option.
 
     Returns nothing if the declarer may knock out now and so end the deal, or has led on instead.
     """
