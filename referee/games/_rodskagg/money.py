@@ -1,9 +1,10 @@
 """The payments to the winner that the games share."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from referee.events import Payment
+from referee.events import DealScored, MatchWon, Payment
+from referee.phases import ended_by
 
 Negative = Literal["zero", "absolute", "signed"]
 """Payment for a score below zero (B-O21): nothing, its absolute value, or the negative number, which the winner pays.
@@ -29,3 +30,14 @@ def points_left(
             if seat != winner
         ]
     )
+
+
+def won_by_house_rule(
+    table: Any, line: DealScored, seat: int | None, by: str, rule: str, *, house_rule: str
+) -> MatchWon:
+    """Return the win of ``seat``, with the losers' payments by ``house_rule`` if the option ``money`` says so."""
+    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
+    if table.options.money == "none":
+        return won
+    payments = () if seat is None else points_left(line.points, seat, rule=house_rule, below_zero=house_rule)
+    return ended_by(table, won, payments)

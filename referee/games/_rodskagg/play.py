@@ -4,18 +4,22 @@ Each game makes its decision and its fold once, so that nothing is looked up whi
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
+
+from msgspec.structs import replace
 
 from referee import offences, phases
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
-from referee.events import Breach, CardPlayed
+from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
+from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.cites import Cites
 from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.value import changed
 from referee.visibility import Event
 
 Breaches = tuple[Breach, ...]
@@ -36,7 +40,7 @@ def play(
     disproves an earlier claim of a closed hand.
     """
 
-    def played(state: InPlay, act: Play, moment: Moment) -> tuple[Event, ...]:
+    def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
         seat = act.seat
         if seat != state.turn and not state.table.tally:
             raise _not_your_turn(state, seat, cites)
@@ -62,7 +66,7 @@ def play(
     return played
 
 
-def _not_your_turn(state: InPlay, seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
+def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
     """Return the refusal for a seat that may not play now."""
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
@@ -86,21 +90,57 @@ def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, i
         gone, turn = state.gone | bit, state.after[seat]
         if not state.cards.known:
             voids = claims_after(state.voids, seat, bit, state.led, len(state.won) + 1, state.lead, number)
-            state = changed(state, voids=voids)
+            state = replace(state, voids=voids)
         if event.breaches:
             state = offences.noted(state, event.breaches, number)
         if not state.led:
             state, led = after_lead(state, number), SUIT_OF[bit]
-            return changed(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
+            return replace(state, gone=gone, turn=turn, trick=trick, led=led, best=bit, winner=seat, lead=number)
         if bit & state.led and bit > state.best:
-            return changed(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
-        return changed(state, gone=gone, turn=turn, trick=trick)
+            return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
+        return replace(state, gone=gone, turn=turn, trick=trick)
 
     return evolved
 
 
-def trick_taken(state: P, seat: int, number: int, **then: Any) -> P:
-    """Return the state after a trick that event ``number`` gave to ``seat``. ``then`` sets ``turn`` and fields that
-    only one game has."""
-    tricks = (*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :])
-    return changed(state, tricks=tricks, won=(*state.won, (seat, number)), trick=(), led=0, best=0, **then)
+def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
+    """Return the complete trick with its winner; empty while a card is missing.
+
+    After the fourth trick the grace period begins, if a ``question`` follows and the option sets one (B-O29, C-O23).
+    """
+    if len(state.trick) < len(state.order):
+        return ()
+    done, until = len(state.won) + 1, None
+    if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
+        until = moment.at + timedelta(seconds=grace)
+    return (TrickTaken(seat=state.winner, trick=done, grace_until=until),)
+
+
+def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
+    """Return the end of a rödskägg: after six tricks or, by the option, after the first trick of an opponent."""
+    done = len(state.won)
+    if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
+        return ()
+    lost = any(seat != contract.declarer for seat, _ in state.won)
+    if done < TRICKS and not lost:
+        return ()
+    return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+
+
+def trick_taken(state: P, event: TrickTaken, number: int, *, turn: int, **own: Any) -> P:
+    """Return the state after a trick. ``turn`` leads next, and ``own`` are fields that only one game has."""
+    seat, question = event.seat, state.question
+    if event.grace_until is not None:
+        question = replace(question, grace_until=event.grace_until)
+    return replace(
+        state,
+        tricks=(*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :]),
+        won=(*state.won, (seat, number)),
+        credited=state.credited + event.uncontested,
+        question=question,
+        trick=(),
+        led=0,
+        best=0,
+        turn=turn,
+        **own,
+    )

@@ -1,5 +1,7 @@
 """Reports of what only the table sees: misdeals (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from referee.acts import Report
@@ -12,7 +14,7 @@ from referee.phases import Table
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def check_misdeal(table: Table, cards: DealtCards, play: InPlay | None, act: Report, cites: Cites) -> None:
+def check_misdeal(table: Table, cards: DealtCards, play: InPlay[Any] | None, act: Report, cites: Cites) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
     A report is refused if the referee knows the hands, or the accused is not in the deal. After the first lead only

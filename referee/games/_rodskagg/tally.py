@@ -98,7 +98,7 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
     The decision refuses the trick outside a tally, for a seat that has folded, and before the question is answered.
     """
 
-    def taken(state: InPlay, act: Trick, moment: Moment) -> tuple[Event, ...]:
+    def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
         if not state.table.tally:
             raise WrongPhase("not_tallied", None)
         if act.second is not None:

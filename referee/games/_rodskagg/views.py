@@ -1,16 +1,20 @@
 """The acts offered and the fields shown that the games share."""
 
+from collections.abc import Callable
 from typing import Any
 
 from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards, PickUp, RequestCards, Trick
 from referee.cards import texts_of
 from referee.games._rodskagg.asking import answers_by_seat
+from referee.games._rodskagg.auction import Auction
+from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.closed_hands import cards_left
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
 from referee.games._rodskagg.in_play import DealSoFar, InPlay
+from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may_request
 from referee.games._rodskagg.question import seats_that_answered
-from referee.games._rodskagg.ritual import PickingUp, Undealt
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
 from referee.interned_acts import plays
 from referee.visibility import Viewer
 
@@ -20,17 +24,18 @@ def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
-def undealt(state: Undealt[Any], seat: int, ritual: bool) -> tuple[Act, ...]:
-    """Return the acts of the dealer: dealing, and before it cutting if the ``ritual`` applies."""
+def undealt(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
+    """Return the acts of the dealer: dealing, and before it cutting if the ritual has acts."""
     if seat != state.table.dealer:
         return ()
-    return (Cut(seat=seat), Deal(seat=seat)) if ritual and not state.cut else (Deal(seat=seat),)
+    return (Cut(seat=seat), Deal(seat=seat)) if has_acts(state.table, rules) and not state.cut else (Deal(seat=seat),)
 
 
-def picking_up(state: PickingUp[Any], seat: int, ritual: bool) -> tuple[Act, ...]:
+def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
     """Return the open acts among the formula, picking up, and dealing again after a misdeal."""
     acts: tuple[Act, ...] = ()
-    dealer, down = state.table.dealer, ritual and seat not in state.picked
+    dealer, ritual = state.table.dealer, has_acts(state.table, rules)
+    down = ritual and seat not in state.picked
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
     if down and (state.cards.formula or dealer in state.picked):  # B-O7: the formula cannot be said any more
@@ -49,14 +54,21 @@ def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
     return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
-def answering(state: InPlay, seat: int) -> tuple[Act, ...]:
+def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
+    """Return a pass and the higher bids for the seat in turn; ``cap`` returns the highest number that it may bid."""
+    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
+        return ()
+    return bids(seat, allowed_bids(state.highest, cap(state, seat)))
+
+
+def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
     """Return the two answers to the question for the seat that must answer next."""
     if seat != state.question.pending[0]:
         return ()
     return Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold")
 
 
-def cards_to_play(state: InPlay, seat: int) -> tuple[Act, ...]:
+def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
     """Return the cards that follow suit. With closed hands every card not yet seen is allowed."""
     if state.table.tally:
         return (Trick(seat=seat),)
@@ -64,7 +76,7 @@ def cards_to_play(state: InPlay, seat: int) -> tuple[Act, ...]:
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
-def may_lead(state: InPlay, seat: int) -> bool:
+def may_lead(state: InPlay[Any], seat: int) -> bool:
     """Return whether the seat is next to play; in a tally, whether it may have taken the trick."""
     return seat == state.turn or (state.table.tally and seat in state.order)
 
@@ -72,9 +84,23 @@ def may_lead(state: InPlay, seat: int) -> bool:
 # Seats that act next
 
 
-def to_play(state: InPlay) -> tuple[int, ...]:
+def to_play(state: InPlay[Any]) -> tuple[int, ...]:
     """Return the seat that plays next; in a tally the seats that may have taken the trick."""
     return state.order if state.table.tally else (state.turn,)
+
+
+def to_act_before_play(state: Any) -> tuple[int, ...]:
+    """Return the seats that act next in the phases before the play that the games share; empty in others."""
+    match state:
+        case Undealt():
+            return (state.table.dealer,)
+        case Drawing():
+            return to_draw(state)
+        case PickingUp():
+            return to_pick_up(state)
+        case Auction() | Exchanging():
+            return state.to_speak[:1]
+    return ()
 
 
 def to_draw(state: Drawing[Any]) -> tuple[int, ...]:

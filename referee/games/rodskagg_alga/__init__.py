@@ -17,8 +17,9 @@ from referee.games._rodskagg import asking, facts, new_hands
 from referee.games._rodskagg import auction as bidding
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.new_hands import Exchanging
+from referee.games._rodskagg.ritual import Undealt
 from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, views
-from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table, Undealt
+from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event

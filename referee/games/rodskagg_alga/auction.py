@@ -2,13 +2,12 @@
 
 from referee.acts import Bid
 from referee.events import PlayEnded
-from referee.games._rodskagg import auction
+from referee.games._rodskagg import auction, in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import AuctionWon
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing, Table
 from referee.ruleset import Moment
-from referee.tricks import following
 from referee.visibility import Event
 
 
@@ -26,16 +25,8 @@ def bid(state: Auction[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playing:
     """Return the state when the contract is known. The declarer leads (A29)."""
-    table = state.table
-    return Playing(
-        table=table,
-        cards=state.cards,
-        contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        order=table.playing,
-        after=following(table.playing, table.seats),
-        turn=event.seat,
-        tricks=(0,) * table.seats,
-    )
+    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
+    return in_play.opened(Playing, state.table, state.cards, event.seat, contract=contract)
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:

@@ -6,13 +6,14 @@ from referee.games._rodskagg import auction, dealing, new_hands, reports
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.facts import MisdealFound
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table, Undealt
+from referee.games._rodskagg.ritual import Undealt
+from referee.games.rodskagg_alga.states import CITES, Played, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
 
-def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
+def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
     """A8-A10, A25, A56: Deal six cards to each seat in the deal, in two packets of three. Only the dealer may."""
     table = state.table
     if act.seat != table.dealer:
@@ -20,7 +21,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     return dealing.dealt(table, act, moment.seed, CITES, keeps_stock=table.options.honour_redeal)
 
 
-def dealt(state: Undealt, event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
+def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
     """Return the state after the deal: exchanging hands if the option allows it, else the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
@@ -50,6 +51,8 @@ def report(
     return reported, MisdealFound(seat=act.accused, rule=CITES.misdeal)
 
 
-def misdeal_found(state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int) -> Undealt:
+def misdeal_found(
+    state: Exchanging[Table] | Auction[Table] | Playing, event: MisdealFound, number: int
+) -> Undealt[Table]:
     """Return the state after a misdeal: the deal does not count, and the same dealer deals again."""
     return Undealt(table=state.table)

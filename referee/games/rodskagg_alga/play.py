@@ -44,17 +44,10 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end the play when the deal is
     decided."""
     if state.trick:
-        return (
-            (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(state.trick) == len(state.order) else ()
-        )
+        return cards.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:
-        if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
-            return ()
-        lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not lost:
-            return ()
-        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
+        return cards.end_rodskagg(state, contract)
     if len(state.order) == 1 and done < TRICKS and state.table.options.uncontested_tricks == "to_declarer":
         return (TrickTaken(seat=contract.declarer, trick=done + 1, uncontested=True),)
     return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
@@ -73,7 +66,7 @@ card_played = cards.card_played(after_lead)
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """Return the state after a trick. The declarer leads to the next (A29)."""
     state = tally.unseen_lead(state, event, number, after_lead)
-    return cards.trick_taken(state, event.seat, number, turn=state.contract.declarer)
+    return cards.trick_taken(state, event, number, turn=state.contract.declarer)
 
 
 # The question
@@ -124,6 +117,7 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
         contract=state.contract,
         calls=state.contract.calls,
         won=state.won,
+        credited=state.credited,
         question=state.question,
     )
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

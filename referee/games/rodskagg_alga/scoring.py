@@ -1,16 +1,18 @@
 """The line of a deal in the protocol, duels, and the end of the match (A40-A60)."""
 
+from functools import partial
 from typing import NotRequired
 
 from msgspec.structs import replace
 
 from referee.acts import Score
-from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
+from referee.events import DealScored, Entry, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.dealing import forehand_first
 from referee.games._rodskagg.facts import DuelCalled
-from referee.games._rodskagg.money import points_left
+from referee.games._rodskagg.money import won_by_house_rule
 from referee.games._rodskagg.question import ASKED_AFTER, seats_that_answered
+from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.score_line import (
     Noted,
     ScoreRule,
@@ -21,8 +23,8 @@ from referee.games._rodskagg.score_line import (
     noted_breaches,
     shared_detail,
 )
-from referee.games.rodskagg_alga.states import Outcome, Played, Table, Undealt
-from referee.phases import ended_by, next_deal
+from referee.games.rodskagg_alga.states import Outcome, Played, Table
+from referee.phases import next_deal
 from referee.ruleset import Moment
 from referee.visibility import Event
 from referee.wire_types import ListOfMany
@@ -155,11 +157,7 @@ def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event,
     return (_won(table, line, best[0], "duel", "A58" if failed else "A59"),)
 
 
-def _won(table: Table, line: DealScored, seat: int, by: str, rule: str) -> MatchWon:
-    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
-    if table.options.money == "none":
-        return won
-    return ended_by(table, won, points_left(line.points, seat, rule="A-O32", below_zero="A-O32"))
+_won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
@@ -170,11 +168,11 @@ def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
 # The next deal
 
 
-def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
+def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
     """Return the state between deals. The deal passes clockwise to the next player in the match (A25, A-O19)."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 
-def duel_called(state: Undealt, event: DuelCalled, number: int) -> Undealt:
+def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Undealt[Table]:
     """Return the state before a duel."""
     return Undealt(table=replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))

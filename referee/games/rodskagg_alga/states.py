@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import phases
+from referee.games._rodskagg import in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games._rodskagg.question import Question
+from referee.games._rodskagg.ritual import Undealt
 from referee.phases import Over
 from referee.value import Value
 
@@ -72,48 +72,17 @@ class Table(phases.Table):
     duel: bool = False
 
 
-class Undealt(Value, tag="undealt"):
-    """The phase before the cards are dealt."""
-
-    table: Table
-
-
-class Playing(Value, tag="playing"):
+class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     """The phase in which cards are played (A29-A39)."""
 
-    table: Table
-    cards: DealtCards
     contract: Contract
-    order: tuple[int, ...]
-    """Seats that still play, clockwise."""
-    after: tuple[int, ...]
-    """Next seat to play, by seat."""
-    turn: int
-    tricks: tuple[int, ...]
-    gone: int = 0
-    """Cards played so far, as a mask."""
-    led: int = 0
-    best: int = 0
-    winner: int = 0
-    trick: tuple[tuple[int, str], ...] = ()
-    lead: int = 0
-    """Event number of the lead."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    question: Question = Question()
-    voids: tuple[Denial, ...] = ()
 
 
-class Outcome(Value):
+class Outcome(in_play.DealSoFar, kw_only=True):
     """The result of the play, from which the deal is scored (A40-A60)."""
 
     kind: str
-    tricks: tuple[int, ...]
-    contract: Contract | None = None
     calls: Calls = ()
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    question: Question = Question()
 
 
 class Played(Value, tag="played"):
@@ -125,7 +94,7 @@ class Played(Value, tag="played"):
     gone: int = 0
 
 
-State = Undealt | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
+State = Undealt[Table] | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
 
 
 CITES = Cites(

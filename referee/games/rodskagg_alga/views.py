@@ -1,32 +1,26 @@
 """The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
+from functools import partial
 from typing import TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Ask, Deal, Score
 from referee.games._rodskagg import views
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import ASKED_AFTER
+from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_alga import auction, play
-from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, Undealt, deal_of
+from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
 
 
-def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
     return (Deal(seat=seat),) if seat == state.table.dealer else ()
-
-
-def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
-        return ()
-    return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -47,7 +41,7 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 OFFERS: dict[type, Offer] = {
     Undealt: _undealt,
     Exchanging: views.exchanging,
-    Auction: _bidding,
+    Auction: partial(views.bidding, cap=auction.cap),
     Playing: _playing,
     Played: _played,
 }
@@ -60,13 +54,9 @@ def to_act(state: State) -> tuple[int, ...]:
             if state.question.pending:
                 return state.question.pending[:1]
             return (state.turn,) if play.question_due(state) else views.to_play(state)
-        case Auction() | Exchanging():
-            return state.to_speak[:1]
-        case Undealt():
-            return (state.table.dealer,)
         case Played():
             return state.table.playing
-    return ()
+    return views.to_act_before_play(state)
 
 
 def due(state: State) -> tuple[DueAct, ...]:

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from referee.acts import Bid
+from referee.games._rodskagg import in_play
 from referee.games._rodskagg.bids import RODSKAGG, BidValue, Calls, Contract, spoken
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.ritual import PickingUp
@@ -10,7 +11,6 @@ from referee.games.rodskagg_catsatcards.play import owing_at_start
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 from referee.visibility import Event
 
 DECLARATIONS: tuple[BidValue, ...] = (0, 1, 2, 3, 4, 5, RODSKAGG)
@@ -61,15 +61,12 @@ def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
     """Return the state when the Declarer is known, who leads to the first trick (C23)."""
-    table = state.table
-    return Playing(
-        table=table,
-        cards=state.cards,
+    return in_play.opened(
+        Playing,
+        state.table,
+        state.cards,
+        event.seat,
         contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        order=table.playing,
-        after=following(table.playing, table.seats),
-        turn=event.seat,
-        tricks=(0,) * table.seats,
-        owed=owing_at_start(table),
+        owed=owing_at_start(state.table),
         redbeards=tuple(seat for seat, bid in state.calls if bid == RODSKAGG),
     )

@@ -5,14 +5,13 @@ from msgspec.structs import replace
 from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
 from referee.events import Breach, FirstDealerDrawn
-from referee.games._rodskagg import dealing, reports, ritual
+from referee.games._rodskagg import dealing, in_play, reports, ritual
 from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 from referee.visibility import Event
 
 RULE = {
@@ -89,15 +88,7 @@ def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
             stock_left=len(BIT) - HAND * len(table.playing),
         )
     assert table.tally or table.lead is not None, "the lead is drawn before the deal"
-    return Playing(
-        table=table,
-        cards=cards,
-        contract=None,
-        order=table.playing,
-        after=following(table.playing, table.seats),
-        turn=table.playing[0] if table.lead is None else table.lead,
-        tricks=(0,) * table.seats,
-    )
+    return in_play.opened(Playing, table, cards, table.playing[0] if table.lead is None else table.lead)
 
 
 RITUAL = RitualRules(

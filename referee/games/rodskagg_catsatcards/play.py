@@ -1,14 +1,13 @@
 """The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
 
-from datetime import timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from referee.acts import Announce, Ask, Remind
 from referee.cards import Cards
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
-from referee.games._rodskagg import asking, in_play, tally
+from referee.games._rodskagg import asking, tally
 from referee.games._rodskagg import play as cards
 from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
@@ -30,7 +29,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """C27, C41-C42, C55, C-O33, C-O34: Give a complete trick to its winner, end the play, or credit a trick that no
     seat contests."""
     if state.trick:
-        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
+        return cards.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
     if by_this_act and (kind := _ended(state)) is not None:
         return (PlayEnded(kind=kind),)
@@ -39,15 +38,6 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     if state.table.options.uncontested_tricks == "void":
         return (PlayEnded(kind="redbeard_failed" if state.redbeards else "ordinary"),)
     return (TrickTaken(seat=asker(state), trick=len(state.won) + 1, uncontested=True),)
-
-
-def _taken(state: Playing, moment: Moment) -> TrickTaken:
-    """C27, C-O23: Return the trick with its winner. After the fourth trick the grace period for the question
-    begins."""
-    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
-    if done == ASKED_AFTER and grace and has_question(state.table, state):
-        until = moment.at + timedelta(seconds=grace)
-    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
 
 
 def _ended(state: Playing) -> str | None:
@@ -133,22 +123,15 @@ card_played = cards.card_played(after_lead)
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """Return the state after a trick. Its winner leads (C29), and may now be near zero (C49)."""
     state = tally.unseen_lead(state, event, number, after_lead)
-    seat, question = event.seat, state.question
-    if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
-    credited = state.credited + event.uncontested
-    state = cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question)
-    return total_changed(state, state, seat) if state.contract else state
+    state = cards.trick_taken(state, event, number, turn=event.seat)
+    return total_changed(state, state, event.seat) if state.contract else state
 
 
 # Points while the play goes on
 
 
-class DealSoFar(in_play.DealSoFar, Protocol):
-    """The fields from which tricks are scored, of a deal while it is played or after it."""
-
-    @property
-    def redbeards(self) -> tuple[int, ...]: ...
+DealSoFar = Playing | Outcome
+"""The state from which tricks are scored, of a deal while it is played or after it."""
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
@@ -317,6 +300,7 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
         tricks=state.tricks,
         contract=state.contract,
         won=state.won,
+        credited=state.credited,
         question=state.question,
         redbeards=state.redbeards,
     )
@@ -325,6 +309,5 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
         cards=state.cards,
         outcome=outcome,
         gone=state.gone,
-        tricks_played=state.played,
         owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
     )

@@ -1,5 +1,6 @@
 """The line of a deal in the score sheet, duels, and the end of the match (C38-C55)."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -7,11 +8,11 @@ from msgspec.structs import replace
 
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
-from referee.events import DealScored, DealVoided, Entry, MatchWon, PlayerEliminated
+from referee.events import DealScored, DealVoided, Entry, PlayerEliminated
 from referee.games._rodskagg.bids import BidValue, Contract
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
-from referee.games._rodskagg.money import points_left
+from referee.games._rodskagg.money import won_by_house_rule
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.score_line import (
@@ -34,7 +35,7 @@ from referee.games.rodskagg_catsatcards.play import (
 )
 from referee.games.rodskagg_catsatcards.play import announced as near_zero_announced
 from referee.games.rodskagg_catsatcards.states import Outcome, Played, Table
-from referee.phases import ended_by, next_deal
+from referee.phases import next_deal
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -227,12 +228,7 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
     return () if left else (_won(table, line, None, "nobody_left", "C-O34"),)
 
 
-def _won(table: Table, line: DealScored, seat: int | None, by: str, rule: str) -> MatchWon:
-    won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
-    if table.options.money == "none":
-        return won
-    payments = () if seat is None else points_left(line.points, seat, rule="C-O37", below_zero="C-O37")
-    return ended_by(table, won, payments)
+_won = partial(won_by_house_rule, house_rule="C-O37")
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:

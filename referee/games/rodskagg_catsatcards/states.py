@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import phases
-from referee.games._rodskagg.bids import Calls, Contract
+from referee.games._rodskagg import in_play
+from referee.games._rodskagg.bids import Calls
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards, Drawing
-from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
 from referee.value import Value
@@ -121,54 +120,19 @@ class Auction(Value, tag="auction"):
     """Cards discarded, as a mask."""
 
 
-class Playing(Value, tag="playing"):
+class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     """The phase in which cards are played (C23-C37)."""
 
-    table: Table
-    cards: DealtCards
-    contract: Contract | None
-    """``None`` in a duel (C47)."""
-    order: tuple[int, ...]
-    """Seats that still play, clockwise."""
-    after: tuple[int, ...]
-    """Next seat to play, by seat."""
-    turn: int
-    tricks: tuple[int, ...]
     owed: tuple[int, ...] = ()
     """Seats that owe the announcement of C49."""
     redbeards: tuple[int, ...] = ()
     """Seats that announced Redbeard (C41-C42)."""
-    gone: int = 0
-    """Cards played so far, as a mask."""
-    led: int = 0
-    best: int = 0
-    winner: int = 0
-    trick: tuple[tuple[int, str], ...] = ()
-    lead: int = 0
-    """Event number of the lead."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    credited: int = 0
-    """Number of tricks credited without play because no other seat contested them."""
-    question: Question = Question()
-    voids: tuple[Denial, ...] = ()
-
-    @property
-    def played(self) -> int:
-        """Number of tricks played; windows for knocks count them."""
-        return len(self.won) - self.credited
 
 
-class Outcome(Value):
+class Outcome(in_play.DealSoFar, kw_only=True):
     """The result of the play, from which the deal is scored (C34-C55)."""
 
     kind: str
-    tricks: tuple[int, ...]
-    contract: Contract | None
-    """``None`` in a duel (C47)."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    question: Question = Question()
     redbeards: tuple[int, ...] = ()
     """Seats that announced Redbeard (C41-C42)."""
 
@@ -180,8 +144,6 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int
-    tricks_played: int
-    """Number of tricks played; windows for knocks count them."""
     owed: tuple[int, ...] = ()
     """Seats that owe the announcement of C49."""
     thanked: tuple[int, ...] = ()

@@ -1,19 +1,20 @@
 """The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
+from functools import partial
 from itertools import combinations, islice
 from typing import Any, TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Announce, Ask, Discard, KeepCards, Remind, RequestCards, Score
 from referee.cards import texts_of
-from referee.games._rodskagg import ritual, views
+from referee.games._rodskagg import views
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
-from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
@@ -21,14 +22,6 @@ from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
 """The most ways to discard that are offered; a seat with many extra cards has thousands."""
-
-
-def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.has_acts(state.table, deal.RITUAL))
-
-
-def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.has_acts(state.table, deal.RITUAL))
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -80,8 +73,8 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 
 OFFERS: dict[type, Offer] = {
     Drawing: views.drawing,
-    Undealt: _undealt,
-    PickingUp: _picking_up,
+    Undealt: partial(views.undealt, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
     Auction: _auction,
     Playing: _playing,
     Played: _played,
@@ -103,20 +96,15 @@ def to_act(state: State) -> tuple[int, ...]:
             return views.to_play(state)
         case Auction():
             return state.to_speak[:1] if state.holder is None else (state.holder,)
-        case Undealt():
-            return (table.dealer,)
-        case Drawing():
-            return views.to_draw(state)
-        case PickingUp():
-            return views.to_pick_up(state)
         case Played():
             return table.playing if table.penalise else state.owed
-    return ()
+    return views.to_act_before_play(state)
 
 
 def tricks_done(state: State) -> int:
     """C61: Return the number of tricks played in the deal; windows for knocks count them."""
-    return state.played if isinstance(state, Playing) else state.tricks_played if isinstance(state, Played) else 0
+    deal = deal_of(state)
+    return deal.played if deal else 0
 
 
 def due(state: State) -> tuple[DueAct, ...]:

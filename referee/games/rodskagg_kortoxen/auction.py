@@ -2,7 +2,7 @@
 
 from referee.acts import Bid
 from referee.events import PlayEnded
-from referee.games._rodskagg import auction
+from referee.games._rodskagg import auction, in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.facts import AuctionWon
@@ -10,7 +10,6 @@ from referee.games._rodskagg.ritual import PickingUp
 from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
 from referee.visibility import Event
 
 
@@ -32,17 +31,8 @@ def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tu
 
 def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playing:
     """Return the state when the contract is known. The declarer leads to the first trick (B41)."""
-    table = state.table
-    no_tricks = (0,) * table.seats
-    return Playing(
-        table=table,
-        cards=state.cards,
-        contract=Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls),
-        order=table.playing,
-        after=following(table.playing, table.seats),
-        turn=event.seat,
-        tricks=no_tricks,
-    )
+    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
+    return in_play.opened(Playing, state.table, state.cards, event.seat, contract=contract)
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:

@@ -1,6 +1,5 @@
 """The play of the cards, the question, and the exit knock (B41-B57, B67-B68)."""
 
-from datetime import timedelta
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -69,27 +68,12 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """B44-B45, B62-B64, B-O25: Give a complete trick to its winner, or end the play when the deal is decided."""
     if state.trick:
-        return (_taken(state, moment),) if len(state.trick) == len(state.order) else ()
-    done, contract, options = len(state.won), state.contract, state.table.options
-    if contract.bid == RODSKAGG:
-        if done < TRICKS and not options.rodskagg_stop_at_first_loss:
-            return ()
-        lost = any(seat != contract.declarer for seat, _ in state.won)
-        if done < TRICKS and not lost:
-            return ()
-        return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
-    if done == TRICKS:
+        return cards.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
+    if state.contract.bid == RODSKAGG:
+        return cards.end_rodskagg(state, state.contract)
+    if len(state.won) == TRICKS:
         return (PlayEnded(kind="number"),)
     return _uncontested(state) if len(state.order) == 1 else ()
-
-
-def _taken(state: Playing, moment: Moment) -> TrickTaken:
-    """B44, B-O29: Return the trick with its winner. After the fourth trick the grace period for the question
-    begins."""
-    done, grace, until = len(state.won) + 1, state.table.options.question_grace_seconds, None
-    if grace and done == ASKED_AFTER and state.contract.bid != RODSKAGG:
-        until = moment.at + timedelta(seconds=grace)
-    return TrickTaken(seat=state.winner, trick=done, grace_until=until)
 
 
 def _uncontested(state: Playing) -> tuple[Event, ...]:
@@ -159,16 +143,12 @@ card_played = cards.card_played(after_lead)
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """Return the state after a trick. Its winner leads (B45), and may have reached zero (B67)."""
     state = tally.unseen_lead(state, event, number, after_lead)
-    seat, exits, question = event.seat, state.exits, state.question
-    if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
-    rodskagg = state.contract.bid == RODSKAGG
+    seat, exits = event.seat, state.exits
     if counts_tricks(state.table, state.contract, seat):
-        owed = running_total(state.table, state, seat) == 1 and not rodskagg
+        owed = running_total(state.table, state, seat) == 1 and state.contract.bid != RODSKAGG
         if owed is not exits.owed:
             exits = replace(exits, owed=owed)
-    credited = state.credited + event.uncontested
-    return cards.trick_taken(state, seat, number, turn=seat, credited=credited, question=question, exits=exits)
+    return cards.trick_taken(state, event, number, turn=seat, exits=exits)
 
 
 # The question

@@ -8,13 +8,12 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from referee import phases
+from referee.games._rodskagg import in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
 from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.new_hands import Exchanging
-from referee.games._rodskagg.question import Question
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
 from referee.value import Value
@@ -92,59 +91,21 @@ class Exits(Value):
     """True if the last trick brought its winner to zero."""
 
 
-class Playing(Value, tag="playing"):
+class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     """The phase in which cards are played (B41-B57)."""
 
-    table: Table
-    cards: DealtCards
     contract: Contract
-    order: tuple[int, ...]
-    """Seats that still play, clockwise."""
-    after: tuple[int, ...]
-    """Next seat to play, by seat."""
-    turn: int
-    tricks: tuple[int, ...]
     exits: Exits = Exits()
-    gone: int = 0
-    """Cards played so far, as a mask."""
-    led: int = 0
-    best: int = 0
-    winner: int = 0
-    trick: tuple[tuple[int, str], ...] = ()
-    lead: int = 0
-    """Event number of the lead."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    credited: int = 0
-    """Number of tricks credited without play because no other seat contested them."""
-    question: Question = Question()
-    voids: tuple[Denial, ...] = ()
-
-    @property
-    def played(self) -> int:
-        """Number of tricks played; windows for knocks count them."""
-        return len(self.won) - self.credited
 
 
-class Outcome(Value):
+class Outcome(in_play.DealSoFar, kw_only=True):
     """The result of the play, from which the deal is scored, and exit knocks still owed (B58-B80)."""
 
     kind: str
-    tricks: tuple[int, ...]
     exits: Exits = Exits()
-    contract: Contract | None = None
     calls: Calls = ()
     order: tuple[int, ...] = ()
     """Seats that played to the end."""
-    won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number for each trick taken."""
-    credited: int = 0
-    question: Question = Question()
-
-    @property
-    def played(self) -> int:
-        """Number of tricks played."""
-        return len(self.won) - self.credited
 
 
 class Played(Value, tag="played"):

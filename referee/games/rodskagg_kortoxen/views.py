@@ -1,34 +1,20 @@
 """The acts offered to each seat and the fields shown to each viewer. Hands are shown by ``view`` only."""
 
+from functools import partial
+
 from referee.acts import Act, Ask, KnockOut, Score
-from referee.games._rodskagg import ritual, views
+from referee.games._rodskagg import views
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids
 from referee.games._rodskagg.dealing import Drawing
-from referee.games._rodskagg.interned_acts import bids
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
-from referee.games.rodskagg_kortoxen.states import Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import Played, Playing, State, deal_of
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.visibility import Viewer
-
-
-def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
-    return views.undealt(state, seat, ritual.has_acts(state.table, deal.RITUAL))
-
-
-def _picking_up(state: PickingUp[Table], seat: int) -> tuple[Act, ...]:
-    return views.picking_up(state, seat, ritual.has_acts(state.table, deal.RITUAL))
-
-
-def _bidding(state: Auction[Table], seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
-        return ()
-    return bids(seat, allowed_bids(state.highest, auction.cap(state, seat)))
 
 
 def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -63,10 +49,10 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 
 OFFERS: dict[type, Offer] = {
     Drawing: views.drawing,
-    Undealt: _undealt,
-    PickingUp: _picking_up,
+    Undealt: partial(views.undealt, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
     Exchanging: views.exchanging,
-    Auction: _bidding,
+    Auction: partial(views.bidding, cap=auction.cap),
     Playing: _playing,
     Played: _played,
 }
@@ -84,19 +70,11 @@ def to_act(state: State) -> tuple[int, ...]:
             if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
                 return (play.asker(state),)
             return views.to_play(state)
-        case Auction() | Exchanging():
-            return state.to_speak[:1]
-        case Undealt():
-            return (table.dealer,)
-        case Drawing():
-            return views.to_draw(state)
-        case PickingUp():
-            return views.to_pick_up(state)
         case Played():
             if table.penalise:
                 return table.active
             return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
-    return ()
+    return views.to_act_before_play(state)
 
 
 def due(state: State) -> tuple[DueAct, ...]:
