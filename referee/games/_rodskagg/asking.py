@@ -32,7 +32,6 @@ def wrong_time(state: InPlay[Any], cites: Cites, rule: str | None = None) -> Wro
 
 
 def question_asked(state: P, event: QuestionAsked, number: int) -> P:
-    """Return the state in which answers are awaited."""
     return replace(state, question=replace(state.question, event=number, pending=event.of))
 
 

@@ -21,8 +21,6 @@ T = TypeVar("T", bound=phases.Table)
 
 
 class Auction(Value, Generic[T], tag="auction"):
-    """The phase of the auction."""
-
     table: T
     cards: DealtCards
     to_speak: tuple[int, ...]
@@ -37,10 +35,9 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
 
 
 def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[Event, ...]:
-    """Record a bid or a pass of the seat whose turn it is.
+    """Record a bid or a pass of the seat whose turn it is. ``cap`` limits its number; ``None`` is no limit.
 
-    ``cap`` is the highest number that the seat may bid; ``None`` if its points do not limit it. Refuses a second bid
-    of a seat, a bid out of turn, and one that is unknown, too low or above the cap.
+    Refuses a second bid of a seat, a bid out of turn, and one that is unknown, too low or above the cap.
     """
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
@@ -51,8 +48,8 @@ def bid(state: Auction[Any], act: Bid, cap: int | None, cites: Cites) -> tuple[E
 
 
 def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """End the auction after a bid of rödskägg, or when all have spoken. The last bidder is declarer; if all passed,
-    the play ends (A24-A25, B37)."""
+    """End the auction after rödskägg, or when all have spoken: the last bidder is declarer, or all have passed
+    (A24-A25, B37)."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -61,7 +58,6 @@ def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
-    """Return the state after a bid or a pass."""
     calls = (*state.calls, (event.seat, event.bid))
     highest = state.highest if event.bid == PASS else event.bid
     return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)

@@ -8,7 +8,7 @@ from referee.value import BidNumber, Value
 
 BidValue = BidNumber | Literal["pass", "rodskagg"]
 Calls = tuple[tuple[int, BidValue], ...]
-"""Pairs of seat and bid or pass, in the order in which they were spoken."""
+"""Seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = (1, 2, 3, 4, 5, 6, "rodskagg")
 """Bids from low to high (A17, B28)."""
 _HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
@@ -17,8 +17,6 @@ PASS: Literal["pass"] = "pass"
 
 
 class Contract(Value):
-    """The contract: declarer, bid, and all calls of the auction (A26, B38-B40, C21)."""
-
     event: int
     declarer: int
     bid: BidValue
@@ -31,7 +29,7 @@ def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
 
 
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """A-O20, B32: Return the bids that these points allow. ``None`` is no limit, and rödskägg is always allowed."""
+    """A-O20, B32: Return the bids that these points allow: rödskägg always, and all if ``None``."""
     return BIDS if points is None else tuple(bid for bid in BIDS if isinstance(bid, str) or bid <= points)
 
 

@@ -20,7 +20,7 @@ HAND = 6
 
 
 class DealtCards(Value):
-    """The cards of a deal, and the number of the event that dealt them."""
+    """The cards of a deal. Hands are bit masks by seat; a closed hand holds every card not yet seen."""
 
     event: int
     hands: tuple[int, ...]
@@ -28,7 +28,7 @@ class DealtCards(Value):
     known: bool
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """Number of the event in which the dealer said "knack för kort och felgiv"; 0 if not said or not a rule."""
+    """Event in which the dealer said "knack för kort och felgiv"; 0 if not said or no rule."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
@@ -66,7 +66,7 @@ def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
 
 
 def six_each(table: Table) -> tuple[int, ...]:
-    """Return the right number of cards by seat: six, or 0 for a seat that is not in the deal."""
+    """Return the right number of cards by seat; 0 for a seat outside the deal."""
     return tuple([HAND if seat in table.playing else 0 for seat in range(table.seats)])
 
 
@@ -138,10 +138,7 @@ def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
-    """Return the dealt cards with hands as masks.
-
-    A closed hand may hold every card. In a tally no card is ever played, so hands are empty.
-    """
+    """Return the dealt cards. In a tally no card is ever played, so closed hands are empty."""
     closed = 0 if table.tally else ALL
     hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
@@ -158,7 +155,7 @@ def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """The phase of drawing cards, for the first deal or for the lead in a duel. ``contenders`` still draw."""
+    """The phase of drawing cards for the first deal or the lead in a duel; ``contenders`` still draw."""
 
     table: T
     contenders: tuple[int, ...]

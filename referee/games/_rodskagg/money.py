@@ -7,8 +7,7 @@ from referee.events import DealScored, MatchWon, Payment
 from referee.phases import ended_by
 
 Negative = Literal["zero", "absolute", "signed"]
-"""Payment for a score below zero (B-O21): nothing, its absolute value, or the negative number, which the winner pays.
-"""
+"""Payment for a score below zero (B-O21): nothing, its absolute value, or an amount from the winner."""
 
 
 def points_left(

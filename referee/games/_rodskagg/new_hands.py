@@ -49,14 +49,12 @@ def may_request(cards: DealtCards, seat: int) -> bool:
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
     """Return whether a request need not name the cards received.
 
-    True if the house deals, if hands are closed, or if the known stock has enough cards for every request. Otherwise
-    only the table knows the new cards (A-O24).
+    It must if only the table knows them: hands are open, and the known stock is too small for every request (A-O24).
     """
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
 def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
-    """Return whether the known stock has six cards for each request that names none."""
     free = set(cards.stock).difference(*(received for _, received in asked))
     return len(free) >= HAND * sum(not received for _, received in asked)
 
@@ -114,7 +112,6 @@ def _unavailable(state: Exchanging[Any], seat: int) -> int:
 
 
 def hand_requested(state: Exchanging[T], event: HandRequested, number: int) -> Exchanging[T]:
-    """Return the state after a request for a new hand."""
     return replace(state, to_speak=state.to_speak[1:], asked=(*state.asked, (event.seat, event.cards or ())))
 
 

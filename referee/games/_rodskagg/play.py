@@ -32,12 +32,11 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Return the decision on a card that a seat plays.
+    """Return the decision on a card: refused out of turn, before the question is answered, and if not held.
 
-    The decision refuses a card out of turn, before the question is answered, or that the seat does not hold.
-    ``before_the_lead`` refuses a lead, or returns the breaches that it makes. ``revoked`` refuses a revoke, given the
-    cards of the suit led that the seat holds, or returns the breach. ``revoke_shown`` returns the breach when a card
-    disproves an earlier claim of a closed hand.
+    ``before_the_lead`` refuses a lead, or returns its breaches. ``revoked`` does so for a revoke, given the cards of
+    the suit led that the seat holds. ``revoke_shown`` returns the breach if a card disproves an earlier claim of a
+    closed hand.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -67,7 +66,6 @@ def play(
 
 
 def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
-    """Return the refusal for a seat that may not play now."""
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:

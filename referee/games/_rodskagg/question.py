@@ -14,14 +14,14 @@ Answers = tuple[tuple[int, Literal["play", "fold"], int], ...]
 
 
 class Question(Value):
-    """The state of the question after trick four (A33-A37, B46-B52, C30-C32)."""
+    """The state of the question."""
 
     event: int = 0
-    """Number of the event that put the question; 0 if it was not put."""
+    """Event that put the question; 0 if not put."""
     pending: tuple[int, ...] = ()
     answers: Answers = ()
     forgotten: int = 0
-    """Number of the event whose lead made the question too late; 0 if no lead did."""
+    """Event of the lead that made the question too late, or 0."""
     grace_until: datetime | None = None
 
 

@@ -26,8 +26,6 @@ T = TypeVar("T", bound=Table)
 
 
 class Undealt(Value, Generic[T], tag="undealt"):
-    """The phase before the cards are dealt."""
-
     table: T
     cut: bool = False
 
@@ -50,26 +48,23 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 
 
 class RitualRules(Value):
-    """The rules of the ritual in one game."""
-
     cites: Cites
     applies: Callable[[Any], bool]
-    """Returns whether the ritual is played at this table. In a tally it is played without acts."""
+    """Returns whether the ritual is played at this table, in a tally without acts."""
     price: Callable[[Any, str], int]
     """Returns the points that an offence costs at this table; 0 if it is refused instead."""
     breach: Callable[..., Breach]
-    """Makes a breach of: table, offence, seat, tricks until it lapses, events that show it, and ``rule`` if the
-    offence has several."""
+    """Makes a breach of table, offence, seat, tricks until it lapses, events that show it, and ``rule`` if there are
+    several."""
     may_misdeal: Callable[[Any], bool]
     """Returns whether a wrong number of cards may be dealt, to be found on picking up."""
     keeps_stock: Callable[[Any], bool]
-    """Returns whether the stock is needed."""
     after_pick_up: Callable[[Any, DealtCards], Any]
     """Returns the phase that follows when all have taken up their cards."""
 
 
 def has_acts(table: Any, rules: RitualRules) -> bool:
-    """Return whether the ritual is played by acts at this table."""
+    """Return whether acts record the ritual at this table."""
     return rules.applies(table) and not table.tally
 
 

@@ -30,13 +30,10 @@ def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
 
 
 class ScoreRule(NamedTuple):
-    """A row that a seat writes: its points, the unit that they are written for, and the rule."""
-
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Unit of the points. They are written for each trick taken, or each before (``early_trick``) or after the
-    question (``late_trick``). Otherwise they are written once: for the contract, for the contract with the tricks of
-    others (``lost_tricks``), for the answer, or for the lead that made the question too late."""
+    """Unit: each trick taken, or each before or after the question; otherwise once, for the contract, the contract
+    with the tricks of others, the answer, or the lead that made the question too late."""
     rule: str
 
 
@@ -66,7 +63,6 @@ def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple
 
 
 def penalties(ledger: Ledger) -> tuple[Entry, ...]:
-    """Return an entry for each penalty of the deal."""
     return tuple(
         Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
         for penalty in ledger.penalties
@@ -141,7 +137,6 @@ def shared_detail(table: Table, deal: DealSoFar, duel: bool) -> SharedDetail:
 
 
 def noted_breaches(ledger: Ledger) -> list[Noted]:
-    """Return the breaches without a price."""
     return [
         {
             "offence": note.breach.offence,

@@ -85,7 +85,6 @@ class Sheet(Value):
 SHOWN_BY_TALLY = frozenset(("fold_question", "exit_knock"))
 """Offences that the entered tricks and answers show."""
 BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_count"))
-"""Offences that happen before the auction."""
 MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
 
@@ -202,7 +201,6 @@ def _placed_knocks(knocks: tuple[KnockTold, ...]) -> list[_Placed]:
 
 
 def _optional(result: Any, name: str) -> tuple[Any, ...]:
-    """Return a field that only some games have; empty if it is missing."""
     content: tuple[Any, ...] = getattr(result, name, None) or ()
     return content
 
@@ -245,7 +243,7 @@ def _check_order(state: State, result: Any, sheet: Sheet) -> None:
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    """Return the seat that remains when all others have folded; ``None`` if several remain."""
+    """Return the seat that remains when all others have folded."""
     folded = {seat for seat, answer in result.answers if answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None

@@ -62,7 +62,6 @@ def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None
 
 
 def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
-    """Return the two answers to the question for the seat that must answer next."""
     if seat != state.question.pending[0]:
         return ()
     return Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold")
@@ -77,7 +76,7 @@ def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def may_lead(state: InPlay[Any], seat: int) -> bool:
-    """Return whether the seat is next to play; in a tally, whether it may have taken the trick."""
+    """Return whether the seat may play next, or in a tally may have taken the trick."""
     return seat == state.turn or (state.table.tally and seat in state.order)
 
 
@@ -85,7 +84,7 @@ def may_lead(state: InPlay[Any], seat: int) -> bool:
 
 
 def to_play(state: InPlay[Any]) -> tuple[int, ...]:
-    """Return the seat that plays next; in a tally the seats that may have taken the trick."""
+    """Return the seats for which ``may_lead`` is true."""
     return state.order if state.table.tally else (state.turn,)
 
 

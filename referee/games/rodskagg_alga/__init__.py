@@ -25,7 +25,7 @@ from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
 START = 12
-"""Points of each player at the start (A6)."""
+"""Points at the start (A6)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -38,7 +38,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the state of a match just opened. The first dealer is as given, or seat 0 (A-O16)."""
+    """Return the first state. The first dealer is as given, or seat 0 (A-O16)."""
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 

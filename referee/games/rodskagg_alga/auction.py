@@ -30,6 +30,5 @@ def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playin
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:
-    """Return the state when all have passed."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats, calls=state.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome)

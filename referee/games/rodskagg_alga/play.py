@@ -110,7 +110,6 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

@@ -46,7 +46,6 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line of the deal and its consequences, for a correction."""
     return scored(state.table, state.outcome)
 
 
@@ -174,5 +173,4 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Undealt[Table]:
-    """Return the state before a duel."""
     return Undealt(table=replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))

@@ -48,7 +48,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the seats that act next."""
     match state:
         case Playing():
             if state.question.pending:
@@ -60,7 +59,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that the rules demand before the play continues."""
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:
@@ -87,7 +85,6 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """Return the match as this viewer may see it."""
     deal = deal_of(state)
     return shown(
         state,

@@ -28,10 +28,10 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""The rules that a dismissed knock and its fine cite. Reasons nothing and late cite one rule, so that a ruling does
-not reveal the reason."""
+"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
+reason."""
 START = 12
-"""Points of each player at the start (C5)."""
+"""Points at the start (C5)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -44,7 +44,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the state of a match just opened. Cards are drawn for the first deal, unless its dealer is given."""
+    """Return the first state. Cards are drawn for the deal, unless the dealer is given."""
     no_totals = (None,) * len(opened.players)
     table = table_of(Table, opened, options=options_of(Options, opened), told=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)

@@ -55,7 +55,6 @@ def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tu
 
 
 def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
-    """Return the state after a declaration."""
     return replace(state, to_speak=state.to_speak[1:], calls=(*state.calls, (event.seat, event.bid)))
 
 

@@ -71,7 +71,6 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 
 def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[Table]:
-    """Return the state when the leader of the duel is known."""
     return Undealt(table=replace(state.table, lead=event.seat))
 
 
@@ -157,7 +156,6 @@ def may_request(state: Auction, seat: int) -> bool:
 
 
 def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
-    """Return the refusal for a seat that may not get or waive replacement cards."""
     if state.calls:
         return WrongPhase("bidding_begun", "C13")
     if state.holder not in (None, seat):
@@ -224,7 +222,6 @@ def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
 
 
 def card_given(state: Auction, event: CardGiven, number: int) -> Auction:
-    """Return the state after one more card."""
     cards, hands, counts = state.cards, list(state.cards.hands), list(state.cards.counts)
     counts[event.seat] += 1
     if event.card is not None:
@@ -239,7 +236,6 @@ def card_given(state: Auction, event: CardGiven, number: int) -> Auction:
 
 
 def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
-    """Return the state after a seat waived more cards."""
     return replace(state, kept=(*state.kept, event.seat))
 
 

@@ -131,7 +131,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 DealSoFar = Playing | Outcome
-"""The state from which tricks are scored, of a deal while it is played or after it."""
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
@@ -211,7 +210,6 @@ def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
 
 
 def announced(state: P, event: Announced, number: int) -> P:
-    """Return the state after the announcement near zero."""
     owed = tuple(seat for seat in state.owed if seat != event.seat)
     return replace(state, table=with_near_zero(state.table, event.seat, event.total), owed=owed)
 

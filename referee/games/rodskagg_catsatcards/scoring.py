@@ -91,7 +91,6 @@ def may_thank(state: Played, seat: int) -> bool:
 
 
 def announced(state: Played, event: Announced, number: int) -> Played:
-    """Return the state after thanks, or after the announcement near zero."""
     if event.what == "thanks":
         return replace(state, thanked=(*state.thanked, event.seat))
     return near_zero_announced(state, event, number)
@@ -252,7 +251,6 @@ def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]
 
 
 def duel_called(state: Undealt[Table], event: DuelCalled, number: int) -> Drawing[Table] | Undealt[Table]:
-    """Return the state before a duel. Cards are drawn for its lead (C48)."""
     return undealt(replace(state.table, playing=event.seats, dealer=event.dealer, duel=True))
 
 

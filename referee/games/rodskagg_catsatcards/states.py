@@ -1,7 +1,4 @@
-"""The phases of a match and their fields (C5-C62).
-
-Hands are bit masks by seat. With closed hands every mask holds all cards not yet seen.
-"""
+"""The phases of a match and their fields (C5-C62)."""
 
 from typing import Annotated, Literal
 
@@ -93,8 +90,6 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Table(phases.Table):
-    """The facts of the match that hold during a whole deal."""
-
     options: Options
     told: tuple[int | None, ...]
     """Values near zero by seat that the seat has announced or that were passed over, if still its total (C-O24)."""

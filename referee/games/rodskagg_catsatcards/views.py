@@ -82,7 +82,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the seats that act next."""
     table = state.table
     match state:
         case Playing():
@@ -102,13 +101,11 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def tricks_done(state: State) -> int:
-    """C61: Return the number of tricks played in the deal; windows for knocks count them."""
-    deal = deal_of(state)
-    return deal.played if deal else 0
+    deal_so_far = deal_of(state)
+    return deal_so_far.played if deal_so_far else 0
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that the rules demand before the play continues."""
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -140,15 +137,15 @@ class More(TypedDict, total=False):
     """True if the question was put too late or never."""
 
 
-def _more(state: State, hand: play.DealSoFar | None) -> More:
+def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
     more: More = {}
     if state.table.duel:
         more |= {"duel": list(state.table.playing), "lead": state.table.lead}
     if isinstance(state, Auction) and state.holder is not None:
         more |= {"discarding": state.holder, "discards": state.extra}
-    if isinstance(state, Playing | Played) and hand is not None:
-        more |= {"near_zero": list(state.owed), "redbeards": list(hand.redbeards)}
-        if hand.question.forgotten:
+    if isinstance(state, Playing | Played) and deal_so_far is not None:
+        more |= {"near_zero": list(state.owed), "redbeards": list(deal_so_far.redbeards)}
+        if deal_so_far.question.forgotten:
             more["forgotten"] = True
     return more
 
@@ -160,16 +157,15 @@ def carried(state: State) -> dict[str, Any]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """Return the match as this viewer may see it."""
-    table, hand = state.table, deal_of(state)
+    table, deal_so_far = state.table, deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
         tricks_done=tricks_done(state),
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
-        **views.cards_shown(state, viewer, hand),
-        **views.play_shown(state, hand),
+        **views.cards_shown(state, viewer, deal_so_far),
+        **views.play_shown(state, deal_so_far),
         due=due(state),
-        more=_more(state, hand) or None,
+        more=_more(state, deal_so_far) or None,
     )

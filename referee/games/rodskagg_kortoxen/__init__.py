@@ -28,7 +28,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 START = 12
-"""Points of each player at the start (B7)."""
+"""Points at the start (B7)."""
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -44,8 +44,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the state of a match just opened. Cards are drawn for the first deal, unless its dealer is given
-    (B14)."""
+    """Return the first state. Cards are drawn for the deal, unless the dealer is given (B14)."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -54,8 +53,8 @@ def start(opened: events.MatchOpened) -> State:
 
 OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""The rules that a dismissed knock and its fine cite. Reasons nothing and late cite one rule, so that a ruling does
-not reveal the reason."""
+"""Rules that dismissed knocks and fines cite. Nothing and late share one, so that a ruling does not reveal the
+reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:

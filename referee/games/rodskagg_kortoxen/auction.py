@@ -36,7 +36,6 @@ def auction_won(state: Auction[Table], event: AuctionWon, number: int) -> Playin
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:
-    """Return the state when all have passed."""
     no_tricks = (0,) * state.table.seats
     outcome = Outcome(kind=event.kind, tricks=no_tricks, calls=state.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome)

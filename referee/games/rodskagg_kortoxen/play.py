@@ -249,7 +249,6 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score."""
     outcome = Outcome(
         kind=event.kind,
         tricks=state.tricks,

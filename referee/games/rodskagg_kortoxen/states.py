@@ -1,7 +1,4 @@
-"""The phases of a match and their fields (B7, B16-B80).
-
-Hands are bit masks by seat. With closed hands every mask holds all cards not yet seen.
-"""
+"""The phases of a match and their fields (B7, B16-B80)."""
 
 from typing import Annotated, Literal
 
@@ -77,8 +74,6 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Table(phases.Table):
-    """The facts of the match that hold during a whole deal."""
-
     options: Options
 
 

@@ -42,8 +42,8 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played(state: Played, seat: int) -> tuple[Act, ...]:
-    table, hand = state.table, state.outcome
-    out = (KnockOut(seat=seat),) if hand.kind == "number" and play.may_knock_out(table, hand, seat) else ()
+    table, outcome = state.table, state.outcome
+    out = (KnockOut(seat=seat),) if outcome.kind == "number" and play.may_knock_out(table, outcome, seat) else ()
     return (*out, Score(seat=seat)) if table.penalise else out
 
 
@@ -59,7 +59,6 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the seats that act next."""
     table = state.table
     match state:
         case Playing():
@@ -78,7 +77,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that the rules demand before the play continues."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
@@ -94,15 +92,14 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    """Return the match as this viewer may see it."""
-    hand = deal_of(state)
+    deal_so_far = deal_of(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
-        tricks_done=hand.played if hand else 0,
+        tricks_done=deal_so_far.played if deal_so_far else 0,
         **({"dealer": None} if isinstance(state, Drawing) else {}),
-        **views.cards_shown(state, viewer, hand),
-        **views.play_shown(state, hand),
+        **views.cards_shown(state, viewer, deal_so_far),
+        **views.play_shown(state, deal_so_far),
         due=due(state),
     )
