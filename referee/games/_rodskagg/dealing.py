@@ -20,7 +20,7 @@ HAND = 6
 
 
 class DealtCards(Value):
-    """The cards of a deal. Hands are bit masks by seat; a closed hand holds every card not yet seen."""
+    """The cards of a deal. Hands are bit masks by seat; a closed hand has the bits of all cards."""
 
     event: int
     hands: tuple[int, ...]

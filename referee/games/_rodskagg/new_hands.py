@@ -79,7 +79,7 @@ def _in_turn(state: Exchanging[Any], seat: int, cites: Cites) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: Cites) -> None:
-    """Raises AgainstTheRules if the request is not allowed or has the wrong number of cards; NoSuchCard if a card is
+    """Raise AgainstTheRules if the request is not allowed or has a wrong number of cards, NoSuchCard if a card is
     elsewhere."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
