@@ -16,7 +16,7 @@ LOOKED_AT := tests/games/test_counts.py tests/games/test_every_moment.py tests/g
 	tests/games/test_sisters_at_random.py $(wildcard tests/games/test_*_playouts.py)
 JUDGES := build/programs/.unpacked
 
-.PHONY: help run demo test check lint examples openapi coverage clients browser mutants bench soak faults lock clean needs-node needs-java
+.PHONY: help run demo test check lint describe openapi/openapi.json.made coverage clients browser mutants bench soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -36,7 +36,7 @@ check: $(DEV) ## lint, format, types, import directions, openapi.json up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py
-	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make openapi'; exit 1; }
+	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
 
 # To hold an example against its schema Spectral puts what they refer to in place of all references and compiles that,
 # for each answer anew. Of an event it is 66 topics with the 37 acts of `request` in each, as far inside one another:
@@ -46,13 +46,18 @@ lint: $(NODE) ## openapi.json by Spectral, the rules of OWASP and Redocly: nothi
 	cd tests/clients && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true node_modules/.bin/redocly lint \
 		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
 
-openapi: $(RUN) ## write openapi/openapi.json anew
-	mkdir -p openapi
+describe: $(DEV) ## write all that is made from the code: openapi.json with its examples, rulebook pages, pictures
+	$(MAKE) --no-print-directory openapi/openapi.json.made
+	$(BIN)/python -m tests.conformance.examples
+	$(MAKE) --no-print-directory openapi/openapi.json.made
+	$(BIN)/python -m tests.rulebook_pages
+	$(BIN)/python -m tests.support.structure
+	$(BIN)/python -m tests.support.score_sheet
+
+# The examples are played over HTTP against this description, and it holds the examples: so it is made before and after.
+openapi/openapi.json.made:
 	$(BIN)/knacka openapi > openapi/openapi.json.new
 	mv openapi/openapi.json.new openapi/openapi.json
-
-examples: $(DEV) ## take the examples of the description anew from matches played over HTTP
-	$(BIN)/python -m tests.conformance.examples
 
 coverage: $(DEV) ## branch coverage of the games
 	$(BIN)/pytest -n $(WORKERS) --cov=referee/games --cov-report=term-missing:skip-covered

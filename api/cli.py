@@ -29,6 +29,7 @@ from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.damaged import DamagedRow
+from referee.store.rows import OlderStore
 from referee.store.store import construct
 
 ALL = "all"
@@ -155,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1
-    except ClockWrong as wrong:
+    except (ClockWrong, OlderStore) as wrong:
         print(wrong, file=sys.stderr)
         return NOT_STARTED
     except DamagedCell as cell:

@@ -23,6 +23,8 @@ from api.runtime.service import Service
 
 GRACE_SECONDS = 6
 """Seconds to answer what was received before the signal. Streams end at once, and an act is answered sooner."""
+LONG_GRACE_SECONDS = 4
+"""Seconds after the signal until work on a long match is given up, early enough to answer 503."""
 END_SECONDS = 9.0
 """Seconds from the signal to the end of the process, whatever still hangs."""
 UNANSWERED = 4
@@ -91,6 +93,7 @@ class Server(uvicorn.Server):
         service: Service | None = self.config.app.state.get("service")
         if service is not None:
             service.hub.close()
+            asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_whole)
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
         await super().shutdown(sockets)
         if self.unanswered:

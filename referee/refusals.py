@@ -9,6 +9,7 @@ Order of precedence, when several apply: match over (``MatchOver``), the seat is
 cannot be (``NoSuchCard``), and last the rules of the game (``AgainstTheRules``).
 """
 
+from functools import partial
 from typing import Any, ClassVar
 
 
@@ -21,6 +22,10 @@ class Refused(Exception):
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
         self.code, self.rule, self.facts = code, rule, facts
+
+    def __reduce__(self) -> Any:
+        """Return how a copy is made in a different process."""
+        return partial(type(self), **self.facts), (self.code, self.rule)
 
 
 class MatchOver(Refused):

@@ -100,12 +100,17 @@ def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ..
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
 
+SALT_BYTES = 16
+"""Bytes of the salt of a row."""
+
+
 class Recorded(msgspec.Struct, frozen=True):
     """A fact in its place: event number ``originator_version`` of match ``originator_id``.
 
     ``actor`` is who acted; ``act_id`` the id of the act that made it (its Idempotency-Key) and ``digest`` what was
     asked; ``prev`` the SHA-256 of the row before it in the match. ``request``: what was asked, as JSON, with the
-    first event of an act; ``None`` with the others, and where nobody asked.
+    first event of an act; ``None`` with the others, and where nobody asked. ``salt``: random bytes that only the row
+    shows; empty for an event that is not stored.
     """
 
     originator_id: UUID
@@ -117,3 +122,4 @@ class Recorded(msgspec.Struct, frozen=True):
     prev: str
     event: Event
     request: msgspec.Raw | None = None
+    salt: bytes = b""

@@ -85,7 +85,7 @@ CLIENTS = GUIDES.parents[1] / "tests" / "clients"
     "place", [*sorted(GUIDES.iterdir()), *sorted(CLIENTS.glob("*/play.*"))], ids=lambda place: place.name
 )
 def test_no_key_of_an_act_can_be_guessed(place: Path) -> None:
-    """Guides and clients are imitated. Who guesses a key, and has the rest, knows the row by its leaf."""
+    """Guides and clients are imitated. A key that is not random may be that of another act."""
     text = place.read_text("utf-8")
     guessed = re.findall(r""""Idempotency-Key": "[^"]+"|act-\$?\{""", text)
     assert not guessed

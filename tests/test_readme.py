@@ -1,4 +1,4 @@
-"""The README is true: its commands are run as they stand, against a service."""
+"""The commands of the README and of the guide for operators work as they are written."""
 
 import os
 import re
@@ -11,17 +11,19 @@ import httpx
 from tests.api.club import found
 from tests.api.serving import knacka, running, served
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+OPERATING = (ROOT / "openapi" / "guides" / "operating.md").read_text(encoding="utf-8")
 
 
-def commands_below(heading: str) -> list[str]:
-    """Return the blocks of commands below a heading."""
-    below = README[README.index(f"\n## {heading}\n") + 4 :].partition("\n## ")[0]
+def commands_below(page: str, heading: str) -> list[str]:
+    """Return the blocks of commands below a heading of a page."""
+    below = page[page.index(f"\n## {heading}\n") + 4 :].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", below, re.DOTALL)
 
 
-def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None:
-    blocks = commands_below("A match, by hand")
+def test_the_match_by_hand_works(sqlite_url: str, tmp_path: Path) -> None:
+    blocks = commands_below(README, "A match, by hand")
     with served(sqlite_url) as address:
         script = "set -eu\n" + "\n".join(blocks).replace("localhost:8000", address)
         done = subprocess.run(
@@ -34,7 +36,7 @@ def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None
         )
     assert done.returncode == 0, done.stderr
     said = done.stdout
-    told = [
+    expected = [
         '"rule":"B34"',
         '"allowed":["pass",3,4,5,6,"rodskagg"]',
         '"verdict":"upheld"',
@@ -43,14 +45,14 @@ def test_the_match_by_hand_goes_as_told(sqlite_url: str, tmp_path: Path) -> None
         '"pending":[{"seat":2,"points":5',
         '"id":"B42"',
     ]
-    places = [said.find(text) for text in told]
-    assert -1 not in places, f"not said: {told[places.index(-1)]}\n{said}"
+    places = [said.find(text) for text in expected]
+    assert -1 not in places, f"not said: {expected[places.index(-1)]}\n{said}"
     assert places == sorted(places)
 
 
-def test_the_first_club_of_a_server_is_founded_as_told(sqlite_url: str) -> None:
-    """Beside a service at which nobody founds a club or opens a match without a key."""
-    lines = [line for block in commands_below("For a club, on a server") for line in block.splitlines()]
+def test_the_first_club_is_founded_by_the_guide(sqlite_url: str) -> None:
+    """The service lets no stranger found a club or open a match."""
+    lines = [line for block in commands_below(OPERATING, "Found the first club") for line in block.splitlines()]
     (command,) = (line for line in lines if line.startswith("knacka club found "))
     closed = {"KNACKA_ANYBODY_FOUNDS": "false", "KNACKA_ANYBODY_OPENS": "false"}
     with running(sqlite_url, **closed) as process, httpx.Client(base_url=process.address, timeout=30) as client:
@@ -68,13 +70,22 @@ def test_the_first_club_of_a_server_is_founded_as_told(sqlite_url: str) -> None:
             assert answer.status_code == 201, answer.text
 
 
+def test_the_readme_has_at_most_900_words() -> None:
+    assert len(README.split()) <= 900
+
+
+def test_every_link_of_the_readme_leads_to_a_file() -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert "://" in link or (ROOT / link).exists(), link
+
+
 def test_the_two_commands_come_first() -> None:
     assert README.index("make run") < README.index("make test") < README.index("## ")
 
 
 def test_the_changelog_has_a_list_under_each_heading() -> None:
-    """Each item in a line of its own, none apart from the others: git puts the items of two branches together."""
-    text = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    """Each item has one line, so that git can merge the items of two branches."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     _, _, *parts = re.split(r"^#+ .+\n", text, flags=re.MULTILINE)  # nothing, what the file is, and by heading
     assert any(parts)
     for part in parts:

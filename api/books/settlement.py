@@ -9,15 +9,17 @@ from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
-from api.runtime.service import Service, service_of
+from api.runtime.service import service_of
 from referee.settlement import Basis, Settlement, settlement
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.store.store import Referee
+from referee.store.whole import read_whole
 
 
-def read_settlement(service: Service, match: Match, basis: Basis, provisional: bool) -> bytes:
-    """What the match comes to at its version, encoded. Touches the database."""
-    history = service.referee.history(match.id, to=match.version)
+def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: bool) -> bytes:
+    """Return what the match amounts to at its version, encoded. It touches the database."""
+    history = read_whole(referee, match.id, match.version)
     found = settlement(
         history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members
     )
@@ -53,5 +55,5 @@ async def get_settlement(request: Req, match: MatchId, min_version: MinVersion =
     tag = tag_of(seen.version, *(("provisional",) if provisional else ()))
     if has := held(request, tag):
         return not_modified(has)
-    body = await in_long_thread(read_settlement, service, seen, basis, provisional)
+    body = await in_long_thread(service.desk.whole, seen.version, read_settlement, seen, basis, provisional)
     return await long_reply(request, body, tag)

@@ -1,6 +1,7 @@
 """The call that gives the file of a case."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from uuid import UUID
 
 from litestar import get
@@ -18,13 +19,15 @@ from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import HTML, JSON, Reply, encode, not_modified
 from api.http.threads import in_long_thread
-from api.runtime.service import Service, service_of
+from api.runtime.service import service_of
 from projections.cases import Entry, Listed
 from projections.visibility import Sight
 from referee.officials.events.cases import CaseRuled
 from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.store.store import Referee
+from referee.store.whole import read_whole
 from referee.visibility import Viewer
 
 
@@ -37,20 +40,9 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
         raise Problem("for_parties", case=case.case)
 
 
-def _drafted(
-    service: Service,
-    match: Match,
-    found: tuple[Entry, ...],
-    caller: Caller,
-    viewer: Viewer,
-    language: Language,
-) -> Draft:
-    """What the match tells of the case. Touches the database."""
-    at = utc_now()
-    case = case_of(match, found, match.version, language, at)
-    _must_concern(case, viewer)
-    history = service.referee.history(match.id, to=match.version)
-    return draft(match, case, history, caller, language, at)
+def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
+    """Return what the match says of the case. It touches the database."""
+    return draft(match, case, read_whole(referee, match.id, match.version), caller, language, at)
 
 
 def _written(
@@ -104,7 +96,10 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
     if (last := entries[-1].event) > seen.version:  # the book has heard of it before this process
         seen, caller = await service.access.sees(request, match, last)
     viewer = caller.sees_as(entries[0].event <= seen.public_to)
-    drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
+    at = utc_now()
+    told_of = case_of(seen, entries, seen.version, language, at)
+    _must_concern(told_of, viewer)
+    drafted = await in_long_thread(service.desk.whole, seen.version, read_draft, seen, told_of, caller, language, at)
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)

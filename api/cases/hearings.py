@@ -1,6 +1,5 @@
 """What is said and ruled in a case."""
 
-from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -23,7 +22,6 @@ from api.matches.schemas import EventSeen, event_seen
 from api.runtime.service import Service, match_of, service_of
 from projections.protocols import Protocol
 from referee import rulebook, wire_types
-from referee.history import History
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.requests import (
     Appeal,
@@ -40,6 +38,7 @@ from referee.ruleset import Moment
 from referee.store.clock import utc_now
 from referee.store.command import Busy, Stale
 from referee.store.match import Match
+from referee.store.whole import decide
 from referee.value import SeatSent, Value, Version
 from referee.visibility import Recorded
 
@@ -230,12 +229,13 @@ async def _preview(request: Req, service: Service, match: Match, caller: Caller,
     expected, at, actor = expected_by(request), utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
-    history = History(partial(service.referee.history, match.id, to=match.version))
-    moment = Moment(match.version, at, "", actor, history)
-    events, _ = await in_long_thread(match.procedure.take, match.standing, asked, moment)
+    moment = Moment(match.version, at, "", actor)
+    decided = await in_long_thread(service.desk.whole, match.version, decide, match, asked, moment)
+    if decided.refused is not None:
+        raise decided.refused
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
-        for number, event in enumerate(events, match.version + 1)
+        for number, event in enumerate(decided.events, match.version + 1)
         if not isinstance(event, ShuffleCommitted)  # which comes last, and of a seed that there is not yet
     ]
     entries = await entries_to(service, match, asked.case, match.version, caller)

@@ -14,6 +14,7 @@ from api.maintenance.restore import NotEmpty, place, proved, refuse_what_is_ther
 from api.settings import Settings
 from referee.store.clock import utc_now
 from referee.store.connection import SqliteFile, place_of
+from referee.store.rows import OlderStore
 
 ENDS = ".knacka"
 PARTIAL = ".part"
@@ -103,6 +104,8 @@ def restore(settings: Settings, given: argparse.Namespace) -> int:
                     raise NotDone("nothing is restored: take another backup" if not check else "it is not whole")
                 if not check:
                     place(url, store)
+    except OlderStore as older:
+        raise NotDone(f"nothing is restored: {older}") from None
     except (Damaged, NotEmpty, FileNotFoundError, IsADirectoryError) as why:
         raise NotDone(str(why)) from None
     taken_at = f"{archive.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"

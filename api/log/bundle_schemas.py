@@ -48,7 +48,8 @@ Stored = Annotated[
     str,
     Meta(
         title="LogState",
-        description="The bytes of a row as they are stored, JSON, in base64.",
+        description="The bytes of a row as they are stored, JSON, in base64. Its `salt`, 16 random bytes, is shown "
+        "nowhere else: so the hash of a row reveals nothing to a caller who does not get the row.",
         extra_json_schema={"pattern": "^[A-Za-z0-9+/]+={0,2}$", "maxLength": 2 * EVENT_BYTES_MAX},
     ),
 ]

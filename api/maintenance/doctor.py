@@ -24,6 +24,7 @@ from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.log import LOG_ID
+from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
 """Less free space than this will not last: a rebuild writes the books a second time."""
@@ -249,6 +250,11 @@ def _of_rows(stored: Stored) -> Ills:
     with stored.events.connect() as connection:
         if not inspect(connection).has_table(stored.rows_table.name):
             return
+    try:
+        stored.refuse_older()
+    except OlderStore as older:
+        yield str(older)
+        return
     more = 0
     for place, (kind, row) in enumerate(damages(stored)):
         if place >= SOME:

@@ -14,10 +14,12 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    LargeBinary,
     QueuePool,
     TableClause,
     Text,
     Uuid,
+    cast,
     column,
     create_engine,
     event,
@@ -34,6 +36,7 @@ from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.projection import Book
 from referee.store.connection import SqliteFile, place_of
+from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The id of an aggregate: 32 digits on SQLite, which takes any text for one."""
@@ -102,6 +105,13 @@ class Stored:
         """The position of the last event of the log, or 0."""
         with self.events.connect() as connection:
             return connection.scalar(select(func.max(self._position))) or 0
+
+    def refuse_older(self) -> None:
+        """Raise :class:`~referee.store.rows.OlderStore` if an earlier commit stored the rows."""
+        query = select(cast(self.rows_table.c.state, LargeBinary)).limit(1)
+        with self.events.connect() as connection:
+            first = connection.scalars(query.order_by(self._position)).all()
+            refuse_older([*first, *connection.scalars(query.order_by(self._position.desc()))])
 
     def count(self) -> int:
         """How many rows there are."""

@@ -303,6 +303,7 @@ def _rows(act: list[_Kept], events: Sequence[Event], asked: bytes) -> Iterator[t
                     one.prev,
                     event,
                     first.request if one is first else None,
+                    one.salt,
                 )
             ),
         )

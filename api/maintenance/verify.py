@@ -92,10 +92,11 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
     at the end what was read.
 
     The exit code: 0 where all holds, 1 where something does not, 2 where there is nothing under this id. Raises what
-    the databases raise.
+    the databases raise, and :class:`~referee.store.rows.OlderStore`.
     """
     stored = Stored(url)
     try:
+        stored.refuse_older()
         shelves = Shelves(stored)
         try:
             return _verify(stored, shelves, match, say, progress)

@@ -15,9 +15,10 @@ from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified
 from api.http.threads import in_long_thread
 from api.matches.schemas import ActShown, MatchSeen, seen_fields, tag_now
-from api.runtime.service import Service, match_of, service_of
+from api.runtime.service import match_of, service_of
 from referee import wire_types
 from referee.store.match import Match
+from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
@@ -43,9 +44,9 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
     return fields
 
 
-def read_replay(service: Service, now: Match, at: int, caller: Caller) -> bytes:
-    """A :class:`Replayed`, encoded. Touches the database."""
-    then = replace(match_of(service.referee.replay(now.id, at)), opened=now.opened)  # with names that are told
+def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
+    """Return a :class:`Replayed`, encoded. It touches the database."""
+    then = replace(match_of(referee.replay(now.id, at)), opened=now.opened)  # with the names that the caller may read
     return encode(replay_fields(then, now, caller))
 
 
@@ -78,4 +79,5 @@ async def replay_match(
     tag = tag_now(now)
     if has := held(request, tag):
         return not_modified(has)
-    return await long_reply(request, await in_long_thread(read_replay, service, now, at, caller), tag)
+    body = await in_long_thread(service.desk.whole, at, read_replay, now, at, caller)
+    return await long_reply(request, body, tag)

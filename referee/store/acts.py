@@ -7,7 +7,7 @@ is missing it is made anew from them.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import msgspec
@@ -51,6 +51,9 @@ class Store(Protocol):
 
     def select_secret(self) -> bytes:
         """What only this store knows: made when its tables were, the same for all who use it."""
+
+    def select_ends(self) -> list[Any]:
+        """Return the states of the first and of the last row of the log, none for an empty log."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""

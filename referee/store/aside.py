@@ -1,20 +1,20 @@
-"""Threads for decisions that rest on all that has happened in a match, so that neither the writer nor the event loop
-waits for them. A short match does not wait for a long one: there is a thread for each of the two kinds."""
+"""Threads for decisions that rest on the whole history of a match, so that neither the writer nor the event loop
+waits for them. A short match does not wait for a long one: there is a thread for each of the two kinds. The thread
+for long matches waits for a process (:mod:`referee.store.worker`), the other one decides by itself."""
 
-import gc
 import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 from uuid import UUID
 
 from referee.store.command import Busy
 
-LONG_FROM = 2000
-"""Events from which on a match is long. Matches at a table have a few hundred."""
+LONG_FROM = 500
+"""Events from which on a match is long. Matches at a table have a few hundred. To decide on 500 takes 25 ms."""
 WAITING_MAX = 64
 """Decisions of each kind that may wait."""
 WAITING_OF_ONE_MAX = 4
@@ -22,26 +22,19 @@ WAITING_OF_ONE_MAX = 4
 SWITCH_SECONDS = 0.0002
 """How long a thread that waits for the interpreter lets another run on while something long is at work."""
 
-NOT_SOON = 1_000
-"""Collections of the middle generation before one of all objects. That one holds up every thread, the longer the more
-objects there are, and a history has hundreds of thousands."""
-
 T = TypeVar("T")
 _lock = threading.Lock()
 _at_work = 0
 _usual_seconds = sys.getswitchinterval()
-_usual_threshold = gc.get_threshold()
 
 
 @contextmanager
 def giving_way() -> Iterator[None]:
-    """Let other threads have the interpreter soon when they need it, as long as this block runs. Meanwhile the
-    garbage collector seldom looks at all objects."""
+    """Give other threads the interpreter soon when they need it, as long as this block runs."""
     global _at_work
     with _lock:
         _at_work += 1
         sys.setswitchinterval(SWITCH_SECONDS)
-        gc.set_threshold(*_usual_threshold[:2], NOT_SOON)
     try:
         yield
     finally:
@@ -49,7 +42,6 @@ def giving_way() -> Iterator[None]:
             _at_work -= 1
             if not _at_work:
                 sys.setswitchinterval(_usual_seconds)
-                gc.set_threshold(*_usual_threshold)
 
 
 class Aside(Generic[T]):
@@ -96,7 +88,7 @@ class Aside(Generic[T]):
     def _run(self, is_long: bool) -> None:
         while (found := self._queues[is_long].get()) is not None and not self._closed:
             aggregate_id, job = found
-            with giving_way():
+            with nullcontext() if is_long else giving_way():
                 self._decide(job)
             with self._guard:
                 for counted in ((is_long, None), (is_long, aggregate_id)):

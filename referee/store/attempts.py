@@ -10,6 +10,7 @@ then one each time that they have become twice as many.
 """
 
 import logging
+import secrets
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +27,7 @@ from referee.actors import Actor
 from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.rows import FIRST, from_row, row_hash, to_row
 from referee.value import RuleId, Version
-from referee.visibility import Event, Recorded
+from referee.visibility import SALT_BYTES, Event, Recorded
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +121,17 @@ class _Stream:
             head=attempt.head,
             count=count,
         )
-        recorded = Recorded(attempt.match, self.number + 1, attempt.at, attempt.actor, "", "", self.prev, event)
+        recorded = Recorded(
+            attempt.match,
+            self.number + 1,
+            attempt.at,
+            attempt.actor,
+            "",
+            "",
+            self.prev,
+            event,
+            salt=secrets.token_bytes(SALT_BYTES),
+        )
         return to_row(recorded), recorded, event
 
 

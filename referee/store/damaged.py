@@ -1,6 +1,6 @@
 """What is raised if a stored row cannot be read, or is missing."""
 
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 Fault = Literal["missing", "unreadable", "unfit"]
@@ -16,6 +16,10 @@ class DamagedRow(ValueError):
     def __init__(self, aggregate_id: UUID, number: int, fault: Fault, detail: str = "") -> None:
         self.aggregate_id, self.number, self.fault, self.detail = aggregate_id, number, fault, detail
         super().__init__(f"event {number} of {aggregate_id} {self.what}")
+
+    def __reduce__(self) -> Any:
+        """Return how a copy is made in a different process."""
+        return type(self), (self.aggregate_id, self.number, self.fault, self.detail)
 
     @property
     def what(self) -> str:

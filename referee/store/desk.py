@@ -12,15 +12,14 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -28,12 +27,12 @@ from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEv
 from msgspec.structs import replace
 
 from referee.actors import is_official
-from referee.history import NOT_HERE, History, HistoryNeeded
+from referee.history import NOT_HERE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
 from referee.store.acts import OWN, KeyedAct, key_of
 from referee.store.aggregate import KINDS, Aggregate, advanced, fold
-from referee.store.aside import Aside
+from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
 from referee.store.clock import checked, utc_now
 from referee.store.command import (
@@ -52,9 +51,13 @@ from referee.store.connection import unsent
 from referee.store.damaged import DamagedRow
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
+from referee.store.whole import Decided, decide
+from referee.store.worker import Worker
 from referee.value import OFFICIALS_MORE
-from referee.visibility import Event, Recorded
+from referee.visibility import SALT_BYTES, Event, Recorded
 
+P = ParamSpec("P")
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
@@ -63,14 +66,14 @@ WAITING_MAX = 10_000
 """Requests that may wait; more are told to come back."""
 SNAPSHOT_SECONDS = 0.5
 """Snapshots wait so long while requests do: they only make loading faster."""
+SALTS_AT_ONCE = 256
+"""Salts that are drawn together."""
 OWN_DIGITS = 24
 """Of the id of an act without a key."""
 ATTEMPTS = 3
 """How often a request is decided anew because another process was first."""
 ASIDE_ATTEMPTS = 3
 """How often a request is decided aside, on all that has happened, because somebody has acted meanwhile."""
-READ_AT_ONCE = 2_000
-"""Events that a decision aside reads before it looks whether the desk closes."""
 SNAPSHOT_EVERY = 200
 """Events after which a snapshot is taken in any case."""
 MADE_MAX = 4096
@@ -86,16 +89,6 @@ class Answer(Future[Outcome]):
     """Whether it is decided on all that has happened in its match, which takes longer in a long match."""
 
 
-class _Decided(NamedTuple):
-    """What a request makes of an aggregate at a version: events, and how it stands after them, or a refusal."""
-
-    version: int
-    at: datetime
-    events: tuple[Event, ...] = ()
-    standing: Any = None
-    refused: Refused | None = None
-
-
 class _Job(msgspec.Struct, frozen=True):
     """A command on its way: ``act_id`` is its key or, without one, an id of the desk's own; ``name`` stands for the
     key of this actor's act on this aggregate."""
@@ -104,7 +97,7 @@ class _Job(msgspec.Struct, frozen=True):
     act_id: str
     name: tuple[UUID, bytes] | None
     future: Answer
-    decided: _Decided | None = None
+    decided: Decided | None = None
     """What was decided aside."""
     attempts: int = 0
     """How often it was decided aside."""
@@ -143,6 +136,17 @@ def seeds() -> Callable[[], str]:
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
 
 
+def salts() -> Iterator[bytes]:
+    """Yield random salts without end, for one thread.
+
+    The system is asked for many at once, since each time lets go of the interpreter's lock.
+    """
+    while True:
+        drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
+        for start in range(0, len(drawn), SALT_BYTES):
+            yield drawn[start : start + SALT_BYTES]
+
+
 class Desk:
     """Takes requests from any thread, answers each when it is committed."""
 
@@ -162,12 +166,13 @@ class Desk:
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own = seeds()
-        """Ids of acts that came without a key. Nobody can foresee them: so the hash of a row, which goes over the id,
-        tells nothing of what the row hides to who could guess all the rest of it."""
+        """Source of the ids of acts that came without a key: no two acts of any process have the same id."""
+        self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._made: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
         """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
+        self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._for_aside: list[_Job] = []
         """To be decided aside, when what was decided before them is stored."""
@@ -226,6 +231,26 @@ class Desk:
         """Tells that event ``version`` of an aggregate is stored, perhaps by another process."""
         self._cache.overtaken(aggregate_id, version)
 
+    def whole(self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what ``work`` makes of the first events of a match, which are this many. The thread waits for it.
+
+        Work on a long match is done in a process beside the service, and then ``work`` is a function of a module, and
+        its arguments and its result can be pickled. Raises what ``work`` raises, and
+        :class:`~referee.store.command.Busy` if the process does not answer.
+        """
+        if events < LONG_FROM:
+            return work(self.referee, *args, **kwargs)
+        return self._worker(work, *args, **kwargs)
+
+    def stop_whole(self) -> None:
+        """Refuse from now on all work on long matches, also what is under way. It waits for nothing."""
+        self._worker.stop()
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The id of the process for long matches, ``None`` if it does not run."""
+        return self._worker.pid
+
     @property
     def alive(self) -> bool:
         """Whether requests are taken and decided."""
@@ -261,6 +286,7 @@ class Desk:
         self._writer.join()
         for future in list(self._aside_now):
             self._give_up(future)
+        self._worker.close()
         self._aside.close()
 
     # The writer's thread
@@ -468,10 +494,10 @@ class Desk:
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
         decided = job.decided
-        if decided is not None and decided.version == aggregate.version:
+        if decided is not None and decided.moment.version == aggregate.version:
             if decided.refused is not None:
                 raise decided.refused
-            at, events, standing = decided.at, decided.events, decided.standing
+            at, events, standing = decided.moment.at, decided.events, decided.standing
         else:
             moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
             events, standing = aggregate.procedure.take(aggregate.standing, request, moment)
@@ -497,14 +523,8 @@ class Desk:
         command = job.command
         try:
             aggregate = self.get(command.id)
-            at = checked(self._clock)
-            history = History(partial(self._read_whole, command.id, aggregate.version))
-            moment = Moment(aggregate.version, at, self._seed(), command.actor, history, command.id)
-            try:
-                events, standing = aggregate.procedure.take(aggregate.standing, command.request, moment)
-                decided = _Decided(aggregate.version, at, events, standing)
-            except Refused as refused:
-                decided = _Decided(aggregate.version, at, refused=refused)
+            moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
+            decided = self.whole(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
             self._give_up(job.future, error)
             return
@@ -513,17 +533,6 @@ class Desk:
                 self._give_up(job.future)
             elif self._aside_now.pop(job.future, job) is None:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
-
-    def _read_whole(self, aggregate_id: UUID, to: int) -> list[Recorded]:
-        """Return all events of an aggregate up to one. Raise :class:`~referee.store.command.Busy` if the desk closes
-        meanwhile."""
-        history: list[Recorded] = []
-        while len(history) < to:
-            if self._closed:
-                raise Busy
-            after = len(history)
-            history += self.referee.history(aggregate_id, after=after, to=min(to, after + READ_AT_ONCE))
-        return history
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
         """Answer what is decided aside with an error, unless it has been answered."""
@@ -545,7 +554,10 @@ class Desk:
         on_record = None if isinstance(command.request, Event) else msgspec.Raw(asked)
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
-            recorded = Recorded(command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record)
+            salt = next(self._salts)
+            recorded = Recorded(
+                command.id, number, at, command.actor, job.act_id, digest, prev, event, on_record, salt
+            )
             on_record = None
             work.rows.append(to_row(recorded))
             prev = row_hash(work.rows[-1])

@@ -187,6 +187,16 @@ class Recorder(PostgresApplicationRecorder):
         return bytes(secret)
 
     @again
+    def select_ends(self) -> list[Any]:
+        """Return the states of the first and of the last row of the log, none for an empty log."""
+        statement = SQL(
+            "(SELECT state FROM {table} ORDER BY notification_id LIMIT 1)"
+            " UNION ALL (SELECT state FROM {table} ORDER BY notification_id DESC LIMIT 1)"
+        ).format(table=self._events)
+        with self._tuples() as cursor:
+            return [state for (state,) in cursor.execute(statement)]
+
+    @again
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """The rows of these aggregates after these versions, those of each together and in order."""
         with self._tuples() as cursor:

@@ -1,17 +1,21 @@
 """Between recorded events and stored rows: plain JSON, chained by hash, readable for ever.
 
 A row's topic names the type of its event; its state is
-``{"at", "actor", "act", "digest", "prev", "request"?, "event"}``. ``request`` stands in the first row that an act
-made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
+``{"at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``request`` stands in the first row that an
+act made: what was asked, as it was asked. ``prev`` is the SHA-256 over the aggregate's row before,
 so that its rows form a chain from the first event on: over a zero byte, the aggregate's id, the row's number and its
 topic, each with a line break behind it, and the stored bytes. So a row cannot be passed off as another's, or as of
 another place. The same hash is the row's leaf in the tree over the log (:mod:`referee.log.tree`).
+
+``salt`` is 16 random bytes in base64, which the service draws for each row and shows only with the whole row. Leaves
+are public. Without the salt a caller who guesses all the rest of a hidden row cannot compute the leaf, and so cannot
+check the guess. A row without a salt of 16 bytes is damaged.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -22,10 +26,11 @@ from referee.log.tree import FIRST as FIRST
 from referee.log.tree import leaf_hash
 from referee.store.aggregate import event_types
 from referee.store.damaged import DamagedRow
-from referee.visibility import Event, Recorded
+from referee.visibility import SALT_BYTES, Event, Recorded
 
 _NOTHING = msgspec.Raw()
 E = TypeVar("E", bound=Event)
+Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
 
 
 class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -34,8 +39,17 @@ class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=
     act_id: str = msgspec.field(name="act")
     digest: str
     prev: str
+    salt: Salt
     request: msgspec.Raw = _NOTHING
     event: E
+
+
+class _Shape(msgspec.Struct):
+    """The parts of a row that show its shape."""
+
+    prev: str
+    event: msgspec.Raw
+    salt: msgspec.Raw = _NOTHING
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
@@ -59,6 +73,7 @@ class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 _decoders = _Decoders()
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
+_shape_of_row = msgspec.json.Decoder(_Shape).decode
 
 
 def make_ready() -> None:
@@ -68,13 +83,15 @@ def make_ready() -> None:
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
-    """The row that keeps a recorded event."""
+    """Return the row that keeps a recorded event, which has its salt."""
+    assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
         at=recorded.at,
         actor=recorded.actor,
         act_id=recorded.act_id,
         digest=recorded.digest,
         prev=recorded.prev,
+        salt=recorded.salt,
         request=_NOTHING if recorded.request is None else recorded.request,
         event=recorded.event,
     )
@@ -103,7 +120,33 @@ def from_row(stored: StoredEvent) -> Recorded:
         row.prev,
         row.event,
         None if row.request is _NOTHING else row.request,
+        row.salt,
     )
+
+
+class OlderStore(Exception):
+    """The rows of a store have no salt, so this release cannot read any of them."""
+
+    def __str__(self) -> str:
+        return (
+            "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read "
+            "them. Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
+        )
+
+
+def refuse_older(states: Iterable[Any]) -> None:
+    """Raise :class:`OlderStore` if each of these is a row but for its salt, which it lacks. ``states``: those of the
+    first and the last row of a log. If only one of the two lacks its salt, that row was edited and is damaged."""
+    shapes = [*map(_is_older, states)]
+    if shapes and all(shapes):
+        raise OlderStore
+
+
+def _is_older(state: Any) -> bool:
+    try:
+        return _shape_of_row(state).salt is _NOTHING
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        return False
 
 
 @lru_cache(4096)  # to write an id takes longer than to hash the row

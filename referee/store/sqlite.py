@@ -115,6 +115,15 @@ class Recorder(SQLiteApplicationRecorder):
         assert isinstance(secret, bytes)
         return secret
 
+    def select_ends(self) -> list[Any]:
+        """Return the states of the first and of the last row of the log as bytes, none for an empty log."""
+        found: list[Any] = []
+        with self.datastore.transaction(commit=False) as c:
+            for order in ("ASC", "DESC"):
+                c.execute(f"SELECT CAST(state AS BLOB) FROM {self.events_table_name} ORDER BY rowid {order} LIMIT 1")
+                found += [state for (state,) in c.fetchall()]
+        return found
+
     def select_events(self, originator_id: UUID | str, **which: Any) -> Sequence[StoredEvent]:
         """The library's. A topic that is no UTF-8 is read with replacement characters, so that it is one that is
         unknown; the library fails on it."""

@@ -20,7 +20,7 @@ from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
 from referee.store.connection import SqliteFile, place_of
 from referee.store.damaged import DamagedRow
-from referee.store.rows import JsonRows, from_row, row_hash
+from referee.store.rows import JsonRows, from_row, refuse_older, row_hash
 from referee.visibility import Recorded
 
 log = logging.getLogger(__name__)
@@ -163,9 +163,15 @@ class Referee(Application[UUID]):
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
+        """Raises :class:`~referee.store.rows.OlderStore`."""
         super().__init__(env)
         self.tried = self.factory.aggregate_recorder("attempts")
         """What was tried and refused (:mod:`referee.store.attempts`)."""
+        try:
+            refuse_older(self._store.select_ends())
+        except BaseException:
+            self.close()
+            raise
 
     def construct_mapper(self) -> Mapper[UUID]:
         """Plain JSON rows."""

@@ -15,11 +15,11 @@ from api.books.deals import record_of
 from projections import protocols
 from projections.protocols import LOOK, VOIDED
 from referee import notation
-from referee.store.rows import to_row
 from referee.store.store import construct
 from tests.api.conftest import client_of
 from tests.played import cases_in, deal_of, of_the_deal
 from tests.projections.every_game import KINDS, history_of
+from tests.salted import row_of
 
 FINED = {"ruleset": "rodskagg-catsatcards", "fem_opp": True, "false_knock_penalty": 5, "points": (9, 9, 9)}
 """Where a voided deal has a line when somebody knocked for nothing in it (C-O23)."""
@@ -36,7 +36,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient[Lit
     with construct(url) as referee:
         for match_id, kind in MATCHES.items():
             history = history_of(kind, seed=match_id.int, acts=ACTS, match_id=match_id)
-            referee.recorder.insert_events([to_row(recorded) for recorded in history])
+            referee.recorder.insert_events([row_of(recorded) for recorded in history])
     with client_of(url) as client:
         yield client
 

@@ -1,17 +1,25 @@
 """A long match holds up nobody: the writer and the event loop do as much for it as for one of half its length."""
 
+import os
+import re
+import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 
+from referee.store import aside, desk
 from tests.api.table import Table
 from tests.api.test_steps import Served
 
 SEATS = 4
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
 DEALS = 30
+LONG_DEALS = 50
+TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 READ = ("from_row", "evolve", "_walk", "take_all")
 """Functions that go through what has happened."""
 GROWTH_MAX = 1.1
@@ -41,7 +49,7 @@ def sheet(deal: int, *tricks: int) -> dict[str, Any]:
     }
 
 
-def tallied(client: httpx.Client, deals: int) -> Table:
+def tallied(client: httpx.Client, deals: int, **opening: Any) -> Table:
     """Return a tally of so many deals."""
     names = [{"name": name} for name in ("Anna", "Berit", "Cesar", "Dag")]
     table = Table(
@@ -52,6 +60,7 @@ def tallied(client: httpx.Client, deals: int) -> Table:
         first_dealer=SEATS - 1,
         options={},
         adjudication=TWO,
+        **opening,
     )
     acts = [{"act": "result", **sheet(deal, 0, 1, 0, 2, 2)} for deal in range(1, deals + 1)]
     for start in range(0, deals, 64):
@@ -98,8 +107,10 @@ def _read(service: Served) -> int:
 
 @pytest.mark.rule("J2", "J3", "J9")
 def test_a_match_twice_as_long_is_no_more_work_for_the_writer_or_the_event_loop(
-    service: Served, client: httpx.Client
+    service: Served, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for place in (aside, desk):  # while a process starts, the event loop ticks, which would count
+        monkeypatch.setattr(place, "LONG_FROM", 1_000_000)
     heard(service, tallied(client, 5), 5)  # what is made once is made
     short, long = (heard(service, tallied(client, deals), deals) for deals in (DEALS, 2 * DEALS))
     for name, (writer, loop, read) in long.items():
@@ -108,3 +119,75 @@ def test_a_match_twice_as_long_is_no_more_work_for_the_writer_or_the_event_loop(
         assert read <= was[2], told
         assert writer <= GROWTH_MAX * was[0] + NOISE, told
         assert loop <= GROWTH_MAX * was[1] + NOISE, told
+
+
+@pytest.fixture(scope="module")
+def long_match(client: httpx.Client) -> Table:
+    """A match for money that is long, with a case about its first deal."""
+    table = tallied(client, LONG_DEALS, stakes={"currency": "SEK", "unit": 100})
+    entry = {"seat": 0, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 1, 2, 2)}
+    assert table.post("/knocks", entry, 0).status_code == 201
+    assert table.version() > aside.LONG_FROM
+    return table
+
+
+def read(table: Table) -> dict[str, tuple[int, str]]:
+    """Return the answers that rest on the whole of a match, without times."""
+    ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
+    answers = {
+        "settlement": table.get("/settlement"),
+        "replay": table.get(f"/replay?at={table.version() - 1}", "official"),
+        "deal": table.get(f"/deals/{LONG_DEALS}", accept="text/plain"),
+        "file": table.get("/knocks/1/file", "official"),
+        "preview": table.post("/knocks/1/ruling?preview=true", ruling, "official"),
+        "refused preview": table.post("/knocks/1/ruling?preview=true", ruling | {"verdict": "dismissed"}, 0),
+        "refused entry": table.post(
+            "/knocks", {"seat": 2, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 0, 2, 2)}, 2
+        ),
+    }
+    return {name: (one.status_code, TIME.sub("then", one.text)) for name, one in answers.items()}
+
+
+@pytest.mark.rule("J3", "J9")
+def test_a_process_of_its_own_answers_as_a_thread_does(
+    service: Served, long_match: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = read(long_match)
+    assert service.desk.worker_pid is not None
+    for place in (aside, desk):
+        monkeypatch.setattr(place, "LONG_FROM", 1_000_000)
+    assert read(long_match) == beside
+    assert {name: status for name, (status, _) in beside.items() if status != 200} == {
+        "refused preview": 403,
+        "refused entry": 409,
+    }
+
+
+@pytest.mark.parametrize("call", ["/settlement", "/knocks/1/ruling?preview=true", "/knocks"])
+def test_a_process_that_is_killed_at_work_is_503_and_the_service_goes_on(
+    service: Served, long_match: Table, call: str
+) -> None:
+    long_match.get("/settlement")
+    pid, version = service.desk.worker_pid, long_match.version()
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
+    entry = {"seat": 2, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 0, 2, 2)}
+
+    def ask() -> httpx.Response:
+        if call == "/settlement":
+            return long_match.get(call)
+        return long_match.post(call, entry if call == "/knocks" else ruling, 2 if call == "/knocks" else "official")
+
+    with ThreadPoolExecutor() as threads:
+        answer = threads.submit(ask)
+        time.sleep(0.3)
+        assert not answer.done()
+        assert httpx.get(f"{long_match.client.base_url}/health/ready").status_code == 200
+        os.kill(pid, signal.SIGKILL)
+        refused = answer.result(60)
+    assert (refused.status_code, refused.json()["type"]) == (503, "/problems/busy")
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert long_match.version() == version
+    assert ask().status_code == (409 if call == "/knocks" else 200)
+    assert service.desk.worker_pid not in (None, pid)

@@ -12,11 +12,13 @@ from typing import Any
 
 import httpx
 import pytest
+from litestar import Litestar
 
 from api.app import create_app
 from api.http.protocol import HEADERS_MAX, URL_MAX, VALUE_MAX
 from api.server import Server, config_of
 from api.settings import Settings
+from referee.store.desk import Desk
 from tests.api.club import ClubTable
 from tests.api.steps import Steps
 from tests.api.table import KORTOXEN, Table
@@ -67,6 +69,14 @@ class Served:
             "kind": "journal.csv",
             "invitation": "x" * 43,
         }
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the service."""
+        app = self._server.config.app
+        assert isinstance(app, Litestar)
+        desk: Desk = app.state.service.desk
+        return desk
 
     def close(self) -> None:
         """Stop the service."""

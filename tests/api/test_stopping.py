@@ -7,15 +7,18 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from http.client import parse_headers
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import pytest
 
 from tests.api.serving import Process, limited, running
 from tests.api.table import Table
+from tests.api.test_long_matches import LONG_DEALS, tallied
 
 END_SECONDS = 20
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -171,3 +174,51 @@ def test_without_memory_it_ends_as_well(sqlite_url: str, how: signal.Signals) ->
         size = int(Path(f"/proc/{process.process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
         with limited(process, resource.RLIMIT_AS, size):
             assert process.end(how, END_SECONDS) in ENDED
+
+
+def worker_of(process: Process) -> int:
+    """Return the id of the process for long matches."""
+    tasks = Path(f"/proc/{process.process.pid}/task").iterdir()
+    (pid,) = [int(one) for task in tasks for one in (task / "children").read_text().split()]
+    return pid
+
+
+class TestWorkOnALongMatch:
+    """What it rests on is read by a process of its own, which here does nothing more."""
+
+    @staticmethod
+    def asked(process: Process) -> tuple[int, Future[httpx.Response]]:
+        """Return the id of that process, and the answer that waits for it."""
+        with httpx.Client(base_url=process.address, timeout=END_SECONDS) as client:
+            table = tallied(client, LONG_DEALS, stakes={"currency": "SEK", "unit": 100})
+            assert table.get("/settlement").status_code == 200
+        pid, answer = worker_of(process), Future[httpx.Response]()
+        os.kill(pid, signal.SIGSTOP)
+
+        def ask() -> None:
+            try:
+                answer.set_result(httpx.get(process.address + table.path + "/settlement", timeout=END_SECONDS))
+            except httpx.TransportError as error:
+                answer.set_exception(error)
+
+        Thread(target=ask, daemon=True).start()
+        time.sleep(0.5)
+        assert not answer.done()
+        return pid, answer
+
+    def test_is_given_up_in_time_to_say_so(self, sqlite_url: str) -> None:
+        with running(sqlite_url) as process:
+            pid, answer = self.asked(process)
+            assert process.end(signal.SIGTERM, END_SECONDS) in ENDED
+            assert answer.result(END_SECONDS).status_code == 503
+            assert not Path(f"/proc/{pid}").exists()
+
+    def test_ends_with_a_service_that_is_killed(self, sqlite_url: str) -> None:
+        with running(sqlite_url) as process:
+            pid, _ = self.asked(process)
+            os.kill(pid, signal.SIGCONT)
+            process.end(signal.SIGKILL, END_SECONDS)
+            deadline = time.monotonic() + END_SECONDS
+            while Path(f"/proc/{pid}").exists() and ") Z " not in Path(f"/proc/{pid}/stat").read_text():
+                assert time.monotonic() < deadline
+                time.sleep(0.05)

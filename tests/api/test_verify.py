@@ -34,6 +34,8 @@ KEEP = """
         END LOOP;
     END $$
 """
+UNUSED_BIT = bytes.maketrans(b"AQgw", b"BRhx")
+"""Sets the last bit of the last character of 16 bytes in base64, which none of the bytes has."""
 PUT_BACK = """
     DO $$
     DECLARE name text;
@@ -276,7 +278,8 @@ class TestRows:
             (b"", "Input data was truncated"),
             (b'{"at": 1', "cannot be read"),
             (
-                b'{"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"","event":{"seat":"x"}}',
+                b'{"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"",'
+                b'"salt":"AAECAwQFBgcICQoLDA0ODw==","event":{"seat":"x"}}',
                 r"\$\.event",
             ),
         ],
@@ -284,6 +287,34 @@ class TestRows:
     def test_a_row_that_cannot_be_read(self, editor: Editor, match_id: UUID, row: bytes, says: str) -> None:
         editor.edit(match_id, 9, lambda _: row)
         names(editor.url, match_id, 9, f"its row cannot be read: .*{says}|its row {says}")
+
+    @pytest.mark.parametrize(
+        ("salt", "says"),
+        [
+            (None, "Object missing required field `salt`"),
+            (b"null", "Expected `bytes`, got `null`"),
+            (b'""', "Expected `bytes` of length >= 16"),
+            (b'"AAECAwQFBgcICQoLDA0O"', "Expected `bytes` of length >= 16"),
+            (b'"AAECAwQFBgcICQoLDA0ODxA="', "Expected `bytes` of length <= 16"),
+            (b'"000102030405060708090a0b0c0d0e0f"', "Expected `bytes` of length <= 16"),
+            (b'"AAECAwQFBgcICQoLDA0OD_=="', "Invalid base64"),
+        ],
+    )
+    def test_a_row_without_a_salt_of_16_bytes(
+        self, editor: Editor, match_id: UUID, salt: bytes | None, says: str
+    ) -> None:
+        put = b"" if salt is None else b'"salt":' + salt + b","
+        editor.edit(match_id, 9, lambda row: re.sub(rb'"salt":"[^"]*",', put, row))
+        names(editor.url, match_id, 9, f"its row cannot be read: {says}")
+
+    def test_a_row_with_a_different_salt(self, editor: Editor, match_id: UUID) -> None:
+        editor.edit(match_id, 9, lambda row: re.sub(rb'"salt":"[^"]*"', b'"salt":"AAECAwQFBgcICQoLDA0ODw=="', row))
+        names(editor.url, match_id, 10, "the chain is broken before it")
+
+    def test_a_salt_that_is_written_differently(self, editor: Editor, match_id: UUID) -> None:
+        """Base64 has unused bits behind 16 bytes. The referee leaves them zero."""
+        editor.edit(match_id, 9, lambda row: re.sub(rb"[AQgw]==", lambda end: end[0].translate(UNUSED_BIT), row))
+        names(editor.url, match_id, 9, "its row holds what the referee does not write")
 
     def test_a_topic_that_nobody_knows(self, editor: Editor, match_id: UUID) -> None:
         editor.run(

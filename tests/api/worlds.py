@@ -19,12 +19,13 @@ from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
 from referee.requests import request_of
 from referee.store.desk import Desk
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import FIRST, row_hash
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 from tests.api.clubs import Club, hashed
 from tests.hearings import AttendedPair
 from tests.interference import COMBINATIONS, NOTHING_HIDDEN, TALLIES, Pair
+from tests.salted import row_of
 
 PAIRS, PARTS = int(os.environ.get("WORLDS", "200")), 4
 """In all, and so many stores that they lie in; more with ``make soak``."""
@@ -187,7 +188,7 @@ def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> Non
     """Writes a history into the store as a match of this id."""
     prev, rows = FIRST, []
     for recorded in history:
-        row = to_row(replace(recorded, originator_id=match_id, prev=prev))
+        row = row_of(replace(recorded, originator_id=match_id, prev=prev))
         prev = row_hash(row)
         rows.append(row)
     referee.recorder.insert_events(rows)

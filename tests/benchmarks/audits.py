@@ -23,7 +23,7 @@ from api.personal_data.names import Names
 from api.runtime.projections import Books
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Stakes
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import FIRST, row_hash
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.agreed import agreed_by_all
@@ -32,6 +32,7 @@ from tests.benchmarks.clubs import club_id, rows_of
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.playouts import NOW
 from tests.projections.every_game import history_of
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 CLUB = club_id(1)
@@ -73,7 +74,7 @@ def matches(many: int) -> Iterator[Kept]:
                 seats = tuple(chance.sample(range(1, MEMBERS + 1), len(event.players)))
                 event = replace(event, club=CLUB, evening=1, members=seats)
             number, by = one.originator_version, (one.actor, one.act_id, one.digest)
-            row = to_row(Recorded(match_id, number, one.at, *by, prev, event, one.request))
+            row = row_of(Recorded(match_id, number, one.at, *by, prev, event, one.request))
             prev = row_hash(row)
             yield match_id, number, row.topic, row.state
 

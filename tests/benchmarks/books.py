@@ -22,12 +22,13 @@ from msgspec.structs import replace
 
 from api.runtime.projections import Books
 from referee.events import MatchOpened, MatchWon, Stakes
-from referee.store.rows import from_row, to_row
+from referee.store.rows import from_row
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.agreed import agreed_by_all
 from tests.benchmarks.measure import floor, table
 from tests.projections.every_game import KINDS, history_of
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 EVENTS = 1_000_000
@@ -55,7 +56,7 @@ def rows_of(many: int, club: UUID | None = None) -> Iterator[Kept]:
     histories = [history_of(kind, seed) for kind in KINDS for seed in range(2)]
     if club is not None:
         histories = [[for_money(one, club) for one in agreed_by_all(history)] for history in histories]
-    played = [list(map(to_row, history)) for history in histories]
+    played = [list(map(row_of, history)) for history in histories]
 
     def match() -> Iterator[Kept]:
         match_id = UUID(int=chance.getrandbits(128), version=4)

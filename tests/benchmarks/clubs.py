@@ -26,7 +26,7 @@ from api.access.keys import written
 from api.personal_data.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Visibility
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
 from tests.api.clubs import hashed
 from tests.api.serving import running
@@ -34,6 +34,7 @@ from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.benchmarks.playouts import NOW
 from tests.played import opening
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 MATCHES, CLUBS = 100_000, 1_000
@@ -55,7 +56,7 @@ def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
     """Events of a club or a match as they are stored, a second apart."""
     prev = FIRST
     for number, event in enumerate(events, 1):
-        row = to_row(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
+        row = row_of(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
         prev = row_hash(row)
         yield aggregate_id, number, row.topic, row.state
 
@@ -110,7 +111,7 @@ def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
                 players=players,
                 visibility=visibility,
             )
-        row = to_row(Recorded(match_id, 1, NOW + timedelta(seconds=number), "official", "~", "", FIRST, event))
+        row = row_of(Recorded(match_id, 1, NOW + timedelta(seconds=number), "official", "~", "", FIRST, event))
         yield match_id, 1, row.topic, row.state
 
 

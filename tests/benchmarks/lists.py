@@ -18,11 +18,11 @@ import msgspec
 from msgspec.structs import replace
 
 from referee.requests import Appeal, Withdrawal
-from referee.store.rows import to_row
 from tests.api.serving import running
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.officials.hearing import Hearing
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 CASES = 100_000
@@ -53,7 +53,7 @@ def played(rule: str) -> list[Kept]:
             hearing.ask(Appeal(case=number, seat=number % 4, text="They have"))
     hearing.rule("upheld", 4, by="official:2", rule="B42")
     hearing.knock(0, 1, "revoke", "Again")
-    rows = [to_row(one) for one in hearing.history]
+    rows = [row_of(one) for one in hearing.history]
     return [(UUID(str(row.originator_id)), row.originator_version, row.topic, row.state) for row in rows]
 
 

@@ -18,12 +18,13 @@ from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match
-from referee.store.rows import FIRST, from_row, row_hash, to_row
+from referee.store.rows import FIRST, from_row, row_hash
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.benchmarks.measure import floor, side_by_side, table
 from tests.benchmarks.playouts import BOLD, NOW
 from tests.played import opened, opening, send
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 EVENTS = 1000
@@ -43,7 +44,7 @@ def long_history() -> list[StoredEvent]:
             state = rules.evolve(state, event, len(history))
     rows, prev = [], FIRST
     for number, event in enumerate(history[:EVENTS], 1):
-        rows.append(to_row(Recorded(UUID(int=7), number, NOW, 1, "~" + "0" * 32, "0" * 16, prev, event)))
+        rows.append(row_of(Recorded(UUID(int=7), number, NOW, 1, "~" + "0" * 32, "0" * 16, prev, event)))
         prev = row_hash(rows[-1])
     return rows
 

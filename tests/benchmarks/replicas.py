@@ -19,13 +19,14 @@ from eventsourcing.persistence import StoredEvent
 
 from referee.events import MatchOpened
 from referee.store.desk import digest_of
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import FIRST, row_hash
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.benchmarks.http import DURABLE, served
 from tests.benchmarks.load import ACTS, PLAYERS, Client, game, post
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.playouts import NOW
+from tests.salted import row_of
 from tests.stores import empty_database, running_postgres
 
 CLIENTS = 32
@@ -55,7 +56,7 @@ def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[Store
                 number += 1
                 request = msgspec.Raw(body) if place and event is made[0] else None
                 recorded = Recorded(match_id, number, NOW, actor, act_id, digest_of(body), prev, event, request)
-                rows.append(to_row(recorded))
+                rows.append(row_of(recorded))
                 prev = row_hash(rows[-1])
     return rows, [(seat, body) for seat, body, _ in played[place:]]
 

@@ -18,9 +18,10 @@ from referee.events import MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, SigningKey, signed
 from referee.log.tree import Tree, leaf_hash, rolled_up
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
 from tests.played import opening
+from tests.salted import row_of
 
 KEY = SigningKey("cards.example/log", bytes(32))
 MATCH = UUID("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b")
@@ -33,9 +34,9 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     """By operation the media type of its answer, and the answer."""
     opened = opening(ruleset="kalabrias", players=2)
     won = MatchWon(seat=1, by="points", rule="E51", points=(312, 505))
-    first = to_row(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, FIRST, opened))
+    first = row_of(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, FIRST, opened))
     ended = begun + timedelta(hours=1)
-    last = to_row(Recorded(MATCH, 2, ended, 1, f"~{'1' * 24}", "1" * 16, row_hash(first), won))
+    last = row_of(Recorded(MATCH, 2, ended, 1, f"~{'1' * 24}", "1" * 16, row_hash(first), won))
     others = [leaf_hash(str(MATCH), number, "none/such", b"") for number in range(2 * BEFORE)]
     posted, closed, entry = _closing(begun)
     rows = {BEFORE: first, 2 * BEFORE + 1: last, 2 * BEFORE + 2: posted, 2 * BEFORE + 3: closed}
@@ -87,6 +88,6 @@ def _closing(begun: datetime) -> tuple[StoredEvent, StoredEvent, JournalEntry]:
     trial = tuple([Balance(account=one.account, currency="SEK", amount=one.amount) for one in postings])
     posted: Event = MoneyPosted(kind="deposit", currency="SEK", postings=postings, by="key:k1")
     closed: Event = BooksClosed(closing=1, through=1, digest=digest(NO_DIGEST, [entry]), trial=trial, label="2026")
-    first = to_row(Recorded(CLUB, 8, begun, "key:k1", f"~{'2' * 24}", "2" * 16, "0" * 64, posted))
-    last = to_row(Recorded(CLUB, 9, begun, "key:k1", f"~{'3' * 24}", "3" * 16, row_hash(first), closed))
+    first = row_of(Recorded(CLUB, 8, begun, "key:k1", f"~{'2' * 24}", "2" * 16, "0" * 64, posted))
+    last = row_of(Recorded(CLUB, 9, begun, "key:k1", f"~{'3' * 24}", "3" * 16, row_hash(first), closed))
     return first, last, entry

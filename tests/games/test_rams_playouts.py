@@ -16,10 +16,11 @@ from referee.games.rams_english import RULESET
 from referee.games.rams_english.states import IN_PACK, PACK, Declaring, Options, Played, Playing, TurnUpTaken
 from referee.refusals import Refused
 from referee.store.aggregate import fold
-from referee.store.rows import from_row, to_row
+from referee.store.rows import from_row
 from referee.visibility import Event, Recorded
 from tests.games.rams_table import Table
 from tests.playouts import MATCHES
+from tests.salted import row_of
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "late_generalrams": (False, True),
@@ -209,7 +210,7 @@ def check_state(t: Table) -> None:
 
 def check_history(t: Table, rng: random.Random) -> None:
     """A match is the fold of its rows, wherever it is split."""
-    history = [from_row(to_row(recorded)) for recorded in t.history]
+    history = [from_row(row_of(recorded)) for recorded in t.history]
     assert [recorded.event for recorded in history] == [recorded.event for recorded in t.history]
     middle = rng.randrange(1, len(history) + 1)
     assert fold(fold(None, history[:middle]), history[middle:]) == t.match

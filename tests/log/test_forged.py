@@ -36,6 +36,7 @@ from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
 from tests.log.proving import KEY, ORIGIN, Checked, checked
 from tests.played import opening
+from tests.salted import row_of
 
 MATCH, CLUB = UUID(int=1), UUID(int=2)
 AT = datetime(2026, 11, 22, 20, tzinfo=UTC)
@@ -71,7 +72,7 @@ def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
     """The rows of these events."""
     rows, before = [], FIRST
     for number, event in enumerate(events, 1):
-        row = to_row(Recorded(of, number, AT, "official", f"~{number:024}", "0" * 16, before, event))
+        row = row_of(Recorded(of, number, AT, "official", f"~{number:024}", "0" * 16, before, event))
         before = row_hash(row)
         rows.append(Placed(number - 1, (number, str(of), number, row.topic, row.state)))
     return rows

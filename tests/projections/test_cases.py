@@ -13,12 +13,13 @@ from referee.events import KnockDismissed, KnockUpheld, PenaltyImposed
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseStated, CaseWithdrawn
 from referee.requests import Appeal, Withdrawal
 from referee.store.aggregate import fold
-from referee.store.rows import from_row, to_row
+from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import seen
 from tests.given import MATCH
 from tests.officials.hearing import Hearing
 from tests.projections.filled import append, last_versions, pages
+from tests.salted import row_of
 
 
 def fill(connection: Connection, book: Cases, referee: Referee, size: int) -> None:
@@ -139,7 +140,7 @@ class TestOfficials:
     def test_a_case_is_all_that_happened_in_it(
         self, referee: Referee, engine: Engine, heard: Hearing, page: int
     ) -> None:
-        append(referee, [to_row(one) for one in heard.history])
+        append(referee, [row_of(one) for one in heard.history])
         book = Cases()
         prepare(engine, [book])
         with engine.begin() as connection:

@@ -14,7 +14,6 @@ from referee.clubs import commands
 from referee.events import MatchAbandoned, Stakes
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
-from referee.store.rows import to_row
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
@@ -22,13 +21,14 @@ from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.broken import BROKEN, broken
 from tests.projections.filled import head, reader
+from tests.salted import row_of
 
 SETTLED = (300, -100, -200)
 
 
 def store(referee: Referee, match_id: UUID, number: int, event: Event) -> StoredEvent:
     """Puts a fact of a match into the log."""
-    row = to_row(Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event))
+    row = row_of(Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event))
     referee.recorder.insert_events([row])
     return row
 

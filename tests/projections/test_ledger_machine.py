@@ -31,13 +31,13 @@ from referee.refusals import Refused
 from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
-from referee.store.rows import to_row
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
 from referee.wire_types import EXACT_MAX
 from tests.api.clubs import Club
 from tests.played import opening
 from tests.projections.filled import content, head, reader
+from tests.salted import row_of
 
 MEMBERS = 5
 members = st.integers(1, MEMBERS)
@@ -176,7 +176,7 @@ class Books(RuleBasedStateMachine):
 
     def _store(self, match_id: UUID, number: int, event: Event) -> None:
         recorded = Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event)
-        self.referee.recorder.insert_events([to_row(recorded)])
+        self.referee.recorder.insert_events([row_of(recorded)])
 
     @rule(first=st.integers(1, MEMBERS - 2), unit=st.sampled_from(("SEK", "EUR")), money=st.booleans())
     def is_opened(self, first: int, unit: str, money: bool) -> None:

@@ -15,7 +15,6 @@ from referee.events import MatchWon, Stakes
 from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
-from referee.store.rows import to_row
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 from tests.agreed import AGREED
@@ -24,6 +23,7 @@ from tests.played import opening
 from tests.projections.broken import BROKEN, broken
 from tests.projections.filled import content
 from tests.projections.followed import at_the_head, following, until
+from tests.salted import row_of
 
 AGAIN = {"again_seconds": 0.02, "poll_seconds": 0.01}
 
@@ -52,7 +52,7 @@ def evening(referee: Referee) -> Evening:
 
     def store(match_id: UUID, number: int, event: Event) -> None:
         recorded = Recorded(match_id, number, utc_now(), "official", f"~{uuid4().hex}", "", "", event)
-        referee.recorder.insert_events([to_row(recorded)])
+        referee.recorder.insert_events([row_of(recorded)])
 
     def won(*amounts: int) -> MatchWon:
         return MatchWon(seat=0, by="duel", rule="B74", points=(0, 0, 0), settlement=amounts)

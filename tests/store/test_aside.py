@@ -126,6 +126,7 @@ def test_if_match_is_stale_then(desk: Desk, referee: Watched) -> None:
 def test_the_store_is_not_closed_while_a_decision_reads_it(store_url: str) -> None:
     """A connection that another thread closes ends the whole process."""
     reading, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    others = {*threading.enumerate()}
     with Watched(env=settings_for(store_url)) as referee:
         desk = Desk(referee)
         match_id = scored(desk, 1)
@@ -139,7 +140,7 @@ def test_the_store_is_not_closed_while_a_decision_reads_it(store_url: str) -> No
         go_on.set()
         closing.join(30)
         assert ended.is_set()
-        assert not [thread for thread in threading.enumerate() if thread.name == "aside" and thread.is_alive()]
+        assert not [thread for thread in threading.enumerate() if thread.name == "aside" and thread not in others]
 
 
 def test_a_match_does_not_take_all_places(desk: Desk, referee: Watched) -> None:

@@ -1,0 +1,48 @@
+"""Decisions that rest on the whole history of a match."""
+
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from referee.history import History
+from referee.refusals import Refused
+from referee.ruleset import Moment
+from referee.store.aggregate import Aggregate
+from referee.store.store import Referee
+from referee.visibility import Event, Recorded
+
+PAGE = 2_000
+"""Events that are read at once: their rows are not needed any more when they have been decoded."""
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """What a request makes of an aggregate at a moment: events and the state after them, or a refusal."""
+
+    moment: Moment
+    """The moment, without the history."""
+    events: tuple[Event, ...] = ()
+    standing: Any = None
+    refused: Refused | None = None
+
+
+def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
+    """Return all events of an aggregate up to event ``to``. Raises :class:`~referee.store.damaged.DamagedRow`."""
+    history: list[Recorded] = []
+    while (after := len(history)) < to:
+        history += referee.history(aggregate_id, after=after, to=min(to, after + PAGE))
+    return history
+
+
+def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment) -> Decided:
+    """Return what a request makes of an aggregate as it was at a moment, by its history up to there.
+
+    Raises :class:`~referee.store.damaged.DamagedRow`.
+    """
+    history = History(partial(read_whole, referee, aggregate.id, aggregate.version))
+    try:
+        made = aggregate.procedure.take(aggregate.standing, request, msgspec.structs.replace(moment, history=history))
+    except Refused as refused:
+        return Decided(moment, refused=refused)
+    return Decided(moment, *made)

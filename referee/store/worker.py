@@ -1,0 +1,161 @@
+"""A process beside the service for work on the whole history of a long match.
+
+A thread would compete with the event loop and with the writer for the lock of the interpreter. The process has an
+interpreter of its own and a lower priority. It reads the store and never writes to it, and it does one piece of work
+at a time. The service starts it when it is first needed, and ends it when it has had no work for a while.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from referee.store.command import Busy
+from referee.store.store import Referee
+
+WORK_SECONDS = 20.0
+"""Seconds that one piece of work may take, or wait for the process. Then it is refused, and nothing has been done."""
+IDLE_SECONDS = 60.0
+"""Seconds without work after which the process is ended, so that the machine gets its memory back."""
+MAIN = "referee.store.working"
+"""The module that the process runs."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Does work in a process of its own. Any thread may call it."""
+
+    def __init__(
+        self, settings: Mapping[str, str], *, seconds: float = WORK_SECONDS, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
+        """``settings``: those of the store that the process opens."""
+        self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
+        self._turn = threading.Lock()
+        """Held by the thread that uses, starts or ends the process."""
+        self._guard = threading.Lock()
+        """Held for a moment, so that no process is started after the end."""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._idle: threading.Timer | None = None
+        self._closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, ``None`` if it does not run."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def __call__(self, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what ``work`` returns on the store, or raise what it raises.
+
+        ``work`` is a function of a module, and its arguments and its result can be pickled. Raises
+        :class:`~referee.store.command.Busy` if the process cannot be started, ends, or does not answer in time. Work
+        only reads, so nothing is half done then.
+        """
+        with self._my_turn():
+            try:
+                result, error = self._asked((work, args, kwargs))
+            except (EOFError, OSError) as lost:
+                if not self._closed:
+                    log.warning("the process for long matches ended at work: %s", type(lost).__name__)
+                self._end()
+                raise Busy from lost
+            except BaseException:
+                self._end()
+                raise
+            if isinstance(error, MemoryError):
+                self._end()  # what it could not complete may hold memory
+        if error is not None:
+            raise error
+        done: T = result
+        return done
+
+    def stop(self) -> None:
+        """Refuse from now on all work, also what the process is doing and what waits for it. It waits for nothing."""
+        with self._guard:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def close(self) -> None:
+        """Stop, and wait until the process has ended."""
+        self.stop()
+        with self._turn:
+            self._end()
+
+    @contextmanager
+    def _my_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=self._seconds):
+            raise Busy
+        try:
+            if self._idle is not None:
+                self._idle.cancel()
+                self._idle = None
+            yield
+            if self._process is not None:
+                self._idle = threading.Timer(self._idle_seconds, self._end_idle)
+                self._idle.daemon = True
+                self._idle.start()
+        finally:
+            self._turn.release()
+
+    def _asked(self, work: Any) -> Any:
+        """Send work to the process and return its answer."""
+        pipe = self._started()
+        pipe.send(work)
+        if not pipe.poll(self._seconds):
+            log.warning("the process for long matches gave no answer in %g seconds, and is ended", self._seconds)
+            self._end()
+            raise Busy
+        return pipe.recv()
+
+    def _started(self) -> Connection:
+        """Return the way to the process, which is started if it does not run."""
+        if self._pipe is not None and self.pid is not None:
+            return self._pipe
+        self._end()
+        ours, theirs = Pipe()
+        with theirs, self._guard:
+            if self._closed:
+                raise Busy
+            self._pipe = ours
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", MAIN, str(theirs.fileno())],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        ours.send(self._settings)
+        return ours
+
+    def _end_idle(self) -> None:
+        if self._turn.acquire(blocking=False):
+            try:
+                if self._idle is threading.current_thread():
+                    self._end()
+            finally:
+                self._turn.release()
+
+    def _end(self) -> None:
+        """End the process if it runs. The calling thread has the turn."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.close()
+        with self._guard:
+            process, self._process = self._process, None
+        if process is not None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            process.wait()

@@ -1,0 +1,91 @@
+"""What the process of :class:`~referee.store.worker.Worker` runs: ``python -m referee.store.working DESCRIPTOR``."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from pickle import dumps, loads
+from queue import SimpleQueue
+from resource import RLIM_INFINITY, RLIMIT_DATA, getrlimit, setrlimit
+from traceback import format_exc
+from typing import Any
+
+from referee.store.store import Referee
+
+NICENESS = 10
+"""How much lower the priority is than that of the service."""
+MEMORY_MAX = 700_000_000
+"""Bytes of memory that the process may take."""
+
+
+class Store:
+    """The store, opened when it is first read. No table is created in it."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._settings = {**settings, "CREATE_TABLE": "n"}
+        self._referee: Referee | None = None
+
+    def opened(self) -> Referee:
+        """Return the referee over the store."""
+        if self._referee is None:
+            self._referee = Referee(self._settings)
+        return self._referee
+
+
+def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
+    """Put what the service sends into a queue. End the process when the service closes the pipe, or has been
+    killed: also in the middle of work."""
+    with suppress(EOFError, OSError):
+        while True:
+            heard.put(pipe.recv_bytes())
+    os._exit(0)
+
+
+def _give_way() -> None:
+    """Lower the priority, bound the memory, and have the kernel end this process first if memory runs out."""
+    with suppress(OSError):
+        os.nice(NICENESS)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    with suppress(OSError, ValueError):
+        hard = getrlimit(RLIMIT_DATA)[1]
+        setrlimit(RLIMIT_DATA, (MEMORY_MAX if hard == RLIM_INFINITY else min(MEMORY_MAX, hard), hard))
+
+
+def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
+    """Return what the work returns that was sent, or what it raises."""
+    try:
+        work, args, kwargs = loads(sent)
+        return work(store.opened(), *args, **kwargs), None
+    except Exception as error:
+        error.add_note(f"In the process for long matches:\n{format_exc()}")
+        return None, error
+
+
+def main(descriptor: int) -> None:
+    """Do what is sent, one piece of work after the other."""
+    for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
+        signal.signal(sent_to_all, signal.SIG_IGN)
+    _give_way()
+    gc.disable()  # during work it would look at the whole history again and again
+    pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
+    threading.Thread(target=_listen, args=(pipe, heard), daemon=True).start()
+    store = Store(loads(heard.get()))
+    while True:
+        result, error = _done(store, heard.get())
+        try:
+            answer = dumps((result, error))
+        except Exception as unsent:
+            answer = dumps((None, TypeError(f"{error or result!r:.200} cannot be sent: {unsent}")))
+        pipe.send_bytes(answer)
+        del result, error, answer
+        gc.collect()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,119 @@
+"""A store whose rows have no salt, as an earlier commit stored them, is refused before anything is done with it."""
+
+import re
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from api import cli
+from api.maintenance.doctor import ills
+from referee.store.desk import Desk
+from referee.store.rows import OlderStore
+from referee.store.store import construct
+from tests.api.conftest import client_of
+from tests.edited import Editor
+from tests.played import opened, play_out
+
+WHAT = "the rows were stored by an earlier commit of Knacka: they have no salt, and this release cannot read them."
+TO_DO = "Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that stored them"
+
+
+def without_salt(row: bytes) -> bytes:
+    """Return a row as an earlier commit would have stored it."""
+    return re.sub(rb'"salt":"[^"]*",', b"", row)
+
+
+def stored(url: str) -> UUID:
+    """Store a match and return its id."""
+    with client_of(url):  # which makes all tables
+        pass
+    with construct(url) as referee:
+        desk = Desk(referee)
+        match_id = opened(desk, deal_ritual=False)
+        list(play_out(desk, match_id, 5))
+        desk.close()
+    return match_id
+
+
+@pytest.fixture
+def match_id(store_url: str) -> UUID:
+    return stored(store_url)
+
+
+@pytest.fixture
+def older_url(store_url: str, match_id: UUID) -> str:
+    """A store with rows as an earlier commit stored them."""
+    with construct(store_url) as referee:
+        rows = referee.rows(match_id)
+    for row in rows:
+        Editor(store_url).edit(match_id, row.originator_version, without_salt)
+    return store_url
+
+
+def said(capsys: pytest.CaptureFixture[str], url: str, monkeypatch: pytest.MonkeyPatch, *command: str) -> str:
+    """Return the only line that a command says, which cannot use the store."""
+    monkeypatch.setenv("KNACKA_DATABASE_URL", url)
+    assert cli.main(command) == cli.NOT_STARTED
+    told = capsys.readouterr()
+    assert told.out == ""
+    return told.err.removesuffix("\n")
+
+
+@pytest.mark.parametrize("command", [("serve",), ("rebuild",), ("verify",), ("club", "list")], ids=" ".join)
+def test_no_command_begins_on_an_older_store(
+    older_url: str, command: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said(capsys, older_url, monkeypatch, *command) == f"{WHAT} {TO_DO}"
+
+
+def test_the_store_itself_refuses(older_url: str) -> None:
+    with pytest.raises(OlderStore, match=re.escape(WHAT)):
+        construct(older_url)
+
+
+def test_the_doctor_says_so_once(older_url: str) -> None:
+    found = [ill for ill in ills({"KNACKA_DATABASE_URL": older_url}) if "salt" in ill]
+    assert found == [f"{WHAT} {TO_DO}"]
+
+
+def test_an_older_backup_is_not_restored(
+    older_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KNACKA_DATABASE_URL", older_url)
+    assert cli.main(["backup", str(tmp_path / "older.knacka")]) == 0
+    capsys.readouterr()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setenv("KNACKA_DATABASE_URL", f"sqlite:///{elsewhere}/knacka.db")
+    assert cli.main(["restore", str(tmp_path / "older.knacka")]) == 1
+    assert capsys.readouterr().err.endswith(f"nothing is restored: {WHAT} {TO_DO}\n")
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", [0, -1], ids=["first", "last"])
+def test_one_row_without_a_salt_is_a_damaged_row_and_stops_no_service(
+    store_url: str, match_id: UUID, place: int
+) -> None:
+    with construct(store_url) as referee:
+        number = referee.rows(match_id)[place].originator_version
+    Editor(store_url).edit(match_id, number, without_salt)
+    with construct(store_url) as referee:
+        assert referee.exists(match_id)
+    (found,) = [ill for ill in ills({"KNACKA_DATABASE_URL": store_url}) if "salt" in ill]
+    assert found.startswith(
+        f"event {number} of match {match_id} cannot be read: Object missing required field `salt`"
+    )
+
+
+@pytest.mark.parametrize("state", [b"", b"{}", b"[]", b"\xff", b'{"prev":"","event":'])
+def test_rows_that_are_none_are_not_taken_for_older_ones(store_url: str, match_id: UUID, state: bytes) -> None:
+    Editor(store_url).run("UPDATE {events} SET state = ?", state)
+    with construct(store_url) as referee:
+        assert referee.exists(match_id)
+
+
+def test_an_empty_store_is_not_older(store_url: str) -> None:
+    for _ in range(2):
+        with construct(store_url) as referee:
+            assert not referee.exists(UUID(int=1))
