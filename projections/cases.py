@@ -3,7 +3,7 @@
 The book keeps all; what a viewer may not know yet is left out when it is asked. So ask as the viewer.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
@@ -51,6 +51,7 @@ from referee.proceedings.cases import (
 )
 from referee.proceedings.takeback import ActTakenBack
 from referee.sight import Event, Viewer, seen
+from referee.tokens import sealed
 from referee.value import CaseKind, Verdict
 
 FACTS: tuple[type[Event], ...] = (
@@ -141,7 +142,10 @@ class Cases:
     key = "cases_3"
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN)
 
-    def __init__(self, prefix: str = LIVE) -> None:
+    def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
+        """``secret``: returns the secret of the store, by which the book finds the matches of an official's token. It
+        can be left out if no events are applied."""
+        self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
             f"{prefix}{self.key}_matches",
@@ -205,8 +209,8 @@ class Cases:
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
     def under(self, prefix: str) -> Self:
-        """The same book in other tables."""
-        return type(self)(prefix)
+        """Return this book in other tables."""
+        return type(self)(prefix, self._secret)
 
     def apply(self, connection: Connection, page: Page) -> None:
         """Takes in the events of a page; what it has already, it passes over."""
@@ -222,7 +226,7 @@ class Cases:
             for recorded in events:
                 event = recorded.event
                 if isinstance(event, MatchOpened):
-                    ruleset, officials = event.ruleset, (event.official, *event.officials)
+                    ruleset, officials = event.ruleset, self._tokens(match_id, event)
                     members, evening = _sitting(event.members), event.evening
                     if event.club is not None:
                         officials = (*officials, of_club(event.club))
@@ -255,7 +259,8 @@ class Cases:
         if begun:
             places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
             connection.execute(insert(self.cases), places)
-            connection.execute(insert(self.held), [one.pop("of") | one for one in held])
+            if held:
+                connection.execute(insert(self.held), [one.pop("of") | one for one in held])
         for (match_id, number), case in cases.items():
             if case and "event" not in case:
                 place = (self.held.c.match == match_id) & (self.held.c.case == number)
@@ -264,6 +269,13 @@ class Cases:
             connection.execute(insert(self.matches), new)
         if old:
             connection.execute(update(self.matches).where(this.match == bindparam("id")), old)
+
+    def _tokens(self, match_id: UUID, opened: MatchOpened) -> tuple[str, ...]:
+        """Return the SHA-256 of each official's token."""
+        if not opened.dockets:
+            return ()
+        assert self._secret is not None, "a book that takes events has the secret of their store"
+        return sealed(self._secret(), match_id, opened.dockets)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
         """The last event of a match that the book has come to, or 0."""

@@ -22,12 +22,12 @@ PlaceSent = Annotated[int, Meta(ge=1, le=told.OFFICIALS_MAX)]
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """By the official: a seat or a role gets a token, of which this is the SHA-256, instead of the one before."""
+    """By the official: a seat or a role gets another token instead of the one before."""
 
     seat: Seat | None
     """The seat; null: the role has none."""
     hash: told.HiddenHash
-    """SHA-256 of the token. It is shown to nobody."""
+    """The hash of the token in this match. It is shown to nobody."""
     role: TokenRole = "seat"
 
 
@@ -50,4 +50,4 @@ class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, ta
     invitation: told.InvitationNumber
     """The number of the invitation in the match."""
     hash: told.HiddenHash
-    """SHA-256 of the token that the holder gets. It is shown to nobody."""
+    """The hash in this match of the token that the holder gets. It is shown to nobody."""

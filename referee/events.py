@@ -154,10 +154,16 @@ class Adjudication(Value):
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option of its ruleset resolved. Tokens are kept as SHA-256."""
+    """A match was opened, with every option of its ruleset resolved. Of tokens it holds hashes that are good for
+    this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
-    HIDDEN: ClassVar[Hidden] = {"tokens": "nobody", "official": "nobody", "officials": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {
+        "tokens": "nobody",
+        "official": "nobody",
+        "officials": "nobody",
+        "dockets": "nobody",
+    }
     ruleset: told.Code
     edition: told.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
@@ -175,7 +181,10 @@ class MatchOpened(Event):
     adjudication: Adjudication | None = None
     """Officials attend to the match; null: what events cannot decide, nobody rules on."""
     officials: told.BySeat[told.Hash] = ()
-    """Of the tokens of the other officials, from the second on, as SHA-256: told to nobody."""
+    """The hashes of the tokens of the other officials, from the second on: shown to nobody."""
+    dockets: told.BySeat[told.Hash] = ()
+    """By official, the SHA-256 of the token, encrypted with the secret of the store: shown to nobody. The service
+    finds by it the cases of all matches of one token."""
     shuffle: Shuffling | None = None
     """How the server shuffles; null: by a seed of its own, and nobody can check that it did not choose it."""
     entropy_seconds: told.EntropySeconds = 0
@@ -209,12 +218,12 @@ class TokenEnded(Event):
 
 
 class TokenMade(Event):
-    """A seat or a role was given a token, which is kept as SHA-256."""
+    """A seat or a role was given a token, of which a hash is stored."""
 
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     hash: told.HiddenHash
-    """Of the token, as SHA-256: told to nobody."""
+    """The hash of the token in this match: shown to nobody."""
     seat: Seat | None = None
     """Whose it is; left out: nobody's, in a role that has no seat."""
     role: told.Code = "seat"

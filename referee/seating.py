@@ -37,13 +37,13 @@ class Seating(Value):
     """Who may act in a match, and who has agreed to its stakes."""
 
     seats: tuple[str, ...]
-    """By seat, the SHA-256 of its token; empty: it has none."""
+    """By seat, the hash of its token in this match (:mod:`referee.tokens`); empty: it has none."""
     officials: tuple[str, ...]
-    """By place, the SHA-256 of each official's token."""
+    """By place, the hash of each official's token in this match."""
     scribe: str = ""
-    """SHA-256 of the token of the scribe, who writes for all seats; empty: there is none."""
+    """The hash of the token of the scribe, who writes for all seats; empty: there is none."""
     watcher: str = ""
-    """SHA-256 of the token of a watcher, who only looks; empty: there is none."""
+    """The hash of the token of a watcher, who only looks; empty: there is none."""
     invitations: tuple[Invitation, ...] = ()
     """All that were made, by number."""
     of_club: bool = False
@@ -61,7 +61,7 @@ class Seating(Value):
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the SHA-256 of the token that a seat or a role has now; empty: it has none."""
+        """Return the hash of the token that a seat or a role has now; empty: it has none."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":

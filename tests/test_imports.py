@@ -70,6 +70,7 @@ def banned(file: str) -> tuple[set[str], set[str]]:
             "referee.settling",
             "referee.sight",
             "referee.told",
+            "referee.tokens",
             "referee.value",
         } | EDGES
         if any(fnmatch(file, f"projections/{one}") for one in PURE):

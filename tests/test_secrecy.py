@@ -25,7 +25,7 @@ TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
                         all        first_dealer stakes adjudication shuffle entropy_seconds
                         all        club evening table members visibility stakes_need stake_limit
-                        nobody     tokens official officials
+                        nobody     tokens official officials dockets
 match/abandoned         all        deal reason rule pot_before shares pot before points settlement
 match/closed            all        rule pot_before shares pot before points settlement
 match/invited           all        invitation role by expires_at seat official

@@ -75,6 +75,11 @@ class Access:
             raise Problem("token_missing", headers=CHALLENGE)
         return shown
 
+    async def key_if_shown(self, request: Req) -> KeyHolder | None:
+        """Return the holder of the key that came with a request, ``None`` if none did. Raises 401 for a bad key."""
+        shown = credential_of(request)
+        return None if shown is None else await self._key(shown)
+
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """The match, at this version or later, and who wants to see it. 404, 401."""
         shown = credential_of(request)

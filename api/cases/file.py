@@ -18,7 +18,7 @@ from api.http.problems import Problem
 from api.http.replies import HTML, JSON, Reply, encode, not_modified
 from api.reading import long_reply
 from api.service import Service, service_of
-from api.threads import in_long_thread
+from api.threads import in_long_thread, in_thread
 from projections.cases import Entry, Listed
 from projections.sight import Sight
 from referee.proceedings.cases import CaseRuled
@@ -26,6 +26,7 @@ from referee.sentences import Language
 from referee.sight import Viewer
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.tokens import sealed
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
@@ -62,6 +63,17 @@ def _written(
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
     return page_of(file, language) if as_page else body, tag
+
+
+async def _official_of(service: Service, match: Match) -> Sight:
+    """Return what the first official of a match sees in lists."""
+    secret = await in_thread(_secret, service)
+    tokens = sealed(secret, match.id, match.opened.dockets)
+    return Sight(held=tokens[0] if tokens else None)
+
+
+def _secret(service: Service) -> bytes:
+    return service.referee.secret
 
 
 @get(
@@ -107,7 +119,7 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
     drafted = await in_long_thread(_drafted, service, seen, entries, caller, viewer, language)
     # A party sees what was ruled in this match, as any of its officials would find it.
     official = caller.viewer == "official"
-    sight, within = (caller.sight, None) if official else (Sight(held=seen.opened.official), seen.id)
+    sight, within = (caller.sight, None) if official else (await _official_of(service, seen), seen.id)
     earlier = await service.books.ask_of(
         book,
         seen.id,
