@@ -1,7 +1,7 @@
 """The books that are kept of this store, and the follower that keeps them."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from typing import TypeVar
@@ -158,6 +158,10 @@ class Books:
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
         """Rows of an aggregate as they are stored, with their positions. Touches the database."""
         return self._log.history(aggregate_id, after, limit)
+
+    def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
+        """Return the rows of what was tried in a match and refused. Touches the database."""
+        return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
         """How far the book that is last stands behind the log."""

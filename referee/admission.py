@@ -42,6 +42,8 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """The seat; left out: the role has none."""
     official: PlaceSent | None = None
     """Which of the officials, from 1; left out: another role."""
+    given_by: told.Givers = ()
+    """The members behind the key that invites an official."""
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):

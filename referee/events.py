@@ -163,6 +163,7 @@ class MatchOpened(Event):
         "official": "nobody",
         "officials": "nobody",
         "dockets": "nobody",
+        "given_by": "nobody",
     }
     ruleset: told.Code
     edition: told.Edition
@@ -201,6 +202,8 @@ class MatchOpened(Event):
     """Who may see it."""
     stakes_need: StakesNeed = "members"
     """Who has to agree to the stakes before a club's books count them."""
+    given_by: told.Givers = ()
+    """The members behind the key that opened the match and was shown the tokens of its officials."""
     stake_limit: told.Money | None = None
     """The most that the match may move in the club's books, in minor units; null: the club has no limit."""
 
@@ -221,7 +224,7 @@ class TokenMade(Event):
     """A seat or a role was given a token, of which a hash is stored."""
 
     TOPIC: ClassVar[str] = "match/token-made"
-    HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
+    HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     hash: told.HiddenHash
     """The hash of the token in this match: shown to nobody."""
     seat: Seat | None = None
@@ -230,6 +233,8 @@ class TokenMade(Event):
     """`seat`, `scribe` (writes for all seats), `watcher` (may only look), or `official`."""
     official: told.OfficialPlace | None = None
     """Which of the officials, from 1; left out: another role."""
+    given_by: told.Givers = ()
+    """The members behind the key that invited to it; empty in roles that see nothing hidden."""
 
 
 class CardDrawn(Event):

@@ -102,6 +102,7 @@ async def get_case_file(request: Req, match: MatchId, case: CaseNumber, min_vers
     service = service_of(request)
     service.access.credential(request)
     seen, caller = await service.access.sees(request, match, min_version)
+    caller.must_not_be_held_back()
     language, as_page = language_of(header(request, b"accept-language")), prefers(header(request, b"accept"), HTML)
     book = service.books.cases
 

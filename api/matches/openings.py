@@ -23,6 +23,7 @@ from api.service import Service, match_of, service_of
 from api.threads import in_thread
 from referee import told
 from referee.actors import Actor, officials
+from referee.clubs.lookup import key_by
 from referee.clubs.standing import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.command import Command, KeyReused, Outcome
@@ -157,6 +158,8 @@ async def open_match(request: Req) -> Reply:
         seats = tuple(in_match(match_id, hash_of(token)) for token in tokens)
         attending = tuple(in_match(match_id, one) for one in hashes)
         opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
+        by_key = None if club is None else key_by(club, actor)
+        opened = opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
         await _may_open(service, request, body.club)
         command = Command(id=match_id, actor=actor, request=opened, key=None if key is None else str(match_id))
         outcome = await _opened(service, command, opened)

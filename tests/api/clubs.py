@@ -18,7 +18,7 @@ from referee.events import Adjudication, MatchOpened, Visibility
 from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
-from referee.tokens import in_match
+from referee.tokens import in_match, sealed
 from tests.played import opening
 
 YEAR = timedelta(days=365)
@@ -95,7 +95,8 @@ class Placed:
         self.tokens = {one: f"token of {one} in {self.id}" for one in whose}
         hashes = [in_match(self.id, hashed(self.tokens[name])) for name in names]
         seats = tuple(in_match(self.id, hashed(self.tokens[seat])) for seat in range(len(opened.players)))
-        opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]))
+        dockets = sealed(desk.referee.secret, self.id, [hashed(self.tokens[name]) for name in names])
+        opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]), dockets=dockets)
         self.do("official", opened)
         for role in ("scribe", "watcher"):
             kept = in_match(self.id, hashed(self.tokens[role]))
