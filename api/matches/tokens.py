@@ -14,8 +14,8 @@ from api.http.headers import Req
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import expected_by
-from api.service import service_of
-from referee import told
+from api.runtime.service import service_of
+from referee import wire_types
 from referee.admission import IssueToken, TokenRole
 from referee.tokens import in_match
 from referee.value import Seat, SeatSent, Value, Version
@@ -42,7 +42,7 @@ class TokenGiven(Value):
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
     """Whose it is; null: of a role that has no seat."""
-    token: told.Token
+    token: wire_types.Token
 
 
 LOST: Body[TokenLost] = Body(TokenLost)
@@ -85,9 +85,9 @@ async def issue_token(request: Req, match: MatchId) -> Reply:
 class OfficialToken(Value):
     """A token for an official, shown this once. Nothing of it is stored."""
 
-    token: told.Token
+    token: wire_types.Token
     """The official keeps it, and shows it in each of their matches and for the list of their cases."""
-    token_sha256: told.Hash
+    token_sha256: wire_types.Hash
     """What the official gives to those who open matches (`adjudication.officials[].token_sha256`). It is good for
     nothing else. Whoever knows it can open matches that appear in the official's list."""
 

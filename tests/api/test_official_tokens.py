@@ -11,9 +11,9 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from sqlalchemy import create_engine, text
 
-from api.ops.verify import verify
-from api.service import Service
-from referee.store.reach import SqliteFile, place_of
+from api.maintenance.verify import verify
+from api.runtime.service import Service
+from referee.store.connection import SqliteFile, place_of
 from tests.api.clubs import Club
 from tests.api.conftest import client_of
 from tests.api.table import KORTOXEN, Table

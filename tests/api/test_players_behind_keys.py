@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from api.access.keys import written
 from api.access.tokens import hash_of
-from api.service import Service
+from api.runtime.service import Service
 from referee.acts import Abandon, Deal
-from referee.clubs.asked import Confirm, Invite, IssueKey, RedeemKey, RotateKey
+from referee.clubs.commands import Confirm, Invite, IssueKey, RedeemKey, RotateKey
 from referee.clubs.facts import Scope
 from referee.store.clock import utc_now
 from tests.api.clubs import Club, Placed

@@ -16,8 +16,8 @@ from litestar.testing import TestClient
 from api.access.keys import written
 from api.access.tokens import hash_of
 from api.log import club_bundle
-from api.service import Service
-from referee.clubs.asked import IssueKey
+from api.runtime.service import Service
+from referee.clubs.commands import IssueKey
 from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command

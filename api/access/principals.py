@@ -1,0 +1,60 @@
+"""The holder of a token or a key: as whom they see a match and act in it."""
+
+from collections.abc import Iterable
+
+from api.access.caller import SPECTATOR, Caller, seat_of
+from api.access.clubs import SEES_PRIVATE, KeyHolder
+from referee.actors import place_of
+from referee.phases import Over
+from referee.store.match import Match
+from referee.visibility import Viewer
+
+
+def by_token(match: Match, held: str) -> Caller | None:
+    """Return the holder of a token, by its SHA-256, as the match stands; ``None`` if it is no token of the match."""
+    actor = match.holder(held)
+    if actor is None:
+        return None
+    # What the server deals is in nobody's hands but the seats': what is refused to a scribe would tell of it.
+    if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
+        return Caller(viewer="spectator", held=held)
+    viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
+    place = place_of(actor) if viewer == "official" and isinstance(actor, str) else None
+    if place is not None and _plays(match, match.seating.given_by[place]):
+        return Caller(viewer="spectator", actor=actor, held=held, held_back=True)
+    return Caller(viewer=viewer, actor=actor, held=held)
+
+
+def _plays(match: Match, behind: Iterable[int]) -> bool:
+    """Return whether one of these members of the match's club plays in it, and it is not over."""
+    return not set(match.opened.members).isdisjoint(behind) and not isinstance(match.state, Over)
+
+
+def by_key(match: Match, key: KeyHolder) -> Caller | None:
+    """Return the holder of a good key, ``None`` if they may not see the match.
+
+    A key shows nothing of what officials and auditors alone see as long as a member behind it plays in the match.
+    """
+    opened = match.opened
+    of_club = opened.club == key.club.id
+    seat = seat_of(key, match) if of_club else None
+    plays = seat is not None and key.may("play")
+    seen = opened.visibility == "public" or (
+        of_club and (opened.visibility == "club" or plays or any(map(key.may, SEES_PRIVATE)))
+    )
+    if not seen:
+        return None
+    if seat is not None and plays:
+        return Caller(viewer=seat, actor=seat, key=key)
+    if not of_club or seat is not None:
+        return Caller(viewer="spectator", key=key)
+    held_back = (key.may("officiate") or key.may("audit")) and _plays(match, key.key.behind)
+    if key.may("officiate"):
+        viewer: Viewer = "spectator" if held_back else "official"
+        return Caller(viewer=viewer, actor=key.actor, key=key, held_back=held_back)
+    return Caller(viewer="spectator", key=key, audits=key.may("audit") and not held_back, held_back=held_back)
+
+
+def by_nothing(match: Match) -> Caller | None:
+    """Who shows nothing; ``None`` where that is not enough."""
+    return SPECTATOR if match.opened.visibility == "public" else None
