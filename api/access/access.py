@@ -45,6 +45,9 @@ class Found(Clubs, Protocol):
     def tell(self, request: Req, match: Match) -> None:
         """Whoever asks may read what was written in it."""
 
+    def held_back(self, match: Match, caller: Caller) -> None:
+        """Record that a caller asked for a match in which a member behind their key or token plays."""
+
     async def named(self, request: Req, match: Match) -> Match:
         """With the names of those who play, where he may read them."""
 
@@ -75,6 +78,11 @@ class Access:
             raise Problem("token_missing", headers=CHALLENGE)
         return shown
 
+    async def key_if_shown(self, request: Req) -> KeyHolder | None:
+        """Return the holder of the key that came with a request, ``None`` if none did. Raises 401 for a bad key."""
+        shown = credential_of(request)
+        return None if shown is None else await self._key(shown)
+
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """The match, at this version or later, and who wants to see it. 404, 401."""
         shown = credential_of(request)
@@ -102,6 +110,8 @@ class Access:
             if asked and isinstance(asked[0], IssueToken | Invite):
                 caller = caller.reissues(match, asked[0])
             caller.must_act(match, _needed(match, asked))
+        if caller.held_back and not noted:
+            self._found.held_back(match, caller)
         for one in asked:
             if noted:
                 caller.tries(request, match, one)
@@ -111,11 +121,14 @@ class Access:
     async def must_still(self, match: Match, caller: Caller) -> Caller:
         """The caller, now that the match or his club has gone on. 401 unless he may see it as before."""
         if caller.key is not None:
-            return replace(caller, key=await again(caller.key, self._found))
+            key = await again(caller.key, self._found)
+            now = by_key(match, key)
+            return now if now is not None and now.held_back else replace(caller, key=key)
         if caller.held is not None:
             now = by_token(match, caller.held)
-            if now is None or now.viewer != caller.viewer:
+            if now is None or now.actor != caller.actor:
                 raise Problem("token_unknown", headers=CHALLENGE)
+            return now if now.held_back else caller
         return caller
 
     async def still(self, match: Match, caller: Caller) -> Caller | None:
@@ -159,7 +172,9 @@ class Access:
         raise Problem("ticket_unknown", headers=CHALLENGE)
 
     async def _told(self, request: Req, match: Match, caller: Caller) -> Match:
-        """The match, by the names of those who play where he is told them, and then what they wrote as well."""
+        """Return the match, with the names and texts of its players if the caller may read them."""
+        if caller.held_back:
+            self._found.held_back(match, caller)
         if caller.knows_names(match):
             self._found.tell(request, match)
         return await self._found.named(request, match)

@@ -200,6 +200,7 @@ async def rule_on_case(
     _must_be_rule(seen, sent.rule)
     await _must_be_ruled(service, seen, sent.precedents)
     if preview:
+        caller.must_not_be_held_back()
         return await _preview(request, service, await service.named(request, seen), caller, asked)
     return await _heard(request, service, match, case, caller, asked)
 

@@ -31,7 +31,7 @@ from referee.phases import Over
 from referee.refusals import Refused
 from referee.store.acts import key_of
 from referee.store.aggregate import Aggregate
-from referee.store.attempts import Attempt, Attempts
+from referee.store.attempts import HELD_BACK, OFFICIALS_VIEW, Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.club import Club
 from referee.store.command import (
@@ -368,6 +368,20 @@ class Service:
             self.metrics.attempts["dropped"] += 1
             return
         attempt = Attempt(*tried, told.code, told.rule, at, *place)
+        asyncio.get_running_loop().call_soon(self.attempts.put, attempt)
+
+    def held_back(self, match: Match, caller: Caller) -> None:
+        """Record that a caller asked for a match in which a member behind their key or token plays. On the loop."""
+        actor = caller.actor if caller.key is None else caller.key.actor
+        place = self.desk.place(match.id)
+        if actor is None or place is None:
+            return
+        try:
+            at = utc_now()
+        except ClockWrong:
+            self.metrics.attempts["dropped"] += 1
+            return
+        attempt = Attempt(match.id, actor, OFFICIALS_VIEW, HELD_BACK, None, at, *place)
         asyncio.get_running_loop().call_soon(self.attempts.put, attempt)
 
     async def attempts_settled(self) -> None:
